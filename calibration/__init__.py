@@ -1,0 +1,1 @@
+"""Numerics only: surveys to distributions, tallies, curves, intervals and substitution maps."""

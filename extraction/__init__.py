@@ -1,0 +1,1 @@
+"""Report text in, findings out: which pathology was stated, and with which certainty phrase."""

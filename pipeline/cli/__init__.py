@@ -1,0 +1,46 @@
+"""The command line: one file per command group, each importing its work only when called."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Final
+
+import typer
+
+from pipeline.cli.common import audit
+from pipeline.errors import RadcalError
+
+__all__ = ["app", "main"]
+
+_GROUPS: Final = ("calibrate", "survey", "extract", "deidentify", "simulate", "run", "keep")
+"""Modules of this package; each has ``register(app)``."""
+
+app = typer.Typer(
+    name="radcal",
+    help="Do a radiologist's words of certainty mean what they think they mean?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _register() -> None:
+    app.add_typer(audit, name="audit")
+    for group in _GROUPS:
+        importlib.import_module(f"pipeline.cli.{group}").register(app)
+
+
+def main() -> None:
+    """Run a command; a known failure becomes one message and its exit code, never a traceback."""
+    os.umask(0o077)
+    _register()
+    try:
+        app()
+    except RadcalError as error:
+        typer.echo(f"radcal: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("radcal: interrupted; what was finished is kept, run again to go on.", err=True)
+        sys.exit(1)

@@ -1,0 +1,26 @@
+"""What every command shares: the options --json and --quiet, and how a summary is printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+__all__ = ["JsonOption", "QuietOption", "audit", "emit"]
+
+audit = typer.Typer(help="Measure the instrument: extraction, de-identification, the audit log.")
+"""The group ``radcal audit``; each command group adds its own command to it."""
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
+    """Print a command's summary: one line per entry, or one JSON object."""
+    if as_json:
+        typer.echo(json.dumps(summary, default=str))
+    elif not quiet:
+        for name, value in summary.items():
+            typer.echo(f"{name.replace('_', ' ')}: {value}")

@@ -1,0 +1,48 @@
+"""What can go wrong for a user, each with the exit code of the command line.
+
+Messages say what, where, how many and what to do next; they never quote report text or identifiers.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "EXIT_QUARANTINED",
+    "ConfigurationError",
+    "GateFailedError",
+    "InputError",
+    "RadcalError",
+    "RunLockedError",
+]
+
+EXIT_QUARANTINED = 3
+"""The work is done, but some input was set aside; the counts are printed."""
+
+
+class RadcalError(Exception):
+    """Anything this program explains to its user instead of showing a traceback."""
+
+    exit_code = 1
+
+
+class ConfigurationError(RadcalError):
+    """The command line, the configuration or the environment cannot be used as given."""
+
+    exit_code = 2
+
+
+class InputError(RadcalError):
+    """A file as a whole cannot be used: missing, empty, undecodable, without a needed column."""
+
+    exit_code = 2
+
+
+class GateFailedError(RadcalError):
+    """A gate failed at the end of a run, so nothing was delivered."""
+
+    exit_code = 4
+
+
+class RunLockedError(RadcalError):
+    """Another run holds the workspace's lock."""
+
+    exit_code = 5

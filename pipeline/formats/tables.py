@@ -1,0 +1,137 @@
+"""Tables on disk, by file extension: CSV, Parquet, JSON lines.
+
+Reading keeps every cell as text unless the format itself is typed, so that an accession such as
+``00123`` survives. Writing is atomic: a temporary name beside the target, then a rename.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from pipeline.errors import InputError
+
+__all__ = ["READERS", "read_table", "require_columns", "write_table"]
+
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a whole table; the extension says how.
+
+    Parameters
+    ----------
+    path
+        A ``.csv``, ``.parquet`` or ``.jsonl`` file. CSV cells and JSON strings stay text.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, empty, of another kind, or cannot be decoded.
+    """
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(sorted(READERS))
+        raise InputError(f"{path.name}: unknown kind of table; use one of {known}.")
+    if not path.is_file():
+        raise InputError(f"{path}: no such file.")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name}: the file is empty.")
+    try:
+        return reader(path)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path.name}: not valid UTF-8 at byte {error.start}; "
+            "save it as UTF-8 or set [input] encoding."
+        ) from None
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> None:
+    """Write a table under a temporary name and rename it; the extension says how.
+
+    CSV cells that a spreadsheet would run as a formula are prefixed with an apostrophe.
+    """
+    writer = _WRITERS.get(path.suffix.lower())
+    if writer is None:
+        known = ", ".join(sorted(_WRITERS))
+        raise InputError(f"{path.name}: unknown kind of table; use one of {known}.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        writer(frame, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: str) -> None:
+    """Refuse a table that lacks a needed column, naming all that are missing.
+
+    Parameters
+    ----------
+    frame
+        The table as read.
+    columns
+        Needed column → what it holds, for the message.
+    source
+        The file's name, for the message.
+    """
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        wanted = "; ".join(f"{name!r} ({columns[name]})" for name in missing)
+        raise InputError(
+            f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
+            f"It has: {', '.join(map(str, frame.columns))}."
+        )
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    csv.field_size_limit(2**31 - 1)
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except pd.errors.EmptyDataError:
+        raise InputError(f"{path.name}: the file has no header row.") from None
+
+
+def _read_jsonl(path: Path) -> pd.DataFrame:
+    return pd.read_json(path, lines=True, dtype=False, convert_dates=False)
+
+
+def _defused(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    for name in frame.columns:
+        column = frame[name]
+        if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
+            risky = column.astype("string").str.startswith(_FORMULA_STARTS).fillna(value=False)
+            column = column.mask(risky.astype(bool), "'" + column.astype("string"))
+        yield str(name), column
+
+
+def _write_csv(frame: pd.DataFrame, path: Path) -> None:
+    pd.DataFrame(dict(_defused(frame))).to_csv(path, index=False, lineterminator="\n")
+
+
+def _write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_parquet(path, index=False, compression="zstd")
+
+
+def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_json(path, orient="records", lines=True, force_ascii=False)
+
+
+READERS: Final[Mapping[str, Callable[[Path], pd.DataFrame]]] = {
+    ".csv": _read_csv,
+    ".jsonl": _read_jsonl,
+    ".parquet": pd.read_parquet,
+}
+_WRITERS: Final[Mapping[str, Callable[[pd.DataFrame, Path], None]]] = {
+    ".csv": _write_csv,
+    ".jsonl": _write_jsonl,
+    ".parquet": _write_parquet,
+}

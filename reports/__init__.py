@@ -1,0 +1,1 @@
+"""Results in, PDF bytes out; nothing is computed here."""
