@@ -1,1 +1,7 @@
-"""Report text in, findings out: which pathology was stated, and with which certainty phrase."""
+"""Report text in, (pathology, certainty phrase) out; no probability is known here."""
+
+from __future__ import annotations
+
+from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
+
+__all__ = ["Extracted", "Failed", "Finding", "NothingStated", "Outcome"]

@@ -1,0 +1,115 @@
+"""What an engine returns for one report: findings, nothing, or a failure with its reason.
+
+A failure and "nothing stated" are different types, so that neither can be read as "absent".
+Offsets count characters of the report text exactly as it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias, get_args
+
+__all__ = [
+    "FAILURE_REASONS",
+    "IMPRESSION",
+    "PLAIN",
+    "Explanation",
+    "Extracted",
+    "Failed",
+    "FailureReason",
+    "Finding",
+    "NothingStated",
+    "Outcome",
+]
+
+IMPRESSION: Final = "impression"
+"""The section whose statements outrank all others."""
+
+PLAIN: Final = ""
+"""The cue of a plain assertion: no cue word was written."""
+
+FailureReason: TypeAlias = Literal[
+    "empty text", "not text", "text too long", "no readable section", "engine error"
+]
+"""Why a report could not be processed; a closed set."""
+
+FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a finding carries its phrase: the words, the scope and the rule, as character offsets.
+
+    Attributes
+    ----------
+    mention_start, mention_end
+        The words that name the pathology.
+    cue_start, cue_end
+        The cue words; both equal `mention_start` for a plain assertion.
+    scope_start, scope_end
+        The stretch of text the cue governs.
+    rule
+        Name of the deciding rule, from a closed list in the engine's documentation.
+    """
+
+    mention_start: int
+    mention_end: int
+    cue_start: int
+    cue_end: int
+    scope_start: int
+    scope_end: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One statement about one pathology.
+
+    Attributes
+    ----------
+    section
+        Canonical section name (``findings``, ``impression``).
+    start, end
+        The reference sentence, as offsets into the report text.
+    pathology
+        Canonical pathology.
+    cue
+        The cue words as written, or `PLAIN`.
+    phrase
+        Canonical certainty phrase; None when the cue is known but maps to no phrase.
+    explanation
+        What decided; None for engines that cannot say.
+    """
+
+    section: str
+    start: int
+    end: int
+    pathology: str
+    cue: str
+    phrase: str | None
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A report with at least one finding, and the pathologies it calls not evaluable."""
+
+    findings: tuple[Finding, ...]
+    not_evaluable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NothingStated:
+    """A report that was read and states none of the vocabulary's pathologies."""
+
+    not_evaluable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A report that could not be processed; says nothing about any pathology."""
+
+    reason: FailureReason
+
+
+Outcome: TypeAlias = Extracted | NothingStated | Failed
