@@ -7,7 +7,6 @@ Reading keeps every cell as text unless the format itself is typed, so that an a
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.errors import InputError
+from pipeline.files import replacing
 
 __all__ = ["READERS", "read_table", "require_columns", "write_table"]
 
@@ -37,20 +37,27 @@ def read_table(path: Path) -> pd.DataFrame:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(sorted(READERS))
-        raise InputError(f"{path.name}: unknown kind of table; use one of {known}.")
+        msg = f"{path.name}: unknown kind of table; use one of {known}."
+        raise InputError(msg)
     if not path.is_file():
-        raise InputError(f"{path}: no such file.")
+        msg = f"{path}: no such file."
+        raise InputError(msg)
     if path.stat().st_size == 0:
-        raise InputError(f"{path.name}: the file is empty.")
+        msg = f"{path.name}: the file is empty."
+        raise InputError(msg)
     try:
         return reader(path)
     except UnicodeDecodeError as error:
-        raise InputError(
+        msg = (
             f"{path.name}: not valid UTF-8 at byte {error.start}; "
             "save it as UTF-8 or set [input] encoding."
+        )
+        raise InputError(
+            msg
         ) from None
     except (ValueError, OSError) as error:
-        raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
+        msg = f"{path.name}: cannot be read ({type(error).__name__})."
+        raise InputError(msg) from None
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
@@ -61,14 +68,10 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
         known = ", ".join(sorted(_WRITERS))
-        raise InputError(f"{path.name}: unknown kind of table; use one of {known}.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+        msg = f"{path.name}: unknown kind of table; use one of {known}."
+        raise InputError(msg)
+    with replacing(path) as partial:
         writer(frame, partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: str) -> None:
@@ -86,9 +89,12 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         wanted = "; ".join(f"{name!r} ({columns[name]})" for name in missing)
-        raise InputError(
+        msg = (
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
             f"It has: {', '.join(map(str, frame.columns))}."
+        )
+        raise InputError(
+            msg
         )
 
 
@@ -97,7 +103,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except pd.errors.EmptyDataError:
-        raise InputError(f"{path.name}: the file has no header row.") from None
+        msg = f"{path.name}: the file has no header row."
+        raise InputError(msg) from None
 
 
 def _read_jsonl(path: Path) -> pd.DataFrame:

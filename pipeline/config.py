@@ -1,0 +1,234 @@
+"""The one configuration file: what may stand in it, its defaults, and every error at once.
+
+``radcal.toml`` is read whole. Unknown names are errors, so that a misspelt option never falls
+back to a default in silence. Relative paths are relative to the file. Secrets (the vault's key,
+a model server's token) come from the environment and have no place here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pipeline.errors import ConfigurationError
+
+__all__ = [
+    "Advice",
+    "Calibration",
+    "Configuration",
+    "Deidentification",
+    "Execution",
+    "Extraction",
+    "Input",
+    "Pairing",
+    "Phrases",
+    "Reports",
+    "Store",
+    "digest_of",
+    "load",
+    "template",
+]
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Modality = Literal["XR", "CT"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Input(_Section):
+    """Where the exports are and how their columns, codes and times are to be read."""
+
+    paths: tuple[str, ...] = Field(min_length=1)
+    format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir"] = "auto"
+    encoding: str = "utf-8"
+    columns: Mapping[str, str] = Field(default_factory=dict)
+    modalities: Mapping[str, Modality] = Field(
+        default_factory=lambda: {
+            "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
+        }
+    )  # fmt: skip
+    exam_codes: str | None = None
+    chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
+    time_zone: str = "UTC"
+    max_text_characters: int = Field(default=200_000, ge=1_000)
+    hl7: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Deidentification(_Section):
+    """How identifiers leave the text, and how many withheld reports stop a delivery."""
+
+    replacement: Literal["token", "surrogate"] = "token"
+    max_quarantined_share: Share = 0.02
+
+
+class Pairing(_Section):
+    """Which CT answers which X-ray."""
+
+    window_hours: float = Field(default=12.0, gt=0, le=24 * 31)
+    ct_before_hours: float = Field(default=0.0, ge=0, le=24 * 31)
+    min_age_years: int = Field(default=18, ge=0, le=120)
+    preliminary_reads: Literal["exclude", "accept"] = "exclude"
+
+
+class Extraction(_Section):
+    """Which engine reads the reports."""
+
+    engine: Literal["rules"] = "rules"
+    vocabulary: str | None = None
+    max_failed_share: Share = 0.05
+    max_unmapped_share: Share = 0.10
+
+
+class Phrases(_Section):
+    """What each phrase means: a surveyed table, and which unsurveyed phrases borrow from it."""
+
+    builtin: str | None = "diagnostic-certainty-scale"
+    table: str | None = None
+    borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "worrisome for"})
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Phrases:
+        if (self.builtin is None) == (self.table is None):
+            msg = "name either `builtin` or `table`, not both and not neither"
+            raise ValueError(msg)
+        return self
+
+
+class Calibration(_Section):
+    """How observations become curves, errors and intervals."""
+
+    bins: int = Field(default=100, ge=2, le=10_000)
+    bin_rule: Literal["exact", "midpoint", "paper"] = "exact"
+    label: Literal["probability", "mean"] = "probability"
+    ct_silence: Literal["absent", "exclude"] = "absent"
+    bootstrap: int = Field(default=1000, ge=100, le=100_000)
+    interval: Literal["percentile", "basic", "bias-corrected"] = "percentile"
+    seed: int = Field(default=0, ge=0)
+
+
+class Advice(_Section):
+    """The guard-rails of phrase advice."""
+
+    min_exams: int = Field(default=20, ge=5)
+    max_step: Share = 0.5
+    min_stability: Share = 0.8
+    epsilon: float = Field(default=1e-3, gt=0)
+    tau: float = Field(default=1e-3, gt=0)
+    regulariser: Literal["kl", "entropy"] = "kl"
+
+
+class Reports(_Section):
+    """What stands on the pages beside the numbers."""
+
+    institution: str = "Department of Radiology"
+    banner: str = "Confidential: quality improvement work product. For the named recipient only."
+    contact: str = "your quality-improvement office"
+    next_issue: str = "next quarter"
+    governance: str = (
+        "Feedback is formative and private to its reader. It is not used for credentialing, "
+        "pay or discipline."
+    )
+    page: Literal["A4", "Letter"] = "A4"
+    window_months: int = Field(default=12, ge=1, le=120)
+    min_exams: int = Field(default=20, ge=5)
+    min_readers: int = Field(default=5, ge=5)
+    language: Literal["en"] = "en"
+
+
+class Store(_Section):
+    """Where the workspace lies."""
+
+    workspace: str = "workspace"
+
+
+class Execution(_Section):
+    """How much of the machine a run may take."""
+
+    workers: int = Field(default=2, ge=1, le=256)
+    shard_rows: int = Field(default=1000, ge=10, le=100_000)
+    retries: int = Field(default=2, ge=0, le=10)
+
+
+class Configuration(_Section):
+    """A validated ``radcal.toml``; ``folder`` is where it lies."""
+
+    input: Input
+    deidentification: Deidentification = Deidentification()
+    pairing: Pairing = Pairing()
+    extraction: Extraction = Extraction()
+    phrases: Phrases = Phrases()
+    calibration: Calibration = Calibration()
+    advice: Advice = Advice()
+    reports: Reports = Reports()
+    store: Store = Store()
+    execution: Execution = Execution()
+    folder: Path = Field(default=Path(), exclude=True)
+
+    def path(self, name: str) -> Path:
+        """Resolve a path of the file against the folder it lies in."""
+        return (self.folder / name).resolve()
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace folder."""
+        return self.path(self.store.workspace)
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that can change a number or a page (not where things lie)."""
+        return digest_of(self.model_dump(mode="json", exclude={"store", "execution"}))
+
+
+def digest_of(*parts: object) -> str:
+    """Hash any JSON-like values into 16 hexadecimal digits."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def load(path: Path) -> Configuration:
+    """Read and validate a configuration file.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is missing, is not TOML, or holds errors; all of them are listed.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        msg = f"{path}: no such file. `radcal init DIR` writes a commented one."
+        raise ConfigurationError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path.name}: not valid TOML: {error}"
+        raise ConfigurationError(msg) from None
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror})."
+        raise ConfigurationError(msg) from None
+    content.pop("folder", None)
+    try:
+        return Configuration(**content, folder=path.resolve().parent)
+    except ValidationError as error:
+        lines = "\n".join(_explained(error.errors(include_url=False)))
+        msg = f"{path.name}: {error.error_count()} error(s):\n{lines}"
+        raise ConfigurationError(msg) from None
+
+
+def template() -> str:
+    """Give the commented configuration that ``radcal init`` writes."""
+    return resources.files("pipeline").joinpath("radcal.toml").read_text(encoding="utf-8")
+
+
+def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
+    for error in errors:
+        location = error["loc"]
+        where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
+        yield f"  {where}: {error['msg']}"

@@ -1,0 +1,212 @@
+"""Pair each chest X-ray with the CT that answers it, and account for every X-ray that has none.
+
+An **exam** row is one version of one report; a **study** is what was performed and may have
+several versions (preliminary, final, corrected, addendum). The forecast is the latest version
+signed no later than the CT was performed, so that nothing learnt from the CT leaks back into it.
+Within the window the nearest CT wins and a study is used once: pairs are taken in order of their
+interval, each only while both of its studies are free.
+
+Times here may be shifted by a constant per patient; only differences are used.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+__all__ = ["FlowStep", "PairedExams", "pair"]
+
+_SIGNED: Final = ("final", "corrected", "addendum")
+_SECONDS_PER_HOUR: Final = 3600.0
+
+PAIR_COLUMNS: Final = (
+    "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
+    "interval_hours", "patient_class", "age_band", "performed_month",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """One line of the flow diagram: what remained after a step and what it left out."""
+
+    name: str
+    remaining: int
+    excluded: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class PairedExams:
+    """The pairs, the fate of every X-ray study, and the flow diagram they add up to.
+
+    ``pairs`` has one row per X-ray study and its CT; ``fates`` one row per X-ray study with the
+    step that left it out, or ``paired``.
+    """
+
+    pairs: pd.DataFrame
+    fates: pd.DataFrame
+    flow: tuple[FlowStep, ...]
+
+
+def pair(
+    exams: pd.DataFrame,
+    *,
+    window_hours: float = 12.0,
+    ct_before_hours: float = 0.0,
+    accept_preliminary: bool = False,
+) -> PairedExams:
+    """Pair X-ray and CT studies.
+
+    Parameters
+    ----------
+    exams
+        One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
+        performed_at, signed_at, status, is_chest, is_adult, patient_class, age_band,
+        performed_month``.
+    window_hours
+        A CT counts when performed later than the X-ray by at most this many hours.
+    ct_before_hours
+        Also accept CTs performed up to this many hours before the X-ray.
+    accept_preliminary
+        Whether a preliminary read may serve where nothing was signed in time.
+    """
+    statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
+    studies = _studies(exams)
+    eligible = studies[studies["is_chest"] & studies["is_adult"]]
+    candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
+    answered = _with_ct_report(_with_forecast(candidates, exams, statuses), exams)
+    chosen = _nearest_first(
+        answered[answered["xr_exam_key"].notna() & answered["ct_exam_key"].notna()]
+    )
+    fates = _fates(studies[studies["modality"] == "XR"], candidates, answered, chosen)
+    return PairedExams(
+        pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
+        fates=fates,
+        flow=_flow(exams, studies, fates),
+    )
+
+
+def _studies(exams: pd.DataFrame) -> pd.DataFrame:
+    ordered = exams.sort_values(["signed_at", "exam_key"], kind="stable")
+    columns = [
+        "study_code", "patient_code", "modality", "performed_at", "is_chest", "is_adult",
+        "patient_class", "age_band", "performed_month",
+    ]  # fmt: skip
+    return ordered.drop_duplicates("study_code")[columns]
+
+
+def _candidates(
+    studies: pd.DataFrame, *, window_hours: float, ct_before_hours: float
+) -> pd.DataFrame:
+    xr = studies[studies["modality"] == "XR"].rename(
+        columns={"study_code": "xr_study_code", "performed_at": "xr_performed_at"}
+    )
+    ct = studies.loc[studies["modality"] == "CT", ["study_code", "patient_code", "performed_at"]]
+    ct = ct.rename(columns={"study_code": "ct_study_code", "performed_at": "ct_performed_at"})
+    both = xr.drop(columns="modality").merge(ct, on="patient_code")
+    gap = both["ct_performed_at"] - both["xr_performed_at"]
+    both["interval_hours"] = gap.dt.total_seconds() / _SECONDS_PER_HOUR
+    after = (both["interval_hours"] > 0) & (both["interval_hours"] <= window_hours)
+    before = (both["interval_hours"] <= 0) & (both["interval_hours"] >= -ct_before_hours)
+    return both[after | (before & (ct_before_hours > 0))]
+
+
+def _with_forecast(
+    candidates: pd.DataFrame, exams: pd.DataFrame, statuses: tuple[str, ...]
+) -> pd.DataFrame:
+    """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
+    versions = exams.loc[
+        (exams["modality"] == "XR") & exams["status"].isin(statuses) & exams["signed_at"].notna(),
+        ["study_code", "signed_at", "exam_key", "reader_code"],
+    ].sort_values(["signed_at", "exam_key"], kind="stable")
+    versions = versions.rename(columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key"})
+    after = candidates[candidates["interval_hours"] > 0].sort_values(
+        ["ct_performed_at", "xr_study_code"], kind="stable"
+    )
+    latest = pd.merge_asof(
+        after, versions, left_on="ct_performed_at", right_on="signed_at", by="xr_study_code"
+    )
+    before = candidates[candidates["interval_hours"] <= 0]
+    first = before.merge(versions.drop_duplicates("xr_study_code"), on="xr_study_code", how="left")
+    return pd.concat([latest, first], ignore_index=True) if len(first) else latest
+
+
+def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFrame:
+    """Attach the latest signed version of the CT's report."""
+    versions = exams.loc[
+        (exams["modality"] == "CT") & exams["status"].isin(_SIGNED),
+        ["study_code", "signed_at", "exam_key"],
+    ].sort_values(["signed_at", "exam_key"], kind="stable")
+    versions = versions.drop_duplicates("study_code", keep="last")
+    versions = versions.rename(columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"})
+    return candidates.merge(versions.drop(columns="signed_at"), on="ct_study_code", how="left")
+
+
+def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:
+    """Take pairs by interval while both studies are free: rounds of mutual firsts."""
+    left = candidates.assign(_gap=candidates["interval_hours"].abs()).sort_values(
+        ["_gap", "xr_study_code", "ct_study_code"], kind="stable"
+    )
+    taken = [left.iloc[:0]]
+    while len(left):
+        first = ~left.duplicated("xr_study_code") & ~left.duplicated("ct_study_code")
+        round_ = left[first]
+        taken.append(round_)
+        used = left["xr_study_code"].isin(round_["xr_study_code"])
+        left = left[~used & ~left["ct_study_code"].isin(round_["ct_study_code"])]
+    return pd.concat(taken).sort_values("xr_study_code", kind="stable")
+
+
+_STEPS: Final = (
+    ("chest X-rays", "not a chest exam"),
+    ("of adults", "younger than the age limit, or age unknown"),
+    ("with a CT in the window", "no chest CT of the patient in the window"),
+    ("signed before the CT", "no signed report before the CT was performed"),
+    ("CT report signed", "the CT has no signed report"),
+    ("paired, each study once", "its CT answers a nearer X-ray"),
+)
+"""What remains after each step, and why the others were left out; in the order applied."""
+
+
+def _fates(
+    xr: pd.DataFrame, candidates: pd.DataFrame, answered: pd.DataFrame, chosen: pd.DataFrame
+) -> pd.DataFrame:
+    code = xr["study_code"]
+    signed = answered[answered["xr_exam_key"].notna()]
+    passed = (
+        xr["is_chest"],
+        xr["is_adult"],
+        code.isin(candidates["xr_study_code"]),
+        code.isin(signed["xr_study_code"]),
+        code.isin(signed.loc[signed["ct_exam_key"].notna(), "xr_study_code"]),
+        code.isin(chosen["xr_study_code"]),
+    )
+    fate = pd.Series("paired", index=xr.index, dtype="object")
+    for (_, reason), ok in reversed(list(zip(_STEPS, passed, strict=True))):
+        fate = fate.where(ok, reason)
+    return pd.DataFrame(
+        {
+            "study_code": code,
+            "patient_class": xr["patient_class"],
+            "age_band": xr["age_band"],
+            "performed_month": xr["performed_month"],
+            "fate": fate,
+        }
+    ).reset_index(drop=True)
+
+
+def _flow(exams: pd.DataFrame, studies: pd.DataFrame, fates: pd.DataFrame) -> tuple[FlowStep, ...]:
+    remaining = len(fates)
+    steps = [
+        FlowStep("report versions read", len(exams), 0, ""),
+        FlowStep("studies", len(studies), len(exams) - len(studies), "further versions of a study"),
+        FlowStep("X-ray studies", remaining, len(studies) - remaining, "CT studies"),
+    ]
+    counts = fates["fate"].value_counts()
+    for name, reason in _STEPS:
+        excluded = int(counts.get(reason, 0))
+        remaining -= excluded
+        steps.append(FlowStep(name, remaining, excluded, reason))
+    return tuple(steps)
