@@ -1,0 +1,106 @@
+"""Tallies and bin tables → reliability curve and calibration error.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+n, y    (K,)      uses and label mass of every phrase
+r_m     (M,)      (yP)_m / (nP)_m, observed frequency (paper Eq. 6)
+g_m     (M,)      (nE)_m / (nP)_m, stated confidence (paper Eq. 7)
+p_m     (M,)      (nP)_m / Σ(nP), density of use
+======  ========  ==============================================================
+
+ECE = Σ_m |(yP − nE)_m| / Σ_m (nP)_m (paper Eq. 4), without dividing per bin. A bin with no mass is
+NaN, never 0. Leading axes broadcast: n and y may be (B, K) for B bootstrap replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray
+from calibration.bins import BinTables
+
+__all__ = ["ReliabilityCurve", "calibration_error", "curve_points", "maximum_calibration_error"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReliabilityCurve:
+    """Observed frequency against stated confidence, bin by bin.
+
+    Attributes
+    ----------
+    bin_edges
+        Shape (M + 1,).
+    observed
+        r_m, NaN where no phrase in use has mass, shape (M,).
+    confidence
+        g_m, NaN likewise, shape (M,).
+    density
+        Share of use in the bin, sums to 1, shape (M,).
+    low, high
+        Pointwise 95 % interval of ``observed``; NaN if none was asked for, shape (M,).
+    band_low, band_high
+        Simultaneous 95 % band: the whole true curve lies inside it in 95 % of samples, shape (M,).
+    n
+        Observations.
+    """
+
+    bin_edges: FloatArray
+    observed: FloatArray
+    confidence: FloatArray
+    density: FloatArray
+    low: FloatArray
+    high: FloatArray
+    band_low: FloatArray
+    band_high: FloatArray
+    n: float
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per bin; probabilities between 0 and 1."""
+        return pd.DataFrame(
+            {
+                "bin_low": self.bin_edges[:-1],
+                "bin_high": self.bin_edges[1:],
+                "observed": self.observed,
+                "confidence": self.confidence,
+                "density": self.density,
+                "low": self.low,
+                "high": self.high,
+                "band_low": self.band_low,
+                "band_high": self.band_high,
+            }
+        )
+
+
+def curve_points(
+    n: FloatArray, label_mass: FloatArray, *, tables: BinTables
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """r, g and p of every bin (Eq. 6, 7), each (..., M); r and g are NaN in empty bins."""
+    mass = n @ tables.mass
+    empty = mass <= 0.0
+    divisor = np.where(empty, 1.0, mass)
+    observed = np.where(empty, np.nan, label_mass @ tables.mass / divisor)
+    confidence = np.where(empty, np.nan, n @ tables.moment / divisor)
+    total = mass.sum(axis=-1, keepdims=True)
+    density = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
+    return observed, confidence, density
+
+
+def calibration_error(n: FloatArray, label_mass: FloatArray, *, tables: BinTables) -> FloatArray:
+    """ECE (Eq. 4) of one tally (K,) or of many (..., K); NaN where there is no observation."""
+    residual = label_mass @ tables.mass - n @ tables.moment
+    total = np.asarray((n @ tables.mass).sum(axis=-1))
+    error = np.abs(residual).sum(axis=-1)
+    return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))
+
+
+def maximum_calibration_error(
+    n: FloatArray, label_mass: FloatArray, *, tables: BinTables, min_density: float = 0.0
+) -> float:
+    """Largest |r_m − g_m| over bins that hold more than ``min_density`` of the use."""
+    observed, confidence, density = curve_points(n, label_mass, tables=tables)
+    gaps = np.abs(observed - confidence)[density > min_density]
+    return float(gaps.max()) if gaps.size else float("nan")

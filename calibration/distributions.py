@@ -1,0 +1,239 @@
+"""What a phrase means: a probability distribution of the confidence it expresses.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+u       --        one phrase's distribution of the score S on [0, 1]
+F(x)    --        P(S ≤ x)
+G(x)    --        E[S · 1(S ≤ x)], the partial mean
+======  ========  ==============================================================
+
+For a Beta, G(x) = mean · I_x(α + 1, β), so no integral is ever approximated (Wang et al. 2025
+suggest quadrature or the midpoint rule after Eq. 7; both go wrong for peaked phrases).
+A score is called positive when S ≥ ½, so an atom at exactly ½ is positive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import betainc, betaincc, betaincinv, xlog1py, xlogy
+from scipy.special import betaln as log_beta
+
+from calibration.arrays import FloatArray
+from calibration.errors import CalibrationError
+
+__all__ = ["Atom", "Beta", "Distribution", "UniformMixture"]
+
+
+@dataclass(frozen=True, slots=True)
+class Beta:
+    """A Beta distribution, density ∝ s^(α−1) (1−s)^(β−1).
+
+    Raises
+    ------
+    CalibrationError
+        If a parameter is not positive and finite.
+    """
+
+    alpha: float
+    beta: float
+
+    def __post_init__(self) -> None:
+        if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):
+            raise CalibrationError(
+                f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
+            )
+
+    @property
+    def mean(self) -> float:
+        """E[S]."""
+        return self.alpha / (self.alpha + self.beta)
+
+    @property
+    def variance(self) -> float:
+        """Var[S]."""
+        total = self.alpha + self.beta
+        return self.alpha * self.beta / (total**2 * (total + 1.0))
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """P(S ≤ x), the regularised incomplete beta function."""
+        return np.asarray(betainc(self.alpha, self.beta, np.clip(x, 0.0, 1.0)), dtype=np.float64)
+
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)]."""
+        inside = betainc(self.alpha + 1.0, self.beta, np.clip(x, 0.0, 1.0))
+        return np.asarray(self.mean * inside, dtype=np.float64)
+
+    def quantile(self, q: float) -> float:
+        """Smallest x with P(S ≤ x) ≥ q."""
+        return float(betaincinv(self.alpha, self.beta, q))
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Density at x; may be infinite at an end."""
+        log = xlogy(self.alpha - 1.0, x) + xlog1py(self.beta - 1.0, -x)
+        return np.asarray(np.exp(log - log_beta(self.alpha, self.beta)), dtype=np.float64)
+
+    def probability_positive(self, threshold: float = 0.5) -> float:
+        """P(S ≥ threshold)."""
+        return float(betaincc(self.alpha, self.beta, threshold))
+
+    def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass and partial mean of every (edge, edge], each (M,), by the tail that is smaller."""
+        mass = _beta_differences(self.alpha, self.beta, edges)
+        return mass, self.mean * _beta_differences(self.alpha + 1.0, self.beta, edges)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """All the mass at one score: "absent" = 0, "present" = 1, or a stated number."""
+
+    at: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.at <= 1.0:
+            raise CalibrationError(f"Atom({self.at}): the score must lie in [0, 1].")
+
+    @property
+    def mean(self) -> float:
+        """E[S]."""
+        return self.at
+
+    @property
+    def variance(self) -> float:
+        """Var[S], which is 0."""
+        return 0.0
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it states 0 % or 100 %, the predictions ECE* leaves out."""
+        return self.at in (0.0, 1.0)
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """P(S ≤ x)."""
+        return np.asarray(np.asarray(x) >= self.at, dtype=np.float64)
+
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)]."""
+        return self.at * self.cdf(x)
+
+    def quantile(self, q: float) -> float:
+        """The atom, whatever the probability."""
+        _check_probability(q)
+        return self.at
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Zero: an atom has no density, which is how the midpoint rule loses it."""
+        return np.zeros_like(np.asarray(x, dtype=np.float64))
+
+    def probability_positive(self, threshold: float = 0.5) -> float:
+        """P(S ≥ threshold)."""
+        return float(self.at >= threshold)
+
+    def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass and partial mean of every (edge, edge], the first closed at 0, each (M,)."""
+        mass = np.zeros(len(edges) - 1)
+        mass[max(int(np.searchsorted(edges, self.at, side="left")) - 1, 0)] = 1.0
+        return mass, self.at * mass
+
+
+@dataclass(frozen=True, slots=True)
+class UniformMixture:
+    """A histogram: weight w_j spread evenly over (edge_j, edge_{j+1}]; the weights sum to 1.
+
+    Parameters
+    ----------
+    edges
+        Increasing, inside [0, 1], shape (J + 1,).
+    weights
+        Not negative, renormalised by the constructor helper :meth:`from_counts`, shape (J,).
+    """
+
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        if len(edges) != len(weights) + 1 or np.any(np.diff(edges) <= 0):
+            raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
+        if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
+            raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
+        if abs(float(weights.sum()) - 1.0) > 1e-9:
+            raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
+
+    @classmethod
+    def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
+        """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
+        total = float(np.sum(counts))
+        if not total > 0:
+            raise CalibrationError("UniformMixture: no respondent in any range.")
+        weights = np.asarray(counts, dtype=np.float64) / total
+        return cls(tuple(map(float, edges)), tuple(map(float, weights)))
+
+    @property
+    def mean(self) -> float:
+        """E[S], exact."""
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        return float(weights @ (edges[:-1] + edges[1:]) / 2.0)
+
+    @property
+    def variance(self) -> float:
+        """Var[S], exact."""
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        low, high = edges[:-1], edges[1:]
+        centred = (low + high) / 2.0 - self.mean
+        return float(weights @ (centred**2 + (high - low) ** 2 / 12.0))
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """P(S ≤ x), piecewise linear."""
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
+        cumulative[-1] = 1.0
+        return np.asarray(np.interp(x, self.edges, cumulative), dtype=np.float64)
+
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)], piecewise quadratic."""
+        edges = np.asarray(self.edges)
+        heights = np.asarray(self.weights) / np.diff(edges)
+        upper = np.clip(np.asarray(x, dtype=np.float64)[..., None], edges[:-1], edges[1:])
+        return np.asarray(((upper**2 - edges[:-1] ** 2) / 2.0) @ heights, dtype=np.float64)
+
+    def quantile(self, q: float) -> float:
+        """Smallest x with P(S ≤ x) ≥ q."""
+        _check_probability(q)
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
+        cumulative[-1] = 1.0
+        last = max(int(np.searchsorted(cumulative, q, side="left")), 1)
+        share = (q - cumulative[last - 1]) / (cumulative[last] - cumulative[last - 1] or 1.0)
+        return float(self.edges[last - 1] + share * (self.edges[last] - self.edges[last - 1]))
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Density at x, zero outside the ranges."""
+        edges = np.asarray(self.edges)
+        heights = np.concatenate([[0.0], np.asarray(self.weights) / np.diff(edges), [0.0]])
+        return np.asarray(heights[np.searchsorted(edges, x, side="left")], dtype=np.float64)
+
+    def probability_positive(self, threshold: float = 0.5) -> float:
+        """P(S ≥ threshold)."""
+        return float(1.0 - self.cdf(np.asarray(threshold)))
+
+    def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass and partial mean of every (edge, edge], each (M,)."""
+        return np.diff(self.cdf(edges)), np.diff(self.partial_mean(edges))
+
+
+Distribution: TypeAlias = Beta | Atom | UniformMixture
+
+
+def _check_probability(q: float) -> None:
+    if not 0.0 <= q <= 1.0:
+        raise CalibrationError(f"quantile({q}): the probability must lie in [0, 1].")
+
+
+def _beta_differences(alpha: float, beta: float, edges: FloatArray) -> FloatArray:
+    """Differences of I_x taken in the tail that is smaller, so that none loses its digits."""
+    lower = np.diff(betainc(alpha, beta, edges))
+    upper = -np.diff(betaincc(alpha, beta, edges))
+    median = betaincinv(alpha, beta, 0.5)
+    return np.asarray(np.where(edges[:-1] >= median, upper, lower), dtype=np.float64)

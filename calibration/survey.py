@@ -1,0 +1,245 @@
+"""Phrase tables: the phrases of a vocabulary, in order, each with its distribution.
+
+Built-in tables live in ``surveys/`` as one CSV of measured numbers beside one TOML that says where
+they come from; the digest in the TOML must match the CSV, or loading refuses.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray
+from calibration.distributions import Atom, Beta, Distribution
+from calibration.errors import SurveyError
+from calibration.survey_fit import fit_moments, moments_of_ranges
+
+__all__ = ["BUILTIN", "PhraseTable", "builtin", "builtin_source"]
+
+BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
+"""Names accepted by :func:`builtin`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseTable:
+    """Phrases in order, each with the distribution of the confidence it expresses.
+
+    Attributes
+    ----------
+    name
+        Name of the table, printed with every result.
+    phrases
+        Canonical phrases, K of them, without repeats.
+    distributions
+        One per phrase.
+    respondents
+        People asked about each phrase; None where it was not surveyed (atoms, assigned phrases).
+    borrowed
+        Phrase → surveyed phrase whose distribution it uses, so that a page can say so.
+    source
+        Where the numbers come from, in one line.
+    """
+
+    name: str
+    phrases: tuple[str, ...]
+    distributions: tuple[Distribution, ...]
+    respondents: tuple[int | None, ...]
+    borrowed: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if not len(self.phrases) == len(self.distributions) == len(self.respondents):
+            raise SurveyError(
+                f"{self.name}: {len(self.phrases)} phrases, {len(self.distributions)} "
+                f"distributions and {len(self.respondents)} respondent counts must agree."
+            )
+        if not self.phrases:
+            raise SurveyError(f"{self.name}: the phrase table is empty; give at least one phrase.")
+        repeated = sorted({p for p in self.phrases if self.phrases.count(p) > 1})
+        if repeated:
+            raise SurveyError(f"{self.name}: phrases given more than once: {', '.join(repeated)}.")
+
+    def __len__(self) -> int:
+        return len(self.phrases)
+
+    def index(self, phrase: str) -> int:
+        """Position of a phrase.
+
+        Raises
+        ------
+        SurveyError
+            If the table has no such phrase.
+        """
+        try:
+            return self.phrases.index(phrase)
+        except ValueError:
+            raise SurveyError(
+                f"{phrase!r} is not in the phrase table {self.name!r} ({len(self)} phrases); "
+                "assign it a distribution or borrow one with with_borrowed()."
+            ) from None
+
+    @property
+    def means(self) -> FloatArray:
+        """Mean confidence of every phrase, shape (K,)."""
+        return np.array([d.mean for d in self.distributions])
+
+    @property
+    def variances(self) -> FloatArray:
+        """Variance of the confidence of every phrase, shape (K,)."""
+        return np.array([d.variance for d in self.distributions])
+
+    @property
+    def certain(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether a phrase states 0 % or 100 % (an atom at an end), shape (K,)."""
+        return np.array([isinstance(d, Atom) and d.is_certain for d in self.distributions])
+
+    def with_borrowed(self, borrowed: Mapping[str, str]) -> PhraseTable:
+        """Add phrases that use a surveyed phrase's distribution, and remember that they do.
+
+        Parameters
+        ----------
+        borrowed
+            New phrase → phrase of this table.
+        """
+        lenders = [self.index(lender) for lender in borrowed.values()]
+        return replace(
+            self,
+            phrases=self.phrases + tuple(borrowed),
+            distributions=self.distributions + tuple(self.distributions[k] for k in lenders),
+            respondents=self.respondents + (None,) * len(lenders),
+            borrowed=MappingProxyType({**self.borrowed, **borrowed}),
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per phrase: ``phrase, kind, alpha, beta, at, mean, sd, n``."""
+        rows = [
+            {
+                "phrase": phrase,
+                "kind": "atom" if isinstance(d, Atom) else "beta",
+                "alpha": d.alpha if isinstance(d, Beta) else np.nan,
+                "beta": d.beta if isinstance(d, Beta) else np.nan,
+                "at": d.at if isinstance(d, Atom) else np.nan,
+                "mean": d.mean,
+                "sd": float(np.sqrt(d.variance)),
+                "n": n,
+            }
+            for phrase, d, n in zip(self.phrases, self.distributions, self.respondents, strict=True)
+        ]
+        frame = pd.DataFrame(rows)
+        return frame.assign(n=frame["n"].astype("Int64"))
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, *, name: str, source: str = "") -> PhraseTable:
+        """Read the table :meth:`to_frame` writes; cells may be text, as in a CSV.
+
+        Raises
+        ------
+        SurveyError
+            If a row is neither a usable Beta nor a usable atom, naming every such row.
+        """
+        missing = {"phrase", "kind"} - set(frame.columns)
+        if missing:
+            raise SurveyError(f"{name}: column(s) missing: {', '.join(sorted(missing))}.")
+        distributions, problems = [], []
+        rows = frame.to_dict("records")
+        for number, row in enumerate(rows, start=1):
+            try:
+                distributions.append(_distribution_of({str(k): v for k, v in row.items()}))
+            except (KeyError, TypeError, ValueError) as error:
+                problems.append(f"row {number} ({row['phrase']}): {error}")
+        if problems:
+            raise SurveyError(f"{name}: {len(problems)} unusable row(s): " + "; ".join(problems))
+        counts = [row.get("n") for row in rows]
+        return cls(
+            name=name,
+            phrases=tuple(str(row["phrase"]) for row in rows),
+            distributions=tuple(distributions),
+            respondents=tuple(None if _blank(n) else int(float(str(n))) for n in counts),
+            source=source,
+        )
+
+
+def builtin(name: str) -> PhraseTable:
+    """A phrase table that comes with the package; "absent" and "present" are in it as atoms.
+
+    Parameters
+    ----------
+    name
+        One of :data:`BUILTIN`.
+
+    Raises
+    ------
+    SurveyError
+        If there is no such table or its file is not the one the metadata describes.
+
+    Examples
+    --------
+    >>> likely = builtin("diagnostic-certainty-scale")
+    >>> round(float(likely.means[likely.index("likely")]), 3)
+    0.774
+    """
+    rows, facts = builtin_source(name)
+    phrases, distributions, respondents = [], [], []
+    for row in rows:
+        if row["kind"] == "unmapped":
+            continue
+        distribution, n = _builtin_distribution(row, facts)
+        phrases.append(row["phrase"])
+        distributions.append(distribution)
+        respondents.append(n)
+    return PhraseTable(
+        name=name,
+        phrases=tuple(phrases),
+        distributions=tuple(distributions),
+        respondents=tuple(respondents),
+        source=str(facts["source"]),
+    )
+
+
+def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
+    """Rows of a built-in survey as text, and its metadata."""
+    if name not in BUILTIN:
+        raise SurveyError(f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}.")
+    folder = resources.files("calibration") / "surveys"
+    data = (folder / f"{name}.csv").read_bytes()
+    facts: dict[str, object] = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
+    if hashlib.sha256(data).hexdigest() != facts["sha256"]:
+        raise SurveyError(f"{name}.csv is not the file its metadata describes; reinstall it.")
+    return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
+
+
+def _builtin_distribution(
+    row: Mapping[str, str], facts: Mapping[str, object]
+) -> tuple[Distribution, int | None]:
+    if row["kind"] != "ranges":
+        n = row.get("n", "")
+        return _distribution_of(row), None if _blank(n) else int(n)
+    edges = np.array(facts["range_edges"], dtype=np.float64)
+    columns = facts["range_columns"]
+    if not isinstance(columns, Sequence):
+        raise SurveyError("range_columns must be a list of column names.")
+    proportions = np.array([float(row[str(c)]) for c in columns])
+    mean, variance = moments_of_ranges(edges, proportions)
+    respondents = round(float(proportions.sum()) * float(str(facts["respondents"])))
+    return fit_moments(mean, variance, phrase=row["phrase"]), respondents
+
+
+def _distribution_of(row: Mapping[str, object]) -> Distribution:
+    kind = str(row["kind"])
+    if kind == "atom":
+        return Atom(float(str(row["at"])))
+    if kind == "beta":
+        return Beta(float(str(row["alpha"])), float(str(row["beta"])))
+    raise SurveyError(f"kind {kind!r} is not 'beta' or 'atom'")
+
+
+def _blank(value: object) -> bool:
+    return value is None or value is pd.NA or str(value).strip().lower() in {"", "nan", "<na>"}

@@ -1,0 +1,299 @@
+"""Observations → counts per phrase and label value, which is all any estimator needs.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+c_kj    (K, L)    weight of observations with phrase k and label value j
+n_k     (K,)      Σ_j c_kj, uses of phrase k
+y_k     (K,)      Σ_j c_kj · label_j, label mass of phrase k
+======  ========  ==============================================================
+
+Tallies add: over shards, months, sites. Ten million rows cost one pass and are never read again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calibration.arrays import FloatArray, IntArray
+from calibration.errors import TallyError
+
+__all__ = ["GroupedTally", "Tally", "tally", "tally_groups"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Weighted counts of (phrase, label value).
+
+    Attributes
+    ----------
+    label_values
+        Distinct labels in [0, 1], increasing, shape (L,).
+    counts
+        Weight of every (phrase, label value), shape (K, L).
+    """
+
+    label_values: FloatArray
+    counts: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):
+            raise TallyError(
+                f"Tally: counts have shape {self.counts.shape}, "
+                f"expected (phrases, {len(self.label_values)})."
+            )
+        if not np.all(np.isfinite(self.counts)) or np.any(self.counts < 0):
+            raise TallyError("Tally: counts must be finite and not negative.")
+
+    @property
+    def n(self) -> FloatArray:
+        """Uses of each phrase, shape (K,)."""
+        return np.asarray(self.counts.sum(axis=1), dtype=np.float64)
+
+    @property
+    def label_mass(self) -> FloatArray:
+        """Sum of labels of each phrase, shape (K,)."""
+        return np.asarray(self.counts @ self.label_values, dtype=np.float64)
+
+    @property
+    def total(self) -> float:
+        """Observations in all."""
+        return float(self.counts.sum())
+
+    @property
+    def n_phrases(self) -> int:
+        """Number of phrases K, used or not."""
+        return int(self.counts.shape[0])
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.n_phrases != other.n_phrases:
+            raise TallyError(
+                f"Tally: {self.n_phrases} phrases cannot be added to {other.n_phrases}; "
+                "count both against the same phrase table."
+            )
+        values = np.union1d(self.label_values, other.label_values)
+        counts = np.zeros((self.n_phrases, len(values)))
+        counts[:, np.searchsorted(values, self.label_values)] += self.counts
+        counts[:, np.searchsorted(values, other.label_values)] += other.counts
+        return Tally(values, counts)
+
+    def __radd__(self, other: object) -> Tally:
+        return self if other == 0 else NotImplemented
+
+    def take(self, phrases: IntArray) -> Tally:
+        """The same counts for the given phrases only, in the given order."""
+        return Tally(self.label_values, self.counts[phrases])
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        used = int(np.count_nonzero(self.n))
+        return f"{self.total:g} observations, {used} of {self.n_phrases} phrases used"
+
+    @classmethod
+    def empty(cls, n_phrases: int) -> Tally:
+        """No observation of any of K phrases."""
+        return cls(np.array([0.0, 1.0]), np.zeros((n_phrases, 2)))
+
+    @classmethod
+    def from_moments(cls, n: ArrayLike, label_mass: ArrayLike) -> Tally:
+        """Counts with the given n and label mass (K,), as if every label were 0 or 1."""
+        uses = np.asarray(n, dtype=np.float64)
+        mass = np.asarray(label_mass, dtype=np.float64)
+        return cls(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedTally:
+    """Tallies of many groups from one pass, stored as their occupied cells only.
+
+    Attributes
+    ----------
+    label_values
+        Distinct labels over all groups, increasing, shape (L,).
+    n_phrases, n_groups
+        K and G.
+    cell
+        Occupied cells as (group · K + phrase) · L + label, increasing, shape (C,).
+    count
+        Weight of each cell, shape (C,).
+    """
+
+    label_values: FloatArray
+    n_phrases: int
+    n_groups: int
+    cell: IntArray
+    count: FloatArray
+
+    def group(self, index: int) -> Tally:
+        """Tally of one group."""
+        size = self.n_phrases * len(self.label_values)
+        low, high = np.searchsorted(self.cell, [index * size, (index + 1) * size])
+        counts = np.zeros(size)
+        counts[self.cell[low:high] - index * size] = self.count[low:high]
+        return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
+
+    def moments(self) -> tuple[FloatArray, FloatArray]:
+        """n and label mass of every group and phrase, each (G, K)."""
+        row, label = np.divmod(self.cell, len(self.label_values))
+        size = self.n_groups * self.n_phrases
+        n = np.bincount(row, weights=self.count, minlength=size)
+        mass = np.bincount(row, weights=self.count * self.label_values[label], minlength=size)
+        shape = (self.n_groups, self.n_phrases)
+        return n.reshape(shape), mass.reshape(shape)
+
+    def pooled(self) -> Tally:
+        """All groups added up."""
+        size = self.n_phrases * len(self.label_values)
+        counts = np.bincount(self.cell % size, weights=self.count, minlength=size)
+        return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
+
+
+def tally(
+    phrase_index: ArrayLike,
+    label: ArrayLike,
+    *,
+    n_phrases: int,
+    weight: ArrayLike | None = None,
+) -> Tally:
+    """Count observations per phrase and label value in one pass.
+
+    Parameters
+    ----------
+    phrase_index
+        Phrase of every observation as an index below ``n_phrases``, shape (N,).
+    label
+        Label of every observation in [0, 1], hard or soft, shape (N,).
+    n_phrases
+        Number of phrases K of the phrase table.
+    weight
+        Weight of every observation, shape (N,); 1 if not given.
+
+    Raises
+    ------
+    TallyError
+        If shapes differ, a phrase is out of range, or a label or weight is not usable.
+
+    Examples
+    --------
+    >>> counted = tally([0, 0, 1], [1.0, 0.0, 0.25], n_phrases=2)
+    >>> counted.n.tolist(), counted.label_mass.tolist()
+    ([2.0, 1.0], [1.0, 0.25])
+    """
+    phrases = np.asarray(phrase_index)
+    grouped = tally_groups(
+        None, phrases, label, n_groups=1, n_phrases=n_phrases, weight=weight
+    )
+    return grouped.group(0)
+
+
+def tally_groups(
+    group_index: ArrayLike | None,
+    phrase_index: ArrayLike,
+    label: ArrayLike,
+    *,
+    n_groups: int,
+    n_phrases: int,
+    weight: ArrayLike | None = None,
+) -> GroupedTally:
+    """Count observations per group, phrase and label value in one pass.
+
+    Parameters
+    ----------
+    group_index
+        Group of every observation as an index below ``n_groups``, shape (N,); one group if None.
+    phrase_index, label, weight
+        As for :func:`tally`.
+    n_groups, n_phrases
+        G and K.
+
+    Raises
+    ------
+    TallyError
+        If shapes differ, an index is out of range, or a label or weight is not usable.
+    """
+    phrases = _indices("phrase_index", phrase_index, n_phrases)
+    codes, values = _label_codes(label)
+    if codes.shape != phrases.shape:
+        raise TallyError(f"label: {len(codes)} values for {len(phrases)} phrases.")
+    rows = phrases
+    if group_index is not None:
+        groups = _indices("group_index", group_index, n_groups)
+        if groups.shape != phrases.shape:
+            raise TallyError(f"group_index: {len(groups)} values for {len(phrases)} phrases.")
+        rows = groups * n_phrases + phrases
+    weights = None if weight is None else _weights(weight, len(phrases))
+    size = n_groups * n_phrases * len(values)
+    cell, count = _count_cells(rows * len(values) + codes, weights, size)
+    return GroupedTally(values, n_phrases, n_groups, cell, count)
+
+
+_DENSE_CELLS = 20_000_000
+
+
+def _count_cells(
+    cells: IntArray, weights: FloatArray | None, size: int
+) -> tuple[IntArray, FloatArray]:
+    if size <= _DENSE_CELLS:
+        dense = np.bincount(cells, weights=weights, minlength=size)
+        occupied = np.flatnonzero(dense)
+        return occupied.astype(np.int64), dense[occupied].astype(np.float64)
+    occupied, inverse = np.unique(cells, return_inverse=True)
+    return occupied, np.bincount(inverse, weights=weights).astype(np.float64)
+
+
+def _indices(name: str, values: ArrayLike, limit: int) -> IntArray:
+    index = np.asarray(values)
+    if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
+        raise TallyError(f"{name}: expected a flat array of integers, got {index.dtype}.")
+    if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
+        wrong = np.flatnonzero((index < 0) | (index >= limit))
+        raise TallyError(
+            f"{name}: {len(wrong)} of {len(index)} values are outside 0..{limit - 1}; "
+            f"first at row {wrong[0]} ({index[wrong[0]]}). Map unknown phrases before counting."
+        )
+    return index.astype(np.int64, copy=False)
+
+
+def _label_codes(label: ArrayLike) -> tuple[IntArray, FloatArray]:
+    """Code of every label and the distinct values, increasing (0 and 1 always among them)."""
+    labels = np.asarray(label)
+    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
+        raise TallyError(f"label: expected a flat array of numbers, got {labels.dtype}.")
+    if labels.dtype.kind != "f":
+        labels = labels.astype(np.float64)
+    low, high = (float(labels.min()), float(labels.max())) if labels.size else (0.0, 1.0)
+    if not (low >= 0.0 and high <= 1.0):
+        _refuse_labels(labels)
+    hard = labels.astype(np.int64)
+    if np.array_equal(hard, labels):
+        return hard, np.array([0.0, 1.0])
+    codes, found = pd.factorize(labels)
+    values = np.union1d(found, [0.0, 1.0])
+    return np.searchsorted(values, found)[codes].astype(np.int64), values
+
+
+def _refuse_labels(labels: FloatArray) -> None:
+    wrong = np.flatnonzero(~((labels >= 0.0) & (labels <= 1.0)))
+    raise TallyError(
+        f"label: {len(wrong)} of {len(labels)} values are outside [0, 1] or missing; "
+        f"first at row {wrong[0]} ({labels[wrong[0]]:g}). Drop or correct them before calling."
+    )
+
+
+def _weights(weight: ArrayLike, expected: int) -> FloatArray:
+    weights = np.asarray(weight, dtype=np.float64)
+    if weights.shape != (expected,):
+        raise TallyError(f"weight: {weights.size} values for {expected} observations.")
+    wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
+    if wrong.size:
+        raise TallyError(
+            f"weight: {len(wrong)} of {expected} values are negative or not finite; "
+            f"first at row {wrong[0]}. Drop or correct them before calling."
+        )
+    return weights
