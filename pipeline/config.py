@@ -52,7 +52,7 @@ class Input(_Section):
     encoding: str = "utf-8"
     columns: Mapping[str, str] = Field(default_factory=dict)
     modalities: Mapping[str, Modality] = Field(
-        default_factory=lambda: {
+        default= {
             "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
         }
     )  # fmt: skip

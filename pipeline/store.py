@@ -7,8 +7,8 @@
 
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
 of all that went into it, so a shard that exists need not be made again. That is the whole of
-resuming. Every shard carries the hash and the producer it was made with and a reader refuses a
-table that mixes them. Folders are 0700 and files 0600.
+resuming. Every shard carries its schema's version, and a reader refuses another. Folders
+are 0700 and files 0600.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -73,10 +73,18 @@ class Workspace:
         """Path of one shard, whether or not it exists."""
         return self.table(zone, name) / f"{key}.parquet"
 
-    def write(self, zone: Zone, name: str, key: str, frame: pd.DataFrame, *, producer: str) -> Path:
-        """Write one shard whole, or not at all."""
+    def write(
+        self,
+        zone: Zone,
+        name: str,
+        key: str,
+        frame: pd.DataFrame,
+        *,
+        facts: Mapping[str, object] | None = None,
+    ) -> Path:
+        """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
         path = self.shard(zone, name, key)
-        meta = json.dumps({"producer": producer, "schema": SCHEMA_VERSION}).encode()
+        meta = json.dumps({"facts": dict(facts or {}), "schema": SCHEMA_VERSION}).encode()
         table = pa.Table.from_pandas(frame, preserve_index=False)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), _META: meta})
         with replacing(path) as partial:
@@ -100,7 +108,21 @@ class Workspace:
         """
         frames = [self._read_one(self.shard(zone, name, key), columns) for key in keys]
         kept = [frame for frame in frames if len(frame)] or frames[:1]
-        return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=columns)
+        return (
+            pd.concat(kept, ignore_index=True)
+            if kept
+            else pd.DataFrame(columns=list(columns or ()))
+        )
+
+    def facts(self, zone: Zone, name: str, key: str) -> dict[str, Any]:
+        """Give the counts that were written with a shard; reads the file's footer only."""
+        metadata = pq.read_schema(self.shard(zone, name, key)).metadata or {}
+        facts = json.loads(metadata.get(_META, b"{}")).get("facts", {})
+        return dict(facts)
+
+    def has(self, zone: Zone, name: str, key: str) -> bool:
+        """Whether a shard exists; if so it is whole."""
+        return self.shard(zone, name, key).is_file()
 
     def write_json(self, path: Path, content: Mapping[str, object]) -> None:
         """Write a JSON file whole, or not at all."""
@@ -159,4 +181,5 @@ class Workspace:
                 f"(schema {meta.get('schema')}, this is {SCHEMA_VERSION}). Use a new workspace."
             )
             raise InputError(msg)
-        return table.to_pandas()
+        frame: pd.DataFrame = table.to_pandas()
+        return frame

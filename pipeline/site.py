@@ -1,0 +1,138 @@
+"""A site: its configuration, its workspace, and the instruments made from them.
+
+Opened from the configuration's path alone, so that a task's only parameters are a path and keys,
+never text, clients or secrets; a worker process opens its own and keeps it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from calibration.survey import PhraseTable, builtin
+from extraction.engines import Engine
+from extraction.rules import RuleEngine
+from extraction.vocabulary import Vocabulary
+from extraction.vocabulary import load as load_vocabulary
+from pipeline import config
+from pipeline.deidentify import Deidentifier, DeidentifierOptions
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.tables import read_table, require_columns
+from pipeline.store import SCHEMA_VERSION, Workspace
+from pipeline.vault import Vault, key_from_environment
+
+__all__ = ["Site"]
+
+
+class Site:
+    """Everything one run needs, made on first use."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = config.load(path)
+        self.workspace = Workspace(self.config.workspace)
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def open(path: str) -> Site:
+        """Open a site by its configuration's path, once per process."""
+        return Site(Path(path))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The pathologies and cues in force."""
+        name = self.config.extraction.vocabulary
+        return load_vocabulary(self.config.path(name) if name else None)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine that reads reports."""
+        return RuleEngine(self.vocabulary)
+
+    @cached_property
+    def deidentifier(self) -> Deidentifier:
+        """The instrument that takes identifiers out of text."""
+        options = DeidentifierOptions(replacement=self.config.deidentification.replacement)
+        return Deidentifier(options)
+
+    @cached_property
+    def phrases(self) -> PhraseTable:
+        """What each phrase means at this site, borrowed phrases included."""
+        settings = self.config.phrases
+        table = builtin(settings.builtin) if settings.builtin else self._own_phrases()
+        borrow = {k: v for k, v in settings.borrow.items() if k not in table.phrases}
+        missing = sorted(set(borrow.values()) - set(table.phrases))
+        if missing:
+            msg = f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}."
+            raise ConfigurationError(msg)
+        return table.with_borrowed(borrow)
+
+    @cached_property
+    def chest_codes(self) -> dict[str, bool]:
+        """Exam code → whether it is a chest exam, from the configured map."""
+        name = self.config.input.exam_codes
+        if name is None:
+            return {}
+        path = self.config.path(name)
+        table = read_table(path)
+        needed = {"exam_code": "the code as exported", "chest": "true or false"}
+        require_columns(table, needed, source=path.name)
+        chest = table["chest"].astype(str).str.lower().isin(["true", "1", "yes", "y"])
+        return dict(zip(table["exam_code"].astype(str), chest, strict=True))
+
+    def open_vault(self, *, read_only: bool) -> Vault:
+        """Open the vault, making it on the first run."""
+        path = self.workspace.root / "raw" / "vault.sqlite"
+        key = key_from_environment()
+        if not path.exists() and not read_only:
+            return Vault.create(path, key)
+        return Vault.open(path, key, read_only=read_only)
+
+    def sources(self) -> list[Path]:
+        """Files that match ``[input] paths``, in order of their names.
+
+        Raises
+        ------
+        InputError
+            If no file matches.
+        """
+        found: set[Path] = set()
+        for pattern in self.config.input.paths:
+            whole = self.config.folder / pattern
+            anchor = Path(whole.anchor)
+            found.update(p for p in anchor.glob(str(whole.relative_to(anchor))) if p.is_file())
+        if not found:
+            msg = (
+                f"input.paths: no file matches {', '.join(self.config.input.paths)} "
+                f"in {self.config.folder}."
+            )
+            raise InputError(msg)
+        return sorted(found)
+
+    def ingest_digest(self) -> str:
+        """Hash of what decides how a source becomes exams."""
+        settings = self.config.input.model_dump(mode="json", exclude={"paths", "exam_codes"})
+        return config.digest_of(
+            "ingest", SCHEMA_VERSION, settings, sorted(self.chest_codes.items())
+        )
+
+    def clean_digest(self) -> str:
+        """Hash of what decides how an exam is de-identified and coded."""
+        pairing = self.config.pairing.min_age_years
+        return config.digest_of("clean", SCHEMA_VERSION, self.deidentifier.version, pairing)
+
+    def read_digest(self) -> str:
+        """Hash of what decides how a report is read."""
+        return config.digest_of("read", SCHEMA_VERSION, self.engine.name, self.engine.version)
+
+    def _own_phrases(self) -> PhraseTable:
+        path = self.config.path(str(self.config.phrases.table))
+        frame = read_table(path)
+        needed = {"phrase": "the phrase", "kind": "beta or atom"}
+        require_columns(frame, needed, source=path.name)
+        for column in ("alpha", "beta", "at", "n"):
+            if column in frame:
+                frame[column] = pd.to_numeric(frame[column], errors="coerce")
+        return PhraseTable.from_frame(frame, name=path.stem, source=path.name)

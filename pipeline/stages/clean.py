@@ -1,0 +1,150 @@
+"""Identified exams → coded exams: codes from the vault, shifted times, cleaned text.
+
+A report whose text cannot be proved clean is withheld with a reason; its row never leaves the raw
+zone. Rows in = rows cleaned + rows withheld.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from pipeline.deidentify import Deidentifier, KnownIdentifiers, LeakScan, Quarantined
+
+__all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
+
+_BANDS: Final = (
+    (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
+)  # fmt: skip
+
+_FACTS: Final = (
+    "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
+    "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band", "patient_class",
+    "text", "phrases_locked",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient."""
+
+    study: Sequence[str]
+    patient: Sequence[str]
+    reader: Sequence[str]
+    shift_days: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """Coded exams, those withheld (``exam_key, reason``), and what was removed per category."""
+
+    exams: pd.DataFrame
+    withheld: pd.DataFrame
+    removed: Mapping[str, int]
+
+
+def known_identifiers(exams: pd.DataFrame) -> list[KnownIdentifiers]:
+    """Collect what each exam's own fields say about the people in it."""
+    return [
+        KnownIdentifiers(
+            patient_names=_some(row.patient_name),
+            patient_ids=_some(row.patient_id),
+            accessions=_some(row.accession, row.exam_id),
+            staff_names=_some(row.reader_name, row.referring_name),
+            phones=_some(row.phone),
+            birth_dates=_some(row.patient_birth_date),
+        )
+        for row in exams.itertuples(index=False)
+    ]
+
+
+def clean(
+    exams: pd.DataFrame,
+    *,
+    codes: Codes,
+    deidentifier: Deidentifier,
+    scan: LeakScan,
+    min_age_years: int,
+) -> Cleaned:
+    """De-identify a shard of validated exams.
+
+    Parameters
+    ----------
+    exams
+        Rows of the raw ``exams`` table.
+    codes
+        Their codes, in the same order.
+    scan
+        The identifiers of everyone in the batch; a hit withholds the report.
+    """
+    keys = _exam_keys(exams, codes.study)
+    texts: list[str] = []
+    locked: list[int] = []
+    reasons: list[str] = []
+    removed: Counter[str] = Counter()
+    for text, known in zip(exams["text"], known_identifiers(exams), strict=True):
+        result = deidentifier.clean(text, known=known)
+        reason = result.reason if isinstance(result, Quarantined) else ""
+        if not isinstance(result, Quarantined):
+            removed.update(span.category for span in result.removed)
+            reason = "leak_found" if scan.hits(result.text) else ""
+            locked.append(result.phrases_locked)
+            texts.append(result.text)
+        else:
+            locked.append(0)
+            texts.append("")
+        reasons.append(reason)
+    coded = _coded(exams, codes, min_age_years).assign(
+        exam_key=keys, text=texts, phrases_locked=locked
+    )
+    bad = pd.Series(reasons, index=coded.index) != ""
+    withheld = pd.DataFrame({"exam_key": keys, "reason": reasons})[bad.to_numpy()]
+    return Cleaned(
+        coded.loc[~bad, list(_FACTS)].reset_index(drop=True),
+        withheld.reset_index(drop=True),
+        dict(removed),
+    )
+
+
+def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFrame:
+    shift = pd.to_timedelta(pd.Series(list(codes.shift_days), index=exams.index), unit="D")
+    age = exams["patient_age_years"]
+    return pd.DataFrame(
+        {
+            "study_code": list(codes.study),
+            "patient_code": list(codes.patient),
+            "reader_code": list(codes.reader),
+            "modality": exams["modality"],
+            "performed_at": exams["performed_at"] + shift,
+            "signed_at": exams["signed_at"] + shift,
+            "performed_month": exams["performed_at"].dt.strftime("%Y-%m"),
+            "status": exams["status"],
+            "is_chest": exams["is_chest"],
+            "is_adult": age >= min_age_years,
+            "age_band": _age_band(age),
+            "patient_class": exams["patient_class"],
+        },
+        index=exams.index,
+    )
+
+
+def _age_band(age: pd.Series) -> pd.Series:
+    band = pd.Series("unknown", index=age.index, dtype="object")
+    for limit, name in reversed(_BANDS):
+        band = band.mask(age < limit, name)
+    return band
+
+
+def _exam_keys(exams: pd.DataFrame, study: Sequence[str]) -> list[str]:
+    return [
+        f"{code}.{status}.{version}"
+        for code, status, version in zip(study, exams["status"], exams["version"], strict=True)
+    ]
+
+
+def _some(*values: object) -> tuple[str, ...]:
+    return tuple(str(v) for v in values if isinstance(v, str) and v)

@@ -1,0 +1,183 @@
+"""Exams as a source gives them → exams as the contract has them; what cannot be used is set aside.
+
+Each row is judged by every check and quarantined under the first that it fails, in the order of
+`REASONS`; rows in = rows kept + rows quarantined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pandas as pd
+
+from pipeline.formats.exams import ExamBatch
+
+__all__ = ["REASONS", "IngestOptions", "validate"]
+
+REASONS: Final[Mapping[str, str]] = {
+    "missing_accession": "no accession number",
+    "missing_patient_id": "no patient identifier",
+    "missing_text": "the report is empty",
+    "text_too_long": "the report is longer than [input] max_text_characters",
+    "nul_bytes": "the report holds NUL characters",
+    "unknown_modality": "the modality is not in [input.modalities]",
+    "unknown_status": "the report status is not one we know",
+    "bad_performed_at": "the time of the exam is missing or unreadable",
+    "bad_signed_at": "the time of signing is missing or unreadable",
+    "future_date": "a time lies after the day of this run",
+    "signed_before_performed": "signed more than an hour before the exam was performed",
+    "bad_age": "the age is not a number from 0 to 130",
+    "duplicate_exam": "the same accession, status and version came before",
+}
+"""Why a row is set aside; a closed set, beside what a format's reader says."""
+
+_STATUS: Final[Mapping[str, str]] = {
+    "": "final", "final": "final", "f": "final", "signed": "final", "verified": "final",
+    "p": "prelim", "prelim": "prelim", "preliminary": "prelim", "wet read": "prelim",
+    "r": "prelim", "a": "addendum", "addendum": "addendum", "addended": "addendum",
+    "c": "corrected", "corrected": "corrected", "amended": "corrected",
+}  # fmt: skip
+
+_CLASS: Final[Mapping[str, str]] = {
+    "i": "inpatient", "inpatient": "inpatient", "e": "emergency", "emergency": "emergency",
+    "ed": "emergency", "o": "outpatient", "outpatient": "outpatient",
+}  # fmt: skip
+
+_HOUR: Final = pd.Timedelta(hours=1)
+_DAY: Final = pd.Timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """What ingest needs of the configuration; ``chest_codes`` maps exam code → chest or not."""
+
+    modalities: Mapping[str, str]
+    chest_pattern: str
+    now: pd.Timestamp
+    time_zone: str = "UTC"
+    max_text_characters: int = 200_000
+    chest_codes: Mapping[str, bool] = field(default_factory=dict)
+
+
+def validate(
+    batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[tuple[str, str, str]]
+) -> ExamBatch:
+    """Type a batch's columns and set aside what cannot be used.
+
+    Parameters
+    ----------
+    seen
+        Accession, status and version of the source's earlier rows; this batch's are added.
+
+    Returns
+    -------
+    ExamBatch
+        Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
+        canonical modality, status and class, ``is_chest`` and ``source_digest``.
+    """
+    raw = batch.exams
+    exams = raw.assign(
+        modality=_mapped(
+            raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
+        ),
+        status=_mapped(raw["status"].str.lower(), _STATUS),
+        patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
+        performed_at=_times(raw["performed_at"], options.time_zone),
+        signed_at=_times(raw["signed_at"], options.time_zone),
+        version=raw["version"].where(raw["version"] != "", "1"),
+    )
+    exams = exams.assign(
+        patient_age_years=_ages(raw, exams["performed_at"]),
+        is_chest=_chest(exams, options),
+        source_digest=[_digest(row) for row in raw.itertuples(index=False)],
+    )
+    reason = _reasons(raw, exams, options, seen)
+    kept = exams[reason == ""].reset_index(drop=True)
+    set_aside = pd.DataFrame(
+        {
+            "source": source,
+            "row": raw["source_row"],
+            "reason": reason,
+            "detail": reason.map(REASONS),
+        }
+    )[reason != ""]
+    parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
+    quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
+    return ExamBatch(kept, quarantined)
+
+
+def _reasons(
+    raw: pd.DataFrame,
+    exams: pd.DataFrame,
+    options: IngestOptions,
+    seen: set[tuple[str, str, str]],
+) -> pd.Series:
+    performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
+    latest = options.now + _DAY
+    text = raw["text"]
+    fails: dict[str, pd.Series] = {
+        "missing_accession": raw["accession"].str.strip() == "",
+        "missing_patient_id": raw["patient_id"].str.strip() == "",
+        "missing_text": text.str.strip() == "",
+        "text_too_long": text.str.len() > options.max_text_characters,
+        "nul_bytes": text.str.contains("\x00", regex=False),
+        "unknown_modality": exams["modality"].isna(),
+        "unknown_status": exams["status"].isna(),
+        "bad_performed_at": performed.isna(),
+        "bad_signed_at": signed.isna(),
+        "future_date": (performed > latest) | (signed > latest),
+        "signed_before_performed": signed < performed - _HOUR,
+        "bad_age": (age.isna() & (raw["patient_age_years"] != "")) | (age < 0) | (age > 130),
+        "duplicate_exam": _repeats(exams, seen),
+    }
+    reason = pd.Series("", index=raw.index, dtype="object")
+    for name, fail in reversed(fails.items()):
+        reason = reason.mask(fail.fillna(value=False).astype(bool), name)
+    return reason
+
+
+def _repeats(exams: pd.DataFrame, seen: set[tuple[str, str, str]]) -> pd.Series:
+    keys = list(zip(exams["accession"], exams["status"], exams["version"], strict=True))
+    repeated = exams.duplicated(["accession", "status", "version"])
+    repeated |= pd.Series([key in seen for key in keys], index=exams.index, dtype=bool)
+    seen.update(keys)
+    return repeated
+
+
+def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
+    return values.str.strip().map(dict(mapping))
+
+
+def _times(values: pd.Series, zone: str) -> pd.Series:
+    """Parse ISO 8601 times to UTC; those without an offset are local to `zone`."""
+    text = values.str.strip().str.replace(r"\s*Z$", "+00:00", regex=True)
+    aware = text.str.contains(r"\d[+-]\d\d:?\d\d$", regex=True)
+    with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
+    naive = pd.to_datetime(text.where(~aware), errors="coerce", format="ISO8601")
+    local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
+    return with_offset.fillna(local.dt.tz_convert("UTC")).dt.as_unit("us")
+
+
+def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
+    """Age in years as stated, else from the birth date; NaN where neither is known."""
+    stated = pd.to_numeric(raw["patient_age_years"], errors="coerce").astype(float)
+    if "patient_birth_date" not in raw:
+        return stated
+    born = pd.to_datetime(raw["patient_birth_date"], utc=True, errors="coerce", format="ISO8601")
+    derived = ((performed_at - born).dt.days / 365.25).floordiv(1)
+    return stated.where(stated.notna() | (raw["patient_age_years"] != ""), derived)
+
+
+def _chest(exams: pd.DataFrame, options: IngestOptions) -> pd.Series:
+    by_name = exams["exam_name"].str.contains(options.chest_pattern, case=False, regex=True)
+    by_code = exams["exam_code"].map(dict(options.chest_codes))
+    return by_code.astype("boolean").fillna(by_name.astype("boolean")).astype(bool)
+
+
+def _digest(row: tuple[object, ...]) -> str:
+    return hashlib.sha256(
+        "\x1f".join(map(str, row[:-1])).encode("utf-8", "surrogatepass")
+    ).hexdigest()

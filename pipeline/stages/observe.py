@@ -1,0 +1,124 @@
+"""Pairs and findings → observations: a phrase of the X-ray report and what the CT said of it.
+
+An X-ray that does not mention a finding made no forecast and yields no observation. A CT that
+does not mention it counts as absent, or leaves the observation out (`ct_silence`). Everything
+left out is counted under its reason; nothing is coerced into a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from calibration.survey import PhraseTable
+
+__all__ = ["TALLY_KEYS", "Observed", "ct_labels", "observe", "tallied"]
+
+TALLY_KEYS: Final = ("reader_code", "pathology", "month", "phrase", "label_value")
+"""Columns that identify a cell of the tally table."""
+
+SILENT: Final = "(not mentioned)"
+"""The CT phrase of an observation whose CT does not mention the finding."""
+
+_COLUMNS: Final = (
+    "pair_id", "patient_code", "reader_code", "pathology", "phrase", "ct_phrase", "label",
+    "performed_month", "weight", "interval_hours", "patient_class", "age_band",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The observations, and how many forecasts were left out and why."""
+
+    observations: pd.DataFrame
+    left_out: Mapping[str, int]
+
+
+def ct_labels(phrases: PhraseTable, *, rule: Literal["probability", "mean"]) -> Mapping[str, float]:
+    """Give the label each CT phrase stands for: P(c ≥ ½), or its mean."""
+    if rule == "mean":
+        values = [d.mean for d in phrases.distributions]
+    else:
+        below = np.nextafter(0.5, 0.0)
+        values = [1.0 - float(d.cdf(below)) for d in phrases.distributions]
+    return dict(zip(phrases.phrases, values, strict=True))
+
+
+def observe(
+    pairs: pd.DataFrame,
+    report_findings: pd.DataFrame,
+    readings: pd.DataFrame,
+    *,
+    phrases: PhraseTable,
+    label_rule: Literal["probability", "mean"] = "probability",
+    ct_silence: Literal["absent", "exclude"] = "absent",
+) -> Observed:
+    """Join each stated X-ray forecast with its CT's answer.
+
+    Parameters
+    ----------
+    pairs
+        ``xr_exam_key, ct_exam_key`` and the pair's facts (`pairing.pair`).
+    report_findings
+        ``exam_key, pathology, phrase, outcome``: what each report says after resolution; no row
+        for a pathology the report does not mention.
+    readings
+        ``exam_key, outcome``: whether each report could be read at all.
+    phrases
+        Phrases with a meaning, borrowed ones included.
+    """
+    read = set(readings.loc[readings["outcome"] != "failed", "exam_key"])
+    usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
+    forecasts = pairs[usable].merge(report_findings, left_on="xr_exam_key", right_on="exam_key")
+    answers = report_findings.rename(
+        columns={"exam_key": "ct_exam_key", "phrase": "ct_phrase", "outcome": "ct_outcome"}
+    )
+    joined = forecasts.merge(
+        answers[["ct_exam_key", "pathology", "ct_phrase", "ct_outcome"]],
+        on=["ct_exam_key", "pathology"],
+        how="left",
+    )
+    labels = ct_labels(phrases, rule=label_rule)
+    silent = joined["ct_outcome"].isna()
+    joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
+    joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
+    fate = _fates(joined, silent, known=labels, ct_silence=ct_silence)
+    left_out = {"a report of the pair could not be read": int((~usable).sum())}
+    left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
+    kept = joined[fate == ""]
+    kept = kept.assign(weight=1.0, pair_id=kept["xr_study_code"] + ":" + kept["ct_study_code"])
+    ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
+    return Observed(ordered.loc[:, list(_COLUMNS)].reset_index(drop=True), left_out)
+
+
+def _fates(
+    joined: pd.DataFrame, silent: pd.Series, *, known: Mapping[str, float], ct_silence: str
+) -> pd.Series:
+    """Why each forecast is left out, by the first reason that holds; '' for those kept."""
+    stated = joined["outcome"] == "stated"
+    ct_stated = silent | (joined["ct_outcome"] == "stated")
+    reasons: list[tuple[str, pd.Series]] = [
+        ("the X-ray finding was not evaluable", joined["outcome"] == "not evaluable"),
+        ("the X-ray's certainty phrase is not in the vocabulary", ~stated),
+        ("the X-ray's phrase has no surveyed meaning", ~joined["phrase"].isin(list(known))),
+        ("the CT called the finding not evaluable", joined["ct_outcome"] == "not evaluable"),
+        ("the CT's certainty phrase is not in the vocabulary", ~ct_stated),
+        ("the CT's phrase has no surveyed meaning", joined["label"].isna()),
+        ("the CT does not mention the finding", silent & (ct_silence == "exclude")),
+        ("no reader is named", joined["reader_code"].fillna("") == ""),
+    ]
+    fate = pd.Series("", index=joined.index, dtype="object")
+    for reason, holds in reversed(reasons):
+        fate = fate.mask(holds, reason)
+    return fate
+
+
+def tallied(observations: pd.DataFrame) -> pd.DataFrame:
+    """Add observations up into the tally table: one row per cell, with its count."""
+    cells = observations.rename(columns={"performed_month": "month", "label": "label_value"})
+    sums = cells.groupby(list(TALLY_KEYS), sort=True, observed=True)["weight"].sum()
+    return sums.rename("count").reset_index()

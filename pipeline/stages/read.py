@@ -1,0 +1,91 @@
+"""Coded exams → what each report says: findings as stated, and one row a pathology once resolved.
+
+Three tables. ``findings``: every statement. ``report_findings``: each pathology a report mentions,
+after resolution. ``readings``: one row a report, read or failed with a reason. A report in
+``readings`` as read, without a row in ``report_findings`` for a pathology, does not mention it;
+a failed report says nothing about any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+from extraction.resolution import resolve
+
+from extraction.engines import Engine
+from extraction.finding import Extracted, Failed, Outcome
+from extraction.vocabulary import Vocabulary
+
+__all__ = ["Readings", "read_reports"]
+
+_FINDINGS = (
+    "exam_key", "section", "start", "end", "pathology", "cue", "phrase", "outcome",
+)  # fmt: skip
+_RESOLVED = ("exam_key", "pathology", "phrase", "outcome", "reason")
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """The three tables of one shard."""
+
+    findings: pd.DataFrame
+    report_findings: pd.DataFrame
+    readings: pd.DataFrame
+
+
+def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary) -> Readings:
+    """Run an engine over a shard and resolve its findings to one per report and pathology.
+
+    Parameters
+    ----------
+    exams
+        ``exam_key, modality, text``.
+    """
+    outcomes: dict[str, Outcome] = {}
+    for modality, group in exams.groupby("modality", sort=True):
+        texts: Sequence[str] = group["text"].tolist()
+        read = engine.extract(texts, modality="CT" if modality == "CT" else "XR")
+        outcomes.update(zip(group["exam_key"], read, strict=True))
+    ordered = [(key, outcomes[key]) for key in exams["exam_key"]]
+    return Readings(
+        pd.DataFrame(
+            [row for key, outcome in ordered for row in _statements(key, outcome)],
+            columns=list(_FINDINGS),
+        ),
+        pd.DataFrame(
+            [row for key, outcome in ordered for row in _resolved(key, outcome, vocabulary)],
+            columns=list(_RESOLVED),
+        ),
+        pd.DataFrame(
+            [_reading(key, outcome) for key, outcome in ordered],
+            columns=["exam_key", "outcome", "reason"],
+        ),
+    )
+
+
+def _statements(key: str, outcome: Outcome) -> list[tuple[object, ...]]:
+    if not isinstance(outcome, Extracted):
+        return []
+    return [
+        (key, f.section, f.start, f.end, f.pathology, f.cue, f.phrase,
+         "stated" if f.phrase is not None else "unmapped")
+        for f in outcome.findings
+    ]  # fmt: skip
+
+
+def _resolved(key: str, outcome: Outcome, vocabulary: Vocabulary) -> list[tuple[object, ...]]:
+    if isinstance(outcome, Failed):
+        return []
+    return [
+        (key, f.pathology, f.phrase, f.outcome, f.reason)
+        for f in resolve(outcome, vocabulary=vocabulary).values()
+        if f.outcome != "not mentioned"
+    ]
+
+
+def _reading(key: str, outcome: Outcome) -> tuple[str, str, str]:
+    if isinstance(outcome, Failed):
+        return key, "failed", outcome.reason
+    return key, "read", ""
