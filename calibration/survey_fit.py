@@ -9,7 +9,7 @@ Shinagare et al. 2023.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 

@@ -139,7 +139,7 @@ class GroupedTally:
         return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
 
     def moments(self) -> tuple[FloatArray, FloatArray]:
-        """n and label mass of every group and phrase, each (G, K)."""
+        """N and label mass of every group and phrase, each (G, K)."""
         row, label = np.divmod(self.cell, len(self.label_values))
         size = self.n_groups * self.n_phrases
         n = np.bincount(row, weights=self.count, minlength=size)
@@ -186,9 +186,7 @@ def tally(
     ([2.0, 1.0], [1.0, 0.25])
     """
     phrases = np.asarray(phrase_index)
-    grouped = tally_groups(
-        None, phrases, label, n_groups=1, n_phrases=n_phrases, weight=weight
-    )
+    grouped = tally_groups(None, phrases, label, n_groups=1, n_phrases=n_phrases, weight=weight)
     return grouped.group(0)
 
 

@@ -1,0 +1,107 @@
+"""Phrase by phrase: how often it was right, against what readers expect it to mean.
+
+The table a radiologist is shown first. Its error, Σ n_k |y_k/n_k − mean_k| / N, is 0 for a reader
+whose every phrase is right on average; the binned ECE is not.
+Wilson interval: Wilson 1927, with fractional label mass when labels are soft.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from calibration.arrays import FloatArray
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
+
+__all__ = ["PhraseCalibration", "phrase_calibration", "phrase_error", "wilson"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhraseCalibration:
+    """One row per phrase; probabilities between 0 and 1, NaN where there is nothing to say.
+
+    Attributes
+    ----------
+    phrases
+        K phrases in table order.
+    n, label_mass
+        Uses and label mass, shape (K,).
+    observed, low, high
+        y_k / n_k with its 95 % Wilson interval; NaN where n_k = 0.
+    shrunk, shrunk_low, shrunk_high
+        The rate drawn toward the department's, with its interval; NaN where not computed.
+    expected, expected_low, expected_high
+        Mean of the phrase's distribution and its central 80 %.
+    """
+
+    phrases: tuple[str, ...]
+    n: FloatArray
+    label_mass: FloatArray
+    observed: FloatArray
+    low: FloatArray
+    high: FloatArray
+    shrunk: FloatArray
+    shrunk_low: FloatArray
+    shrunk_high: FloatArray
+    expected: FloatArray
+    expected_low: FloatArray
+    expected_high: FloatArray
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per phrase, columns as the attributes."""
+        names = [name for name in self.__slots__ if name != "phrases"]
+        return pd.DataFrame(
+            {"phrase": self.phrases, **{name: getattr(self, name) for name in names}}
+        )
+
+
+def wilson(
+    label_mass: FloatArray, n: FloatArray, *, level: float = 0.95
+) -> tuple[FloatArray, FloatArray]:
+    """Wilson score interval of the rates label_mass / n; NaN where n = 0.
+
+    Examples
+    --------
+    >>> low, high = wilson(np.array([8.0]), np.array([10.0]))
+    >>> round(float(low[0]), 4), round(float(high[0]), 4)
+    (0.4902, 0.9433)
+    """
+    z = float(ndtri(0.5 + level / 2.0))
+    uses = np.where(n > 0, n, np.nan)
+    rate = label_mass / uses
+    centre = (rate + z**2 / (2 * uses)) / (1 + z**2 / uses)
+    half = z / (1 + z**2 / uses) * np.sqrt(rate * (1 - rate) / uses + z**2 / (4 * uses**2))
+    return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
+
+
+def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCalibration:
+    """Observed rate of every phrase beside its expectation."""
+    n, mass = tally.n, tally.label_mass
+    low, high = wilson(mass, n)
+    unknown = np.full(len(n), np.nan)
+    quantiles = np.array([[d.quantile(0.1), d.quantile(0.9)] for d in phrase_table.distributions])
+    return PhraseCalibration(
+        phrases=phrase_table.phrases,
+        n=n,
+        label_mass=mass,
+        observed=np.divide(mass, n, out=unknown.copy(), where=n > 0),
+        low=low,
+        high=high,
+        shrunk=unknown,
+        shrunk_low=unknown.copy(),
+        shrunk_high=unknown.copy(),
+        expected=phrase_table.means,
+        expected_low=quantiles[:, 0],
+        expected_high=quantiles[:, 1],
+    )
+
+
+def phrase_error(n: FloatArray, label_mass: FloatArray, *, means: FloatArray) -> FloatArray:
+    """Phrase calibration error Σ_k |y_k − n_k mean_k| / N of tallies (..., K); NaN if empty."""
+    total = np.asarray(n.sum(axis=-1))
+    error = np.abs(label_mass - n * means).sum(axis=-1)
+    return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))

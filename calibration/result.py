@@ -1,0 +1,221 @@
+"""One group's whole result: curve, errors with their zero points, phrase table, scores.
+
+A group is a reader, a pathology, or both. Everything comes from its tally; the bootstrap is a
+multinomial on the tally's cells, and every statistic is read off the same replicates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.arrays import FloatArray
+from calibration.bins import BinRule, BinTables, bin_edges, bin_tables
+from calibration.curve import ReliabilityCurve, calibration_error, curve_points
+from calibration.errors import TallyError
+from calibration.estimate import Estimate
+from calibration.phrase_calibration import PhraseCalibration, phrase_calibration, phrase_error
+from calibration.resample import (
+    IntervalRule,
+    estimate_from_replicates,
+    multinomial_moments,
+    null_moments,
+    simultaneous_band,
+)
+from calibration.scores import accuracy, brier, positive_probabilities
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
+
+__all__ = ["GroupResult", "calibrate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupResult:
+    """What one group's observations say.
+
+    Attributes
+    ----------
+    n
+        Observations (sum of weights); 0 gives NaN values throughout, never zeros.
+    tally
+        The counts themselves.
+    curve
+        Reliability curve with pointwise interval and simultaneous band.
+    phrases
+        The phrase table, read first.
+    ece
+        Expected calibration error with its reference level and null quantile.
+    ece_star
+        ECE of the observations whose phrase is not an atom at 0 or 1.
+    phrase_error
+        Phrase calibration error, whose zero is zero.
+    brier, accuracy
+        Expected under S ~ u_k.
+    """
+
+    n: float
+    tally: Tally
+    curve: ReliabilityCurve
+    phrases: PhraseCalibration
+    ece: Estimate
+    ece_star: Estimate
+    phrase_error: Estimate
+    brier: Estimate
+    accuracy: Estimate
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        return f"ECE {self.ece.summary()}; reference level {self.ece.reference_level:.3f}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Replicates:
+    """The sample's n and y, its bootstrap replicates (B, K), and labels under the null (B, K)."""
+
+    n: FloatArray
+    mass: FloatArray
+    boot_n: FloatArray
+    boot_mass: FloatArray
+    null_mass: FloatArray
+
+
+def calibrate(
+    tally: Tally,
+    *,
+    phrase_table: PhraseTable,
+    bins: int = 100,
+    bin_rule: BinRule = "exact",
+    bootstrap: int = 1000,
+    interval: IntervalRule = "percentile",
+    rng: np.random.Generator,
+) -> GroupResult:
+    """Everything about one group's calibration.
+
+    Parameters
+    ----------
+    tally
+        Counts against the phrases of ``phrase_table``, in its order.
+    phrase_table
+        What the phrases mean.
+    bins, bin_rule
+        Equal-width bins and how their integrals are computed (see ``calibration.bins``).
+    bootstrap
+        Replicates for the intervals; 0 leaves them NaN.
+    interval
+        How an interval is read off the replicates.
+    rng
+        Source of chance.
+
+    Raises
+    ------
+    TallyError
+        If the tally counts another number of phrases than the table has.
+    """
+    if tally.n_phrases != len(phrase_table):
+        raise TallyError(
+            f"The tally counts {tally.n_phrases} phrases but the phrase table "
+            f"{phrase_table.name!r} has {len(phrase_table)}; count against this table."
+        )
+    tables = bin_tables(phrase_table.distributions, edges=bin_edges(bins), rule=bin_rule)
+    means, certain = phrase_table.means, phrase_table.certain
+    boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
+    sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null)
+    positive = positive_probabilities(phrase_table.distributions)
+    spread = phrase_table.variances
+    return GroupResult(
+        n=tally.total,
+        tally=tally,
+        curve=_curve(sample, tables),
+        phrases=phrase_calibration(tally, phrase_table=phrase_table),
+        ece=_error(sample, tables, means, interval),
+        ece_star=_error(_without(sample, certain), tables, means, interval),
+        phrase_error=_phrase_error(sample, means, interval),
+        brier=estimate_from_replicates(
+            float(brier(sample.n, sample.mass, means=means, variances=spread)),
+            brier(boot_n, boot_mass, means=means, variances=spread),
+            n=tally.total,
+            rule=interval,
+            reference_level=float(brier(sample.n, sample.n * means, means=means, variances=spread)),
+        ),
+        accuracy=estimate_from_replicates(
+            float(accuracy(sample.n, sample.mass, positive=positive)),
+            accuracy(boot_n, boot_mass, positive=positive),
+            n=tally.total,
+            rule=interval,
+        ),
+    )
+
+
+def _curve(sample: _Replicates, tables: BinTables) -> ReliabilityCurve:
+    observed, confidence, density = curve_points(sample.n, sample.mass, tables=tables)
+    low = high = np.full_like(observed, np.nan)
+    band_low, band_high = low, high
+    if len(sample.boot_n) and sample.n.sum() > 0:
+        curves, _, _ = curve_points(sample.boot_n, sample.boot_mass, tables=tables)
+        low, high = _quantiles(curves, ~np.isnan(observed))
+        relevant = density > 1e-6
+        band_low, band_high = simultaneous_band(observed, curves, relevant=relevant)
+    return ReliabilityCurve(
+        bin_edges=tables.edges,
+        observed=observed,
+        confidence=confidence,
+        density=density,
+        low=low,
+        high=high,
+        band_low=band_low,
+        band_high=band_high,
+        n=float(sample.n.sum()),
+    )
+
+
+def _quantiles(curves: FloatArray, occupied: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Pointwise 2.5 % and 97.5 % over replicates, NaN replicates left out and empty bins NaN."""
+    low, high = np.full((2, curves.shape[1]), np.nan)
+    if np.isnan(curves[:, occupied]).any():
+        low[occupied], high[occupied] = np.nanquantile(curves[:, occupied], [0.025, 0.975], axis=0)
+    else:
+        low[occupied], high[occupied] = np.quantile(curves[:, occupied], [0.025, 0.975], axis=0)
+    return low, high
+
+
+def _without(sample: _Replicates, dropped: FloatArray) -> _Replicates:
+    kept = np.where(dropped, 0.0, 1.0)
+    return _Replicates(
+        n=sample.n * kept,
+        mass=sample.mass * kept,
+        boot_n=sample.boot_n * kept,
+        boot_mass=sample.boot_mass * kept,
+        null_mass=sample.null_mass * kept,
+    )
+
+
+def _error(
+    sample: _Replicates, tables: BinTables, means: FloatArray, rule: IntervalRule
+) -> Estimate:
+    null = calibration_error(
+        np.broadcast_to(sample.n, sample.null_mass.shape), sample.null_mass, tables=tables
+    )
+    return estimate_from_replicates(
+        float(calibration_error(sample.n, sample.mass, tables=tables)),
+        calibration_error(sample.boot_n, sample.boot_mass, tables=tables),
+        n=float(sample.n.sum()),
+        rule=rule,
+        reference_level=float(calibration_error(sample.n, sample.n * means, tables=tables)),
+        null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
+    )
+
+
+def _phrase_error(sample: _Replicates, means: FloatArray, rule: IntervalRule) -> Estimate:
+    null = phrase_error(
+        np.broadcast_to(sample.n, sample.null_mass.shape), sample.null_mass, means=means
+    )
+    return estimate_from_replicates(
+        float(phrase_error(sample.n, sample.mass, means=means)),
+        phrase_error(sample.boot_n, sample.boot_mass, means=means),
+        n=float(sample.n.sum()),
+        rule=rule,
+        reference_level=0.0,
+        null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
+    )

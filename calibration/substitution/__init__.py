@@ -1,0 +1,18 @@
+"""Which phrase to say instead: costs, maps with a certificate, guard-rails, held-out effect."""
+
+from calibration.substitution.advice import Advice, Suggestion, Suppressed, advise
+from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.guardrails import GuardRails
+from calibration.substitution.transport import SubstitutionMap, transport_map
+
+__all__ = [
+    "Advice",
+    "GuardRails",
+    "HeldOutEffect",
+    "SubstitutionMap",
+    "Suggestion",
+    "Suppressed",
+    "advise",
+    "held_out_effect",
+    "transport_map",
+]

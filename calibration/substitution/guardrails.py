@@ -1,0 +1,106 @@
+"""What advice may never do, and which substitutions that leaves.
+
+A map that turns every "present" into "maybe" is well calibrated and useless, so: statements of
+0 % and 100 % are protected, a step in mean probability is limited, some pairs are forbidden
+outright, and the words must stay as informative as they were, up to a set share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.errors import CalibrationError
+from calibration.survey import PhraseTable
+
+__all__ = ["GuardRails", "SuppressionReason", "allowed_cells", "cell_reason"]
+
+SuppressionReason = Literal[
+    "too few uses",
+    "protected",
+    "matches expectation",
+    "no better phrase",
+    "step too large",
+    "forbidden",
+    "less informative",
+    "unstable",
+    "no clear improvement",
+    "not converged",
+]
+"""Why a phrase in use got no advice; a closed set."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRails:
+    """Limits on advice.
+
+    Attributes
+    ----------
+    min_n
+        A phrase used less often gets no advice.
+    max_step
+        Largest change in mean probability, in probability units.
+    min_stability
+        Share of bootstrap replicates in which the same target must be chosen.
+    informativeness_floor
+        Share of the resolution Σ n_k (rate_k − rate)² that must be left after the swap.
+    protect_atoms
+        Whether statements of 0 % and 100 % are neither sources nor targets.
+    forbidden
+        (source, target) pairs never to be advised.
+    """
+
+    min_n: float = 20
+    max_step: float = 0.4
+    min_stability: float = 0.8
+    informativeness_floor: float = 0.8
+    protect_atoms: bool = True
+    forbidden: frozenset[tuple[str, str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        shares = (self.min_stability, self.informativeness_floor, self.max_step)
+        if self.min_n < 1 or not all(0.0 <= share <= 1.0 for share in shares):
+            raise CalibrationError(
+                "GuardRails: min_n must be at least 1; max_step, min_stability and "
+                "informativeness_floor lie between 0 and 1."
+            )
+
+
+def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> BoolArray:
+    """Which substitutions are permitted, keeping a phrase always among them, shape (K, K)."""
+    means = phrase_table.means
+    allowed: BoolArray = np.abs(means[:, None] - means) <= guard_rails.max_step + 1e-12
+    if guard_rails.protect_atoms:
+        atoms = phrase_table.certain
+        allowed &= ~(atoms[:, None] | atoms)
+    for source, target in guard_rails.forbidden:
+        if source in phrase_table.phrases and target in phrase_table.phrases:
+            allowed[phrase_table.index(source), phrase_table.index(target)] = False
+    np.fill_diagonal(allowed, val=True)
+    return allowed
+
+
+def cell_reason(
+    source: int, target: int, *, phrase_table: PhraseTable, guard_rails: GuardRails
+) -> SuppressionReason:
+    """Why a forbidden cell is forbidden."""
+    names, means = phrase_table.phrases, phrase_table.means
+    if (names[source], names[target]) in guard_rails.forbidden:
+        return "forbidden"
+    if abs(float(means[source] - means[target])) > guard_rails.max_step:
+        return "step too large"
+    return "protected"
+
+
+def resolution(n: FloatArray, label_mass: FloatArray) -> float:
+    """Σ_k n_k (y_k / n_k − y / N)² / N: how far the words tell cases apart."""
+    used = n > 0
+    total = float(n.sum())
+    if total <= 0:
+        return float("nan")
+    rates = label_mass[used] / n[used]
+    base = float(label_mass.sum()) / total
+    return float(n[used] @ (rates - base) ** 2 / total)
