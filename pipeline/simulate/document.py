@@ -1,0 +1,67 @@
+"""A report under construction: text goes in piece by piece, and every identifier's span is kept.
+
+Offsets are counted in characters of the finished text, half open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+__all__ = ["Document", "Span"]
+
+
+class Span(NamedTuple):
+    """One planted identifier: ``text[start:end]`` is the identifier itself."""
+
+    start: int
+    end: int
+    category: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Document:
+    """Pieces of text and the spans of the identifiers among them.
+
+    Examples
+    --------
+    >>> document = Document()
+    >>> document.add("MRN: ")
+    >>> document.identify("00412", "ID", "mrn")
+    >>> document.text(), document.spans
+    ('MRN: 00412', [Span(start=5, end=10, category='ID', kind='mrn')])
+    """
+
+    pieces: list[str]
+    spans: list[Span]
+    length: int
+
+    def __init__(self) -> None:
+        self.pieces = []
+        self.spans = []
+        self.length = 0
+
+    def add(self, text: str) -> None:
+        """Append text that identifies nobody."""
+        self.pieces.append(text)
+        self.length += len(text)
+
+    def identify(self, text: str, category: str, kind: str) -> None:
+        """Append an identifier and remember where it stands."""
+        start = self.length
+        self.add(text)
+        self.spans.append(Span(start, self.length, category, kind))
+
+    def text(self, *, capitals: bool = False) -> str:
+        """Return the finished text; in capitals on request, which must not move any offset."""
+        whole = "".join(self.pieces)
+        if not capitals:
+            return whole
+        raised = whole.upper()
+        if len(raised) != len(whole):
+            raise ValueError(
+                f"capitals changed the length from {len(whole)} to {len(raised)} characters; "
+                "take letters such as ß out of the simulator's word lists."
+            )
+        return raised

@@ -1,0 +1,199 @@
+"""Filling identifier slots: each slot of a line becomes an identifier with its category and kind.
+
+Categories: NAME, ID, DATE, TIME, PHONE, EMAIL, HOSPITAL, LOCATION, AGE90. An age up to 89
+identifies nobody and gets no span.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from pipeline.simulate.dates import birth_date, clock_time, exam_date, exam_moment
+from pipeline.simulate.document import Document
+from pipeline.simulate.lexicon import Frame, frames
+from pipeline.simulate.people import Person
+
+__all__ = ["CATEGORIES", "Context", "fill"]
+
+CATEGORIES: Final = (
+    "AGE90", "DATE", "EMAIL", "HOSPITAL", "ID", "LOCATION", "NAME", "PHONE", "TIME",
+)  # fmt: skip
+"""Every category of planted identifier."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Who and what one report is about; everything a slot may ask for."""
+
+    patient: Person
+    female: bool
+    age: int
+    birth: datetime
+    patient_id: str
+    accession: str
+    phone: str
+    referring: Person
+    reader: Person
+    trainee: Person
+    site: Mapping[str, Any]
+    exam: Mapping[str, Any]
+    when: datetime
+    signed: datetime
+
+    @property
+    def modality(self) -> str:
+        """XR or CT."""
+        return str(self.exam["modality"])
+
+
+_Found: TypeAlias = tuple[str, str, str]
+_Slot: TypeAlias = Callable[[Context, Random], _Found]
+
+
+def _patient(c: Context, rng: Random) -> _Found:
+    u = rng.random()
+    if u < 0.4:
+        return c.patient.comma, "NAME", "LAST, FIRST M"
+    if u < 0.7:
+        return f"{c.patient.family}^{c.patient.given}".upper(), "NAME", "LAST^FIRST"
+    return c.patient.full, "NAME", "First Last"
+
+
+def _referring(c: Context, rng: Random) -> _Found:
+    u = rng.random()
+    if u < 0.4:
+        return f"{c.referring.family}^{c.referring.given}".upper(), "NAME", "LAST^FIRST"
+    if u < 0.7:
+        return f"{c.referring.family}, {c.referring.given}".upper(), "NAME", "LAST, FIRST"
+    return c.referring.full, "NAME", "First Last"
+
+
+def _reader(c: Context, rng: Random) -> _Found:
+    u = rng.random()
+    if u < 0.4:
+        return c.reader.full, "NAME", "sig First Last"
+    if u < 0.8:
+        return c.reader.formal, "NAME", "sig First M. Last"
+    return f"{c.reader.given[0]}. {c.reader.family}", "NAME", "sig F. Last"
+
+
+def _initials(c: Context, rng: Random) -> _Found:
+    if rng.random() < 0.5:
+        return c.reader.initials, "NAME", "initials"
+    typist = "".join(chr(97 + int(rng.random() * 26)) for _ in range(2))
+    short = f"{c.reader.given[0]}{c.reader.family[0]}".lower()
+    return f"{short}/{typist}", "NAME", "initials"
+
+
+def _prior(c: Context, rng: Random) -> _Found:
+    earlier = c.when - timedelta(days=1 + int(rng.random() * 900))
+    text, kind = exam_date(earlier, rng=rng)
+    return text, "DATE", kind
+
+
+def _moment(when: datetime, rng: Random) -> _Found:
+    text, kind = exam_moment(when, rng=rng)
+    return text, "DATE", kind
+
+
+def _date(when: datetime, rng: Random) -> _Found:
+    text, kind = exam_date(when, rng=rng, partial=False)
+    return text, "DATE", kind
+
+
+def _birth(c: Context, rng: Random) -> _Found:
+    text, kind = birth_date(c.birth, rng=rng)
+    return text, "DATE", f"birth {kind}"
+
+
+def _email(c: Context) -> _Found:
+    local = (c.referring.given[0] + c.referring.family).lower()
+    domain = str(c.site["name"]).split()[0].strip(".").lower()
+    safe = "".join(ch for ch in local if ch.isascii() and ch.isalpha())
+    return f"{safe}@{domain}.example", "EMAIL", "email"
+
+
+_SLOTS: Final[Mapping[str, _Slot]] = {
+    "patient": _patient,
+    "fullname": lambda c, _: (c.patient.full, "NAME", "First Last"),
+    "mrn": lambda c, _: (c.patient_id, "ID", "mrn"),
+    "accession": lambda c, _: (c.accession, "ID", "accession"),
+    "date": lambda c, rng: _date(c.when, rng),
+    "datetime": lambda c, rng: _moment(c.signed, rng),
+    "time": lambda c, rng: (clock_time(c.signed, rng=rng)[0], "TIME", "time"),
+    "prior": _prior,
+    "birth": _birth,
+    "hospital": lambda c, _: (c.site["name"], "HOSPITAL", "hospital"),
+    "location": lambda c, _: (c.site["place"], "LOCATION", "city"),
+    "referring": _referring,
+    "reflast": lambda c, _: (c.referring.family, "NAME", "Dr Last"),
+    "fullref": lambda c, _: (c.referring.full, "NAME", "First Last"),
+    "phone": lambda c, _: (c.phone, "PHONE", "phone"),
+    "pager": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "pager"),
+    "extension": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "ext"),
+    "email": lambda c, _: _email(c),
+    "reader": _reader,
+    "readercomma": lambda c, _: (c.reader.comma, "NAME", "sig LAST, FIRST M"),
+    "readercaps": lambda c, _: (c.reader.full.upper(), "NAME", "sig caps"),
+    "initials": _initials,
+    "trainee": lambda c, _: (c.trainee.full, "NAME", "sig First Last"),
+}
+
+
+def _words(text: str, context: Context, rng: Random) -> str:
+    if "{" not in text:
+        return text
+    lists = frames()["indication"]
+    complaint = lists["complaint"][int(rng.random() * len(lists["complaint"]))]
+    request = lists["request"][int(rng.random() * len(lists["request"]))]
+    return text.format(
+        exam=context.exam["name"],
+        sex="female" if context.female else "male",
+        complaint=complaint,
+        Complaint=complaint[0].upper() + complaint[1:],
+        request=request,
+        Request=request[0].upper() + request[1:],
+    )
+
+
+def _age(document: Document, context: Context, rng: Random) -> None:
+    spelling = ("{}-year-old", "{} y.o.", "{}yo", "{} year old")[int(rng.random() * 4)]
+    text = spelling.format(context.age)
+    if context.age > 89:
+        document.identify(text, "AGE90", "age")
+    else:
+        document.add(text)
+
+
+def _titled(document: Document, context: Context) -> None:
+    document.add("Ms. " if context.female else "Mr. ")
+    document.identify(context.patient.family, "NAME", "title last")
+
+
+def fill(document: Document, frame: Frame, context: Context, rng: Random) -> None:
+    """Append a line to a document, its slots filled and located.
+
+    Parameters
+    ----------
+    document
+        Receives the text and the spans.
+    frame
+        The line, split at its slots.
+    context
+        Whom the report is about.
+    rng
+        Chooses spellings.
+    """
+    for text, is_slot in frame:
+        if not is_slot:
+            document.add(_words(text, context, rng))
+        elif text == "age":
+            _age(document, context, rng)
+        elif text == "titled":
+            _titled(document, context)
+        else:
+            document.identify(*_SLOTS[text](context, rng))

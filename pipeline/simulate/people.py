@@ -1,0 +1,93 @@
+"""Invented people and numbers: names, medical record numbers, accessions, phones.
+
+Numbers that must not repeat come from a counter scrambled by a multiplication modulo a prime, so
+that chunks of a long simulation never collide and neighbouring patients do not look alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final, NamedTuple
+
+import numpy as np
+
+__all__ = ["Person", "accession", "draw_people", "patient_number", "phone", "record_name"]
+
+_PRIME: Final = 99_999_989
+_STEP: Final = 61_803_397
+
+
+class Person(NamedTuple):
+    """An invented person."""
+
+    given: str
+    middle: str
+    family: str
+
+    @property
+    def full(self) -> str:
+        """Given and family name."""
+        return f"{self.given} {self.family}"
+
+    @property
+    def formal(self) -> str:
+        """Given name, middle initial and family name."""
+        return f"{self.given} {self.middle}. {self.family}"
+
+    @property
+    def comma(self) -> str:
+        """LAST, FIRST M in capitals."""
+        return f"{self.family}, {self.given} {self.middle}".upper()
+
+    @property
+    def initials(self) -> str:
+        """Initials as in a signature block."""
+        return f"{self.given[0]}{self.middle}{self.family[0]}"
+
+
+def draw_people(
+    count: int, *, rng: np.random.Generator, given: Sequence[str], family: Sequence[str]
+) -> list[Person]:
+    """Draw people; full names repeat only after every combination is used."""
+    combinations = len(given) * len(family)
+    chosen = rng.permutation(combinations)[np.arange(count) % combinations]
+    middles = rng.integers(26, size=count)
+    return [
+        Person(given[c // len(family)], chr(65 + m), family[c % len(family)])
+        for c, m in zip(chosen.tolist(), middles.tolist(), strict=True)
+    ]
+
+
+def record_name(person: Person, style: str) -> str:
+    """The name as the site's information system stores it."""
+    if style == "caret":
+        return f"{person.family}^{person.given}^{person.middle}".upper()
+    return f"{person.family}, {person.given} {person.middle}"
+
+
+def _scrambled(counter: int) -> int:
+    return (counter + 1) * _STEP % _PRIME
+
+
+def patient_number(counter: int, style: str) -> str:
+    """A medical record number in the site's style; distinct for distinct counters."""
+    digits = f"{_scrambled(counter):08d}"
+    if style == "letters":
+        return f"MR{digits}"
+    if style == "dashes":
+        return f"{digits[:2]}-{digits[2:5]}-{digits[5:]}"
+    return digits
+
+
+def accession(counter: int, short: str, year: int) -> str:
+    """An accession number of a site; distinct for distinct counters."""
+    digits = f"{_scrambled(counter + 31_000_000):08d}"
+    return f"{short}{year % 100:02d}{digits}" if counter % 3 else f"{year}{short}{digits}"
+
+
+def phone(rng: Random) -> str:
+    """A ten-digit number with the exchange 555, in one of four spellings."""
+    area, last = rng.randrange(201, 990), rng.randrange(10_000)
+    spelling = ("({}) 555-{:04d}", "{}-555-{:04d}", "{}.555.{:04d}", "{} 555 {:04d}")
+    return spelling[rng.randrange(4)].format(area, last)

@@ -1,0 +1,183 @@
+"""Writing exams down: one row of the exams table per version, and the truth beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from random import Random
+from typing import Any, Final
+
+from pipeline.simulate.dictation import dictate, dictate_addendum, dictate_other
+from pipeline.simulate.document import Document
+from pipeline.simulate.episodes import Patient
+from pipeline.simulate.identifiers import Context
+from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.people import Person, accession, phone, record_name
+from pipeline.simulate.readers import Reader
+from pipeline.simulate.sentences import Cell
+from pipeline.simulate.truth import Ledger
+
+__all__ = ["NUMBERS_PER_CHUNK", "Order", "Scribe"]
+
+NUMBERS_PER_CHUNK: Final = 8192
+"""Exam and accession numbers set apart for one chunk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One exam: what all versions of its report share."""
+
+    patient: Patient
+    patient_class: str
+    exam: Mapping[str, Any]
+    reader: Reader
+    performed: datetime
+    accession: str
+    phone: str
+    referring: Person
+    trainee: Person
+
+    def context(self, signed: datetime) -> Context:
+        """Return what the identifier slots of one version may ask for."""
+        patient = self.patient
+        return Context(
+            patient=patient.person, female=patient.female, age=patient.age(self.performed),
+            birth=patient.birth, patient_id=patient.patient_id, accession=self.accession,
+            phone=self.phone, referring=self.referring, reader=self.reader.person,
+            trainee=self.trainee, site=hospital()["site"][patient.site], exam=self.exam,
+            when=self.performed, signed=signed,
+        )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Scribe:
+    """Writes the exams of one chunk: keeps the counter, the ledger and the chance of the texts."""
+
+    referring: Sequence[Person]
+    trainees: Sequence[Person]
+    rng: Random
+    counter: int
+    ledger: Ledger
+
+    def order(
+        self,
+        patient: Patient,
+        *,
+        patient_class: str,
+        exam: Mapping[str, Any],
+        reader: Reader,
+        performed: datetime,
+    ) -> Order:
+        """Open an exam under a new accession."""
+        short = hospital()["site"][patient.site]["short"]
+        return Order(
+            patient=patient,
+            patient_class=patient_class,
+            exam=exam,
+            reader=reader,
+            performed=performed,
+            accession=accession(self._number(), short, performed.year),
+            phone=phone(self.rng),
+            referring=self.rng.choice(self.referring),
+            trainee=self.rng.choice(self.trainees),
+        )
+
+    def chest(
+        self,
+        order: Order,
+        cells: Sequence[Cell],
+        *,
+        style: str,
+        signed: datetime,
+        status: str = "final",
+        version: int = 1,
+    ) -> str:
+        """Write a chest report; return its exam_id."""
+        document, text, where = dictate(
+            cells, style=style, context=order.context(signed), wording=wording(), rng=self.rng
+        )
+        exam_id = self._row(order, text, document, signed=signed, status=status, version=version)
+        self._findings(order, exam_id, cells, where, style=style, status=status, version=version)
+        return exam_id
+
+    def addendum(
+        self, order: Order, cells: Sequence[Cell], *, signed: datetime, version: int
+    ) -> str:
+        """Write an addendum that gives the CT away; return its exam_id."""
+        document, text, where = dictate_addendum(
+            cells, context=order.context(signed), wording=wording(), rng=self.rng
+        )
+        kept = {"status": "addendum", "version": version}
+        exam_id = self._row(
+            order, text, document, signed=signed, status="addendum", version=version
+        )
+        self._findings(order, exam_id, cells, where, style="addendum", **kept)
+        return exam_id
+
+    def other(self, order: Order, *, signed: datetime) -> str:
+        """Write a report of another body part; return its exam_id."""
+        document, text = dictate_other(context=order.context(signed), rng=self.rng)
+        return self._row(order, text, document, signed=signed, status="final", version=1)
+
+    def exclude(self, order: Order, exam_id: str, reason: str) -> None:
+        """Note that an exam must not end up in a pair, and why."""
+        self.ledger.rows["excluded"].append((exam_id, order.accession, reason))
+
+    def _number(self) -> int:
+        self.counter += 1
+        return self.counter
+
+    def _row(
+        self,
+        order: Order,
+        text: str,
+        document: Document,
+        *,
+        signed: datetime,
+        status: str,
+        version: int,
+    ) -> str:
+        patient, site = order.patient, hospital()["site"][order.patient.site]
+        exam_id = f"E{self._number():09d}"
+        self.ledger.exams.append((
+            exam_id, order.accession, patient.patient_id, order.reader.reader_id,
+            order.reader.person.full, site["name"], order.exam["modality"], order.exam["code"],
+            order.exam["name"], order.performed, signed, status, version,
+            patient.age(order.performed), order.patient_class,
+            record_name(patient.person, site["name_style"]), f"{patient.birth:%Y-%m-%d}",
+            order.referring.full, order.phone, text,
+        ))  # fmt: skip
+        identifiers = self.ledger.rows["identifiers"]
+        for start, end, category, kind in document.spans:
+            found = text[start:end]
+            identifiers.append(
+                (exam_id, start, end, category, kind, found, _distinctive(found, category))
+            )
+        return exam_id
+
+    def _findings(
+        self,
+        order: Order,
+        exam_id: str,
+        cells: Sequence[Cell],
+        where: Mapping[int, str],
+        *,
+        style: str,
+        status: str,
+        version: int,
+    ) -> None:
+        rows, words = self.ledger.rows["report_findings"], wording()
+        modality = order.exam["modality"]
+        for p, k in cells:
+            name, phrase = words.pathologies[p].name, words.phrases[k]
+            rows.append((
+                exam_id, order.accession, version, status, modality, style, name, phrase, where[p]
+            ))  # fmt: skip
+
+
+def _distinctive(text: str, category: str) -> bool:
+    """Whether finding this very string in an output proves a leak: long, and no date or place."""
+    if category in ("DATE", "TIME", "AGE90", "HOSPITAL", "LOCATION"):
+        return False
+    return len(text) >= 9 if category == "NAME" else len(text) >= 7
