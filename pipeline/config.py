@@ -142,6 +142,7 @@ class Reports(_Section):
     min_exams: int = Field(default=20, ge=5)
     min_readers: int = Field(default=5, ge=5)
     language: Literal["en"] = "en"
+    demonstration: bool = False
 
 
 class Store(_Section):
@@ -155,7 +156,6 @@ class Execution(_Section):
 
     workers: int = Field(default=2, ge=1, le=256)
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
-    retries: int = Field(default=2, ge=0, le=10)
 
 
 class Configuration(_Section):

@@ -20,6 +20,7 @@ from pipeline import config
 from pipeline.deidentify import Deidentifier, DeidentifierOptions
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.provenance import code_digest
 from pipeline.store import SCHEMA_VERSION, Workspace
 from pipeline.vault import Vault, key_from_environment
 
@@ -68,6 +69,11 @@ class Site:
             msg = f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}."
             raise ConfigurationError(msg)
         return table.with_borrowed(borrow)
+
+    @cached_property
+    def phrases_digest(self) -> str:
+        """Hash of what each phrase means."""
+        return config.digest_of(self.phrases.to_frame().to_csv(index=False))
 
     @cached_property
     def chest_codes(self) -> dict[str, bool]:
@@ -121,11 +127,19 @@ class Site:
     def clean_digest(self) -> str:
         """Hash of what decides how an exam is de-identified and coded."""
         pairing = self.config.pairing.min_age_years
-        return config.digest_of("clean", SCHEMA_VERSION, self.deidentifier.version, pairing)
+        code = code_digest("pipeline.deidentify", "extraction")
+        options = self.config.deidentification.replacement
+        return config.digest_of("clean", SCHEMA_VERSION, code, options, pairing)
 
     def read_digest(self) -> str:
         """Hash of what decides how a report is read."""
-        return config.digest_of("read", SCHEMA_VERSION, self.engine.name, self.engine.version)
+        code = code_digest("extraction")
+        return config.digest_of("read", SCHEMA_VERSION, code, self.engine.name, self.engine.version)
+
+    def issue_digest(self) -> str:
+        """Hash of what decides the numbers and the pages, given the tallies."""
+        code = code_digest("calibration", "reports", "pipeline.stages")
+        return config.digest_of("issue", SCHEMA_VERSION, code, self.config.digest)
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))

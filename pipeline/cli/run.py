@@ -1,11 +1,150 @@
-"""Placeholder until this command group lands."""
+"""`radcal init`, `radcal run`, `radcal demo`, `radcal status`: the whole job from the command line."""
 
 from __future__ import annotations
 
+import json
+import logging
+import os
+import secrets
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
 import typer
 
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+
 __all__ = ["register"]
+
+ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
+
+_KEY_FILE = "vault.key"
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
+    app.command("init")(init)
+    app.command("run")(run)
+    app.command("demo")(demo)
+    app.command("status")(status)
+
+
+def init(folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")]) -> None:
+    """Write a commented radcal.toml and a new vault key into a folder."""
+    from pipeline import config
+
+    target = folder / "radcal.toml"
+    if target.exists():
+        raise ConfigurationError(f"{target} exists already; it was left as it is.")
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text(config.template(), encoding="utf-8")
+    key = _new_key(folder)
+    typer.echo(
+        f"Wrote {target} and {key}.\n"
+        "Keep the key apart from the data, and back it up: without it no code can be traced back.\n"
+        f"Then: RADCAL_VAULT_KEY_FILE={key} radcal run {target}"
+    )
+
+
+def run(
+    config: ConfigArgument,
+    period: Annotated[
+        str | None, typer.Option(help="Last month of the issue, as 2026-09; default the newest.")
+    ] = None,
+    *,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Take report exports to delivered pages."""
+    summary = _whole_job(config, period, quiet=quiet or as_json)
+    emit(summary, as_json=as_json, quiet=quiet)
+    if summary["quarantined"] or summary["withheld"]:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo"),
+    pairs: Annotated[int, typer.Option(min=1, help="X-ray and CT pairs to simulate.")] = 2662,
+    readers: Annotated[int, typer.Option(min=1, help="Readers to simulate.")] = 12,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    *,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
+    from pipeline.simulate import simulate_chunks
+    from pipeline.simulate.write import write_simulation
+
+    out.mkdir(parents=True, exist_ok=True)
+    if not quiet:
+        typer.echo(f"Simulating {pairs:,} pairs by {readers} readers (seed {seed}).", err=True)
+    chunks = simulate_chunks(pairs=pairs, readers=readers, seed=seed)
+    write_simulation(chunks, out / "hospital", exams_format="csv")
+    config = out / "radcal.toml"
+    config.write_text(_DEMO_CONFIG, encoding="utf-8")
+    if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
+        os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(out))
+    summary = _whole_job(config, None, quiet=quiet or as_json)
+    emit(summary, as_json=as_json, quiet=quiet)
+
+
+def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+    """Tell what the workspace holds and how the last runs ended."""
+    from pipeline.config import load
+
+    root = load(config).workspace
+    manifests = sorted((root / "runs").glob("*/manifest.json"), key=lambda p: p.stat().st_mtime)
+    runs = [json.loads(path.read_text(encoding="utf-8")) for path in manifests]
+    summary: dict[str, Any] = {"workspace": str(root), "runs": len(runs)}
+    if runs:
+        last = runs[-1]
+        summary |= {"last_run": last["run"], "outcome": last["outcome"], **last["accounting"]}
+    emit(summary, as_json=as_json, quiet=False)
+
+
+def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, Any]:
+    from pipeline.config import load
+
+    workspace = load(config).workspace
+    _prepare_prefect(workspace)
+    _log_progress(quiet=quiet)
+    from pipeline.flows import whole_job
+
+    return whole_job(str(config.resolve()), period)
+
+
+def _prepare_prefect(workspace: Path) -> None:
+    """Keep Prefect inside the workspace, silent and offline, unless the user said otherwise."""
+    os.environ.setdefault("PREFECT_HOME", str(workspace / "prefect"))
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
+    os.environ.setdefault("PREFECT_LOGGING_SERVER_LEVEL", "CRITICAL")
+    os.environ.setdefault("PREFECT_RESULTS_DEFAULT_SERIALIZER", "json")
+
+
+def _log_progress(*, quiet: bool) -> None:
+    log = logging.getLogger("radcal")
+    log.handlers = [logging.NullHandler() if quiet else logging.StreamHandler(sys.stderr)]
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+def _new_key(folder: Path) -> Path:
+    path = folder / _KEY_FILE
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_urlsafe(32) + "\n", encoding="utf-8")
+    return path.resolve()
+
+
+_DEMO_CONFIG = """\
+# The demonstration's configuration; `radcal init DIR` writes a fully commented one.
+[input]
+paths = ["hospital/exams.csv"]
+
+[reports]
+institution = "Simulated General Hospital"
+demonstration = true
+"""

@@ -1,8 +1,4 @@
-"""The work on one shard: read it, call one pure function, write the result, tell the counts.
-
-Every function takes the configuration's path and keys, so that it runs the same in this process,
-in a worker process or on another machine; a shard that exists is not made again.
-"""
+"""Exports to coded exams: ingest a source, register codes, de-identify a shard."""
 
 from __future__ import annotations
 
@@ -19,15 +15,12 @@ from pipeline.config import digest_of
 from pipeline.deidentify import LeakScan
 from pipeline.formats import exports
 from pipeline.formats.exams import ExamBatch
-from pipeline.pairing import PairedExams, pair
 from pipeline.site import Site
 from pipeline.stages.clean import Codes, clean, known_identifiers
 from pipeline.stages.ingest import IngestOptions, validate
-from pipeline.stages.read import read_reports
 
-__all__ = ["clean_shard", "ingest_source", "pair_exams", "read_shard", "register"]
+__all__ = ["clean_shard", "ingest_source", "register"]
 
-_READ_TABLES: Final = ("findings", "report_findings", "readings")
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_name", "referring_name", "phone",
     "patient_birth_date",
@@ -111,58 +104,6 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
     return store.facts("analysis", "clean_exams", key)
 
 
-def pair_exams(config: str, clean_keys: list[str]) -> Facts:
-    """Pair all coded exams; later versions of one key (an exam exported twice) count once."""
-    site = Site.open(config)
-    store, settings = site.workspace, site.config.pairing
-    key = digest_of("pair", sorted(clean_keys), settings.model_dump(mode="json"))
-    exams = _coded_exams(site, clean_keys)
-    if not store.has("analysis", "pairs", key):
-        paired = pair(
-            exams,
-            window_hours=settings.window_hours,
-            ct_before_hours=settings.ct_before_hours,
-            accept_preliminary=settings.preliminary_reads == "accept",
-        )
-        store.write("analysis", "fates", key, paired.fates)
-        store.write("analysis", "pairs", key, paired.pairs, facts=_pair_facts(key, paired))
-    pairs = store.read("analysis", "pairs", [key], columns=["xr_exam_key", "ct_exam_key"])
-    used = exams["exam_key"].isin(pairs["xr_exam_key"]) | exams["exam_key"].isin(
-        pairs["ct_exam_key"]
-    )
-    wanted = exams[used].groupby("shard", sort=True)["exam_key"].apply(sorted)
-    return {
-        **store.facts("analysis", "pairs", key),
-        "to_read": {str(shard): list(keys) for shard, keys in wanted.items()},
-    }
-
-
-def read_shard(config: str, clean_key: str, exam_keys: list[str]) -> Facts:
-    """Read the wanted reports of one coded shard; its ``readings`` are written last."""
-    site = Site.open(config)
-    store = site.workspace
-    key = digest_of(site.read_digest(), clean_key, exam_keys)
-    if not store.has("analysis", "readings", key):
-        exams = store.read(
-            "analysis", "clean_exams", [clean_key], columns=["exam_key", "modality", "text"]
-        )
-        wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
-        tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
-        failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
-        unmapped = tables.findings.loc[tables.findings["outcome"] == "unmapped", "cue"]
-        facts = {
-            "key": key,
-            "reports": len(wanted),
-            "failed": dict(Counter(failed)),
-            "statements": len(tables.findings),
-            "unmapped": dict(Counter(unmapped.str.lower())),
-        }
-        for name in _READ_TABLES:
-            mark = facts if name == "readings" else None
-            store.write("analysis", name, key, getattr(tables, name), facts=mark)
-    return store.facts("analysis", "readings", key)
-
-
 def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
     settings = site.config.input
     options = exports.TableOptions(
@@ -211,27 +152,6 @@ def _leak_scan(config: str, batch: tuple[str, ...]) -> LeakScan:
         )
     )
     return LeakScan.from_known(people)
-
-
-def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:
-    columns = [
-        "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
-        "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-        "patient_class",
-    ]  # fmt: skip
-    parts = [
-        site.workspace.read("analysis", "clean_exams", [key], columns=columns).assign(shard=key)
-        for key in sorted(clean_keys)
-    ]
-    return pd.concat(parts, ignore_index=True).drop_duplicates("exam_key")
-
-
-def _pair_facts(key: str, paired: PairedExams) -> Facts:
-    return {
-        "key": key,
-        "pairs": len(paired.pairs),
-        "flow": [[s.name, s.remaining, s.excluded, s.reason] for s in paired.flow],
-    }
 
 
 def _distinct(values: pd.Series) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Final
 
 import pandas as pd
 
-__all__ = ["FlowStep", "PairedExams", "pair"]
+__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
@@ -91,8 +91,8 @@ def pair(
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
     ordered = exams.sort_values(["signed_at", "exam_key"], kind="stable")
     columns = [
-        "study_code", "patient_code", "modality", "performed_at", "is_chest", "is_adult",
-        "patient_class", "age_band", "performed_month",
+        "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
+        "is_adult", "patient_class", "age_band", "performed_month",
     ]  # fmt: skip
     return ordered.drop_duplicates("study_code")[columns]
 
@@ -105,7 +105,7 @@ def _candidates(
     )
     ct = studies.loc[studies["modality"] == "CT", ["study_code", "patient_code", "performed_at"]]
     ct = ct.rename(columns={"study_code": "ct_study_code", "performed_at": "ct_performed_at"})
-    both = xr.drop(columns="modality").merge(ct, on="patient_code")
+    both = xr.drop(columns=["modality", "reader_code"]).merge(ct, on="patient_code")
     gap = both["ct_performed_at"] - both["xr_performed_at"]
     both["interval_hours"] = gap.dt.total_seconds() / _SECONDS_PER_HOUR
     after = (both["interval_hours"] > 0) & (both["interval_hours"] <= window_hours)
@@ -169,6 +169,9 @@ _STEPS: Final = (
 )
 """What remains after each step, and why the others were left out; in the order applied."""
 
+INELIGIBLE: Final = tuple(reason for _, reason in _STEPS[:2])
+"""Fates of X-rays that this program is not about."""
+
 
 def _fates(
     xr: pd.DataFrame, candidates: pd.DataFrame, answered: pd.DataFrame, chosen: pd.DataFrame
@@ -189,6 +192,7 @@ def _fates(
     return pd.DataFrame(
         {
             "study_code": code,
+            "reader_code": xr["reader_code"],
             "patient_class": xr["patient_class"],
             "age_band": xr["age_band"],
             "performed_month": xr["performed_month"],

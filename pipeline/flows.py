@@ -1,0 +1,123 @@
+"""The whole job, as Prefect flows.
+
+    exports → ingest → de-identify → pair → extract → tally → gates
+            → calibrate → advise → pages → deliver
+
+`radcal run` executes `whole_job` in this process with nothing to start. A task is one shard or
+one recipient; its parameters are the configuration's path, keys and counts, never text, clients
+or secrets, because Prefect stores parameters. Tasks keep no results in Prefect: the workspace's
+content-keyed shards are what a retry, a resumed run and the next night find.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.tasks import exponential_backoff
+
+from pipeline.errors import RadcalError
+from pipeline.run import Run
+from pipeline.work import evidence, intake, issue
+from pipeline.workers import in_worker
+
+__all__ = ["whole_job"]
+
+Facts = dict[str, Any]
+
+
+@flow(name="radcal", validate_parameters=False)
+def whole_job(config: str, period: str | None = None) -> Facts:
+    """Take report exports to delivered pages; `period` is the issue's last month, YYYY-MM."""
+    with Run.of(config) as run:
+        sources = run.map(ingest, run.sources())
+        exams = [shard for source in sources for shard in source["shards"]]
+        run.call(register, exams)
+        coded = run.map(deidentify, exams, exams)
+        paired = run.call(pair, [shard["key"] for shard in coded])
+        reports = run.map(extract, paired["shards"], paired["key"])
+        tallied = run.call(tally, paired["key"], [report["key"] for report in reports])
+        run.pass_gates()
+        chosen = run.call(choose_issue, tallied["key"], period)
+        pages = run.map(feedback, chosen["readers"], chosen, run.facts())
+        pages.append(run.call(review, chosen, run.facts()))
+        run.call(deliver, chosen["period"], pages)
+        return run.finish()
+
+
+def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
+    """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
+    return not isinstance(state.data, RadcalError)
+
+
+step = partial(
+    task,
+    retries=2,
+    retry_delay_seconds=exponential_backoff(1),
+    retry_jitter_factor=0.5,
+    retry_condition_fn=_worth_retrying,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)
+
+
+@step(name="ingest")
+def ingest(config: str, source: str) -> Facts:
+    """Read one export into exams."""
+    return in_worker(intake.ingest_source, config, source)
+
+
+@step(name="register")
+def register(config: str, exams: list[str]) -> Facts:
+    """Give everyone in the new exams a code."""
+    return {"shards": intake.register(config, exams)}
+
+
+@step(name="de-identify")
+def deidentify(config: str, shard: str, batch: list[str]) -> Facts:
+    """Code and clean one shard of exams."""
+    return in_worker(intake.clean_shard, config, shard, batch)
+
+
+@step(name="pair")
+def pair(config: str, coded: list[str]) -> Facts:
+    """Find the CT that answers each X-ray."""
+    return evidence.pair_exams(config, coded)
+
+
+@step(name="extract")
+def extract(config: str, shard: str, pairs: str) -> Facts:
+    """Read the paired reports of one shard."""
+    return in_worker(evidence.read_shard, config, pairs, shard)
+
+
+@step(name="tally")
+def tally(config: str, pairs: str, reports: list[str]) -> Facts:
+    """Set each forecast against its outcome, and count."""
+    return evidence.observe_pairs(config, pairs, reports)
+
+
+@step(name="issue")
+def choose_issue(config: str, tallies: str, period: str | None) -> Facts:
+    """Settle the period, the readers and the pathologies."""
+    return issue.choose_issue(config, tallies, period)
+
+
+@step(name="feedback")
+def feedback(config: str, reader: str, chosen: Facts, run: Facts) -> Facts:
+    """Calibrate and advise one reader, and draw the page."""
+    return in_worker(issue.feedback_page, config, chosen, run, reader)
+
+
+@step(name="review")
+def review(config: str, chosen: Facts, run: Facts) -> Facts:
+    """Calibrate the department, and draw the committee's review."""
+    return in_worker(issue.committee_page, config, chosen, run)
+
+
+@step(name="deliver")
+def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
+    """Put every page into its recipient's folder."""
+    return issue.deliver(config, period, pages)

@@ -1,0 +1,95 @@
+"""Checks at the end of a run, as data: nothing is delivered unless every required one passes.
+
+Each gate compares counts of this run with a limit. A gate that cannot be evaluated has
+``passed=None`` and counts as failed: what could not be checked was not checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.config import Configuration
+
+__all__ = ["Accounting", "Check", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accounting:
+    """A run's counts, from first row to last observation."""
+
+    rows_in: int
+    rows_kept: int
+    rows_quarantined: int
+    exams_cleaned: int
+    exams_withheld: int
+    reports_read: int
+    reports_failed: int
+    statements: int
+    statements_unmapped: int
+    pairs: int
+    observations: int
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One gate: what was asked, what was found, and whether it holds."""
+
+    name: str
+    passed: bool | None
+    required: str
+    found: str
+    note: str = ""
+
+
+def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
+    """Evaluate every gate; all are shown, passed or not."""
+    a = accounting
+    return (
+        _adds_up("every row accounted for", a.rows_in, (a.rows_kept, a.rows_quarantined)),
+        _adds_up(
+            "every exam cleaned or withheld", a.rows_kept, (a.exams_cleaned, a.exams_withheld)
+        ),
+        _share(
+            "reports withheld by de-identification",
+            a.exams_withheld,
+            a.rows_kept,
+            config.deidentification.max_quarantined_share,
+            "A withheld report never reaches a model or a page.",
+        ),
+        _share(
+            "paired reports that could not be read",
+            a.reports_failed,
+            a.reports_read + a.reports_failed,
+            config.extraction.max_failed_share,
+            "Failed reports say nothing about any finding.",
+        ),
+        _share(
+            "statements whose cue maps to no phrase",
+            a.statements_unmapped,
+            a.statements,
+            config.extraction.max_unmapped_share,
+            "Unmapped statements are listed in the manifest.",
+        ),
+        Check(
+            "observations to calibrate on",
+            a.observations > 0,
+            "at least 1",
+            f"{a.observations:,}",
+            f"from {a.pairs:,} pairs",
+        ),
+    )
+
+
+def _adds_up(name: str, total: int, parts: Sequence[int]) -> Check:
+    found = f"{' + '.join(f'{p:,}' for p in parts)} = {sum(parts):,}"
+    return Check(name, sum(parts) == total, f"= {total:,}", found)
+
+
+def _share(name: str, part: int, whole: int, limit: float, note: str) -> Check:
+    if whole == 0:
+        return Check(name, None, f"at most {limit:.1%}", "nothing to count", note)
+    share = part / whole
+    found = f"{share:.2%} ({part:,} of {whole:,})"
+    return Check(name, share <= limit, f"at most {limit:.1%}", found, note)

@@ -1,0 +1,222 @@
+"""One run: its lock, its stages' results and counts, its gates, its manifest.
+
+A run's id is a hash of what went into it, so that running again on the same input is the same
+run: every shard is found, every page is unchanged, and it says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from prefect import Task, unmapped
+
+from pipeline.audit_log import AuditLog
+from pipeline.config import digest_of
+from pipeline.errors import GateFailedError
+from pipeline.gates import Accounting, Check, check
+from pipeline.journal import Journal
+from pipeline.provenance import version
+from pipeline.site import Site
+from pipeline.work.issue import refusal_page
+from pipeline.workers import workers
+
+__all__ = ["Run"]
+
+Facts = dict[str, Any]
+
+
+class Run:
+    """The stages of one run, in order, with what each returned."""
+
+    def __init__(self, config: str) -> None:
+        self.config = config
+        self.site = Site.open(config)
+        self.journal = Journal()
+        self.results: dict[str, list[Facts]] = {}
+        self.checks: tuple[Check, ...] = ()
+
+    @classmethod
+    @contextmanager
+    def of(cls, config: str) -> Iterator[Run]:
+        """Hold the workspace and the worker processes for one run."""
+        run = cls(config)
+        run.site.workspace.prepare()
+        with run.site.workspace.locked(), workers(run.site.config.execution.workers):
+            yield run
+
+    def sources(self) -> list[str]:
+        """Files to ingest."""
+        return [str(path) for path in self.site.sources()]
+
+    def map(self, work: Task[..., Facts], items: Iterable[object], *shared: object) -> list[Facts]:
+        """Run a task once per item, side by side, and wait for all."""
+        each = list(items)
+        with self.journal.stage(work.name) as stage:
+            constant = [unmapped(value) for value in shared]
+            futures = work.map(unmapped(self.config), each, *constant) if each else []
+            found = [future.result() for future in futures]
+            stage.counts.update(_totals(found))
+        self.results[work.name] = found
+        return found
+
+    def call(self, work: Task[..., Facts], *arguments: object) -> Facts:
+        """Run a task once and wait for it."""
+        with self.journal.stage(work.name) as stage:
+            found = work.submit(self.config, *arguments).result()
+            stage.counts.update(_totals([found]))
+        self.results[work.name] = [found]
+        return found
+
+    def pass_gates(self) -> None:
+        """Check the run's accounting.
+
+        Raises
+        ------
+        GateFailedError
+            If a gate did not pass; a page and the manifest say which, and nothing is delivered.
+        """
+        self.checks = check(self.accounting(), self.site.config)
+        failed = [c for c in self.checks if c.passed is not True]
+        if failed:
+            page = refusal_page(
+                self.config, self.id, [asdict(c) for c in self.checks], self.manifest_rows()
+            )
+            self._write_manifest("refused")
+            lines = "; ".join(f"{c.name}: found {c.found}, required {c.required}" for c in failed)
+            msg = (
+                f"{len(failed)} of {len(self.checks)} gates failed, nothing was delivered. {lines}. "
+                f"See {page}."
+            )
+            raise GateFailedError(msg)
+
+    def accounting(self) -> Accounting:
+        """Add up every stage's counts."""
+        sources, coded = self.results["ingest"], self.results["de-identify"]
+        reports, tally = self.results["extract"], self.results["tally"][0]
+        failed = _merged(r["failed"] for r in reports).total()
+        return Accounting(
+            rows_in=sum(s["rows"] for s in sources),
+            rows_kept=sum(s["kept"] for s in sources),
+            rows_quarantined=_merged(s["quarantined"] for s in sources).total(),
+            exams_cleaned=sum(s["cleaned"] for s in coded),
+            exams_withheld=_merged(s["withheld"] for s in coded).total(),
+            reports_read=sum(r["reports"] for r in reports) - failed,
+            reports_failed=failed,
+            statements=sum(r["statements"] for r in reports),
+            statements_unmapped=_merged(r["unmapped"] for r in reports).total(),
+            pairs=self.results["pair"][0]["pairs"],
+            observations=tally["observations"],
+            left_out=tally["left_out"],
+        )
+
+    def facts(self) -> Facts:
+        """What the pages say about the run; nothing here depends on the clock."""
+        a = self.accounting()
+        return {
+            "flow": self.results["pair"][0]["flow"],
+            "pairs": self.results["pair"][0]["key"],
+            "checks": [asdict(c) for c in self.checks],
+            "manifest": self.manifest_rows(),
+            "counts": [
+                ["rows set aside on reading", a.rows_quarantined],
+                ["reports withheld by de-identification", a.exams_withheld],
+                ["paired reports that could not be read", a.reports_failed],
+                ["statements whose cue maps to no phrase", a.statements_unmapped],
+            ],
+            "demonstration": self.site.config.reports.demonstration,
+        }
+
+    @property
+    def id(self) -> str:
+        """Hash of the run's sources, configuration and code."""
+        shards = [source["shards"] for source in self.results["ingest"]]
+        return digest_of(
+            shards, self.site.clean_digest(), self.site.read_digest(), self.site.issue_digest()
+        )
+
+    def manifest_rows(self) -> list[list[str]]:
+        """The manifest's entries that a page shows."""
+        a = self.accounting()
+        return [
+            ["run", self.id],
+            ["radcal", version()],
+            ["configuration", self.site.config.digest],
+            ["extraction engine", f"{self.site.engine.name} {self.site.engine.version}"],
+            ["phrase table", self.site.phrases.name],
+            ["rows read", f"{a.rows_in:,}"],
+            ["exams coded", f"{a.exams_cleaned:,}"],
+            ["pairs", f"{a.pairs:,}"],
+            ["reports read", f"{a.reports_read:,}"],
+            ["observations", f"{a.observations:,}"],
+            ["seed", str(self.site.config.calibration.seed)],
+        ]
+
+    def finish(self) -> Facts:
+        """Write the manifest and the audit entry; give the summary for the command line."""
+        delivered = self.results["deliver"][0]
+        path = self._write_manifest("delivered")
+        a = self.accounting()
+        return {
+            "outcome": "nothing changed" if not delivered["delivered"] else "delivered",
+            "pairs": a.pairs,
+            "observations": a.observations,
+            "quarantined": a.rows_quarantined,
+            "withheld": a.exams_withheld,
+            "pages_delivered": delivered["delivered"],
+            "pages_unchanged": delivered["unchanged"],
+            "delivery": str(self.site.workspace.root / "delivery" / self.period),
+            "manifest": path,
+        }
+
+    @property
+    def period(self) -> str:
+        """The issue's period."""
+        return str(self.results["issue"][0]["period"])
+
+    def _write_manifest(self, outcome: str) -> str:
+        path = self.site.workspace.root / "runs" / self.id / "manifest.json"
+        reports = self.results["extract"]
+        self.site.workspace.write_json(
+            path,
+            {
+                "run": self.id,
+                "outcome": outcome,
+                "radcal": version(),
+                "config_hash": self.site.config.digest,
+                "configuration": self.site.config.model_dump(mode="json"),
+                "sources": self.results["ingest"],
+                "accounting": asdict(self.accounting()),
+                "flow": self.results["pair"][0]["flow"],
+                "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
+                "failed_reports": dict(_merged(r["failed"] for r in reports)),
+                "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),
+                "gates": [asdict(c) for c in self.checks],
+                "seconds": self.journal.timings(),
+            },
+        )
+        AuditLog(self.site.workspace.root / "audit.jsonl").append(
+            "run", run=self.id, outcome=outcome, config_hash=self.site.config.digest
+        )
+        return str(path)
+
+
+def _merged(counts: Iterable[dict[str, int]]) -> Counter[str]:
+    total: Counter[str] = Counter()
+    for some in counts:
+        total.update(some)
+    return total
+
+
+_COUNTED = ("rows", "kept", "cleaned", "pairs", "reports", "statements", "observations")
+
+
+def _totals(found: Sequence[Facts]) -> dict[str, int]:
+    return {
+        name: sum(int(facts[name]) for facts in found)
+        for name in _COUNTED
+        if found and name in found[0]
+    }

@@ -1,0 +1,199 @@
+"""Results → what the pages say: fills the carriers of `reports.content`, and computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calibration.phrase_calibration import PhraseCalibration
+from calibration.survey import PhraseTable
+from pipeline.config import Configuration
+from pipeline.gates import Check
+from pipeline.provenance import version
+from pipeline.stages.pair import INELIGIBLE
+from pipeline.stages.results import GroupResults, Period
+from reports.content import (
+    Case,
+    Coverage,
+    Exclusion,
+    FlowStep,
+    Gate,
+    GovernanceText,
+    Instrument,
+    InstrumentFigure,
+    Masthead,
+    PathologyAdvice,
+    PathologyResult,
+    RadiologistContent,
+    SuppressedCell,
+    TrendPoint,
+)
+
+__all__ = [
+    "COMMITTEE",
+    "Issue",
+    "advice_rows",
+    "cases",
+    "coverage_of",
+    "flow_steps",
+    "gate_rows",
+    "governance",
+    "instrument",
+    "masthead",
+    "pathology_results",
+    "radiologist_content",
+]
+
+COMMITTEE = "Quality committee"
+"""Recipient of the review."""
+
+_GOOD, _POOR = 0.25, 0.5
+_CASES_OF_EACH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What every page of an issue shares."""
+
+    config: Configuration
+    period: Period
+    demonstration: bool = False
+
+
+def masthead(issue: Issue, recipient: str) -> Masthead:
+    """Say who, what period, which version and which configuration."""
+    settings = issue.config.reports
+    return Masthead(
+        institution=settings.institution,
+        banner=settings.banner,
+        recipient=recipient,
+        period=str(issue.period),
+        data_cut=f"exams performed to the end of {issue.period.months[-1]}",
+        version=version(),
+        config_hash=issue.config.digest,
+        contact=settings.contact,
+        next_issue=settings.next_issue,
+        demonstration=issue.demonstration,
+    )
+
+
+def radiologist_content(
+    issue: Issue,
+    reader: str,
+    *,
+    results: GroupResults,
+    department: PhraseCalibration | SuppressedCell,
+    trend: Sequence[TrendPoint],
+    reader_cases: tuple[Case, ...],
+    coverage: Coverage | None,
+    measured: Instrument,
+) -> RadiologistContent:
+    """Fill one reader's page."""
+    minimum = issue.config.reports.min_exams
+    return RadiologistContent(
+        masthead=masthead(issue, reader),
+        minimum_n=minimum,
+        overall=results.overall or SuppressedCell(minimum),
+        by_pathology=pathology_results(results, minimum),
+        department=department,
+        actions=advice_rows(results),
+        coverage=coverage,
+        instrument=measured,
+        trend=tuple(trend),
+        cases=reader_cases,
+        logistic=results.logistic,
+    )
+
+
+def pathology_results(results: GroupResults, minimum: int) -> tuple[PathologyResult, ...]:
+    """Give each pathology its result, or say that it is withheld."""
+    return tuple(
+        PathologyResult(pathology, result or SuppressedCell(minimum))
+        for pathology, result in results.by_pathology.items()
+    )
+
+
+def advice_rows(results: GroupResults) -> tuple[PathologyAdvice, ...]:
+    """Give each pathology's advice, then that of all together."""
+    return tuple(PathologyAdvice(pathology, a) for pathology, a in results.advice.items())
+
+
+def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
+    """Choose a few cases to look at again: the plainest misses and as many plain good calls.
+
+    The distance between the phrase's mean and the CT's label orders them; ties by study code.
+    """
+    means = dict(zip(phrases.phrases, phrases.means, strict=True))
+    gap = (observations["phrase"].map(means) - observations["label"]).abs()
+    ordered = observations.assign(_gap=gap).sort_values(
+        ["_gap", "pair_id", "pathology"], kind="stable"
+    )
+    hedged = ordered[~ordered["phrase"].isin(["absent"])]
+    missed = ordered[ordered["_gap"] >= _POOR].tail(_CASES_OF_EACH)
+    good = hedged[hedged["_gap"] <= _GOOD].head(_CASES_OF_EACH)
+    return tuple(_case(row) for row in pd.concat([missed[::-1], good]).to_dict("records"))
+
+
+def _case(row: dict[str, object]) -> Case:
+    xray, ct = str(row["pair_id"]).split(":")
+    gap = float(str(row["_gap"]))
+    return Case(
+        xray_code=xray,
+        ct_code=ct,
+        pathology=str(row["pathology"]),
+        phrase=str(row["phrase"]),
+        ct_phrase=str(row["ct_phrase"]),
+        interval_hours=float(str(row["interval_hours"])),
+        agreed=True if gap <= _GOOD else False if gap >= _POOR else None,
+    )
+
+
+def coverage_of(fates: pd.DataFrame, config: Configuration) -> Coverage | None:
+    """Count the adult chest X-rays among `fates`, and how many were paired."""
+    eligible = fates[~fates["fate"].isin(INELIGIBLE)]
+    if eligible.empty:
+        return None
+    return Coverage(
+        xrays=len(eligible),
+        paired=int((eligible["fate"] == "paired").sum()),
+        window_hours=config.pairing.window_hours,
+        ct_silence_is_absent=config.calibration.ct_silence == "absent",
+    )
+
+
+def instrument(
+    engine: str, *, counts: Sequence[tuple[str, int]], not_yet: str = "not yet audited at this site"
+) -> Instrument:
+    """Say how well the machinery read the reports, as far as it has been measured here."""
+    return Instrument(
+        engine=engine,
+        figures=(
+            InstrumentFigure("extraction accuracy", None, not_yet),
+            InstrumentFigure("de-identification recall", None, not_yet),
+        ),
+        counts=tuple(counts),
+    )
+
+
+def flow_steps(flow: Sequence[Sequence[object]]) -> tuple[FlowStep, ...]:
+    """Turn the pairing's counts into the flow diagram's boxes."""
+    return tuple(
+        FlowStep(
+            name=str(name),
+            count=int(str(remaining)),
+            excluded=(Exclusion(str(reason), int(str(excluded))),) if excluded else (),
+        )
+        for name, remaining, excluded, reason in flow
+    )
+
+
+def gate_rows(checks: Sequence[Check]) -> tuple[Gate, ...]:
+    """Turn the run's checks into rows of a page."""
+    return tuple(Gate(c.name, c.passed, c.required, c.found, c.note) for c in checks)
+
+
+def governance(config: Configuration) -> tuple[GovernanceText, ...]:
+    """Give the configured governance text."""
+    return (GovernanceText("Use of this review", config.reports.governance),)

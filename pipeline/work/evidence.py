@@ -1,0 +1,129 @@
+"""Coded exams to tallies: pair, read the paired reports, observe; after this no text exists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import pandas as pd
+
+from pipeline.config import digest_of
+from pipeline.provenance import code_digest
+from pipeline.site import Site
+from pipeline.stages.observe import observe, tallied
+from pipeline.stages.pair import PairedExams, pair
+from pipeline.stages.read import read_reports
+
+__all__ = ["observe_pairs", "pair_exams", "read_shard"]
+
+Facts = dict[str, Any]
+_READ_TABLES: Final = ("findings", "report_findings", "readings")
+
+
+def pair_exams(config: str, clean_keys: list[str]) -> Facts:
+    """Pair all coded exams; later versions of one key (an exam exported twice) count once."""
+    site = Site.open(config)
+    store, settings = site.workspace, site.config.pairing
+    code = code_digest("pipeline.stages")
+    key = digest_of("pair", code, sorted(clean_keys), settings.model_dump(mode="json"))
+    if not store.has("analysis", "pairs", key):
+        exams = _coded_exams(site, clean_keys)
+        paired = pair(
+            exams,
+            window_hours=settings.window_hours,
+            ct_before_hours=settings.ct_before_hours,
+            accept_preliminary=settings.preliminary_reads == "accept",
+        )
+        wanted = _wanted(exams, paired.pairs)
+        store.write("analysis", "fates", key, paired.fates)
+        store.write("analysis", "wanted", key, wanted)
+        facts = {**_pair_facts(key, paired), "shards": sorted(wanted["shard"].unique())}
+        store.write("analysis", "pairs", key, paired.pairs, facts=facts)
+    return store.facts("analysis", "pairs", key)
+
+
+def read_shard(config: str, pair_key: str, clean_key: str) -> Facts:
+    """Read the paired reports of one coded shard; its ``readings`` are written last."""
+    site = Site.open(config)
+    store = site.workspace
+    asked = store.read("analysis", "wanted", [pair_key])
+    exam_keys = sorted(asked.loc[asked["shard"] == clean_key, "exam_key"])
+    key = digest_of(site.read_digest(), clean_key, exam_keys)
+    if not store.has("analysis", "readings", key):
+        exams = store.read(
+            "analysis", "clean_exams", [clean_key], columns=["exam_key", "modality", "text"]
+        )
+        wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
+        tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
+        failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
+        unmapped = tables.findings.loc[tables.findings["outcome"] == "unmapped", "cue"]
+        facts = {
+            "key": key,
+            "reports": len(wanted),
+            "failed": dict(Counter(failed)),
+            "statements": len(tables.findings),
+            "unmapped": dict(Counter(unmapped.str.lower())),
+        }
+        for name in _READ_TABLES:
+            mark = facts if name == "readings" else None
+            store.write("analysis", name, key, getattr(tables, name), facts=mark)
+    return store.facts("analysis", "readings", key)
+
+
+def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
+    """Join pairs with what their reports say into observations, and add those up into tallies."""
+    site = Site.open(config)
+    store, settings = site.workspace, site.config.calibration
+    key = digest_of(
+        "observe", code_digest("pipeline.stages"), pair_key, sorted(read_keys), site.phrases_digest,
+        settings.label, settings.ct_silence,
+    )  # fmt: skip
+    if not store.has("analysis", "tallies", key):
+        observed = observe(
+            store.read("analysis", "pairs", [pair_key]),
+            store.read("analysis", "report_findings", read_keys),
+            store.read("analysis", "readings", read_keys),
+            phrases=site.phrases,
+            label_rule=settings.label,
+            ct_silence=settings.ct_silence,
+        )
+        tallies = tallied(observed.observations)
+        facts = {
+            "key": key,
+            "observations": len(observed.observations),
+            "cells": len(tallies),
+            "left_out": dict(observed.left_out),
+            "readers": sorted(observed.observations["reader_code"].unique()),
+            "months": sorted(observed.observations["performed_month"].unique()),
+        }
+        store.write("analysis", "observations", key, observed.observations)
+        store.write("analysis", "tallies", key, tallies, facts=facts)
+    return store.facts("analysis", "tallies", key)
+
+
+def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:
+    columns = [
+        "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
+        "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
+        "patient_class",
+    ]  # fmt: skip
+    parts = [
+        site.workspace.read("analysis", "clean_exams", [key], columns=columns).assign(shard=key)
+        for key in sorted(clean_keys)
+    ]
+    return pd.concat(parts, ignore_index=True).drop_duplicates("exam_key")
+
+
+def _wanted(exams: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Which reports the pairs need, and the shard that holds each."""
+    needed = pd.concat([pairs["xr_exam_key"], pairs["ct_exam_key"]])
+    wanted = exams.loc[exams["exam_key"].isin(needed), ["shard", "exam_key"]]
+    return wanted.reset_index(drop=True)
+
+
+def _pair_facts(key: str, paired: PairedExams) -> Facts:
+    return {
+        "key": key,
+        "pairs": len(paired.pairs),
+        "flow": [[s.name, s.remaining, s.excluded, s.reason] for s in paired.flow],
+    }

@@ -1,0 +1,75 @@
+"""Worker processes for the heavy stages: Prefect's threads wait, these compute.
+
+One pool per process, started on first use with ``spawn`` (a forked child would inherit threads
+and locks). A worker that dies breaks the pool; the next call starts a new one, so that a task's
+retry finds a whole pool.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+
+__all__ = ["in_worker", "workers"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Pool:
+    """The process's pool, if one is open, and how many workers it may have."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.executor: ProcessPoolExecutor | None = None
+        self.size = 1
+
+    def running(self) -> ProcessPoolExecutor:
+        with self.lock:
+            if self.executor is None:
+                context = multiprocessing.get_context("spawn")
+                self.executor = ProcessPoolExecutor(self.size, mp_context=context)
+            return self.executor
+
+    def close(self) -> None:
+        with self.lock:
+            executor, self.executor = self.executor, None
+        if executor is not None:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+_POOL = _Pool()
+
+
+@contextmanager
+def workers(size: int) -> Iterator[None]:
+    """Allow `in_worker` up to `size` processes until the block ends."""
+    _POOL.size = size
+    try:
+        yield
+    finally:
+        _POOL.close()
+
+
+def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a module-level function in a worker process and wait for its result.
+
+    With one worker allowed the call is made here: a second process would only cost its start.
+
+    Raises
+    ------
+    BrokenProcessPool
+        If the worker died; the next call gets a new pool.
+    """
+    if _POOL.size == 1:
+        return function(*args, **kwargs)
+    try:
+        return _POOL.running().submit(function, *args, **kwargs).result()
+    except BrokenProcessPool:
+        _POOL.close()
+        raise
