@@ -1,0 +1,55 @@
+"""A swap as a picture: own rate with its interval, between what the two phrases lead readers to expect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.figures.axes import Scale
+from reports.marks import Anchor, Box, Disc, Drawing, Line
+from reports.numbers import percent
+from reports.strings import Strings
+from reports.style import NOTE, palette
+from reports.typeset import fit, put, width_of
+
+if TYPE_CHECKING:
+    from calibration.substitution import Suggestion
+
+__all__ = ["ACTION_STRIP_HEIGHT", "action_strip"]
+
+ACTION_STRIP_HEIGHT = 50.0
+
+
+def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion, words: Strings) -> None:
+    """Old phrase above the line, new phrase below it, own rate on it."""
+    scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
+    y = frame.y + frame.height / 2
+    drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
+    for end, anchor in ((0.0, "start"), (1.0, "end")):
+        drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
+        side: Anchor = "start" if anchor == "start" else "end"
+        put(drawing, scale(end), y + 23.0, percent(end), NOTE, colour=palette.muted, anchor=side)
+    _flag(drawing, frame, scale(suggestion.expected), y, -1, suggestion.source, suggestion.expected)
+    _flag(
+        drawing,
+        frame,
+        scale(suggestion.target_expected),
+        y,
+        1,
+        suggestion.target,
+        suggestion.target_expected,
+    )
+    drawing.add(Line(scale(suggestion.low), y, scale(suggestion.high), y, palette.own, 1.6))
+    name = f"action.{suggestion.source}"
+    drawing.add(Disc(scale(suggestion.observed), y, 3.2, "circle", palette.own, id=name))
+
+
+def _flag(
+    drawing: Drawing, frame: Box, x: float, y: float, side: int, phrase: str, expected: float
+) -> None:
+    """A tick with the phrase and its expectation, above (-1) or below (+1) the line."""
+    drawing.add(Line(x, y, x, y + 9.0 * side, palette.muted, 0.9))
+    label, kind = fit(f"“{phrase}” {percent(expected)}", NOTE, frame.width)
+    half = width_of(label, kind) / 2
+    middle = min(max(x, frame.x + half), frame.right - half)
+    baseline = y - 12.0 if side < 0 else y + 15.0
+    put(drawing, middle, baseline, label, kind, colour=palette.muted, anchor="middle")

@@ -1,0 +1,87 @@
+"""Scales and axes shared by all figures: ticks that fall on round numbers, grid lines that whisper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reports.marks import Box, Drawing, Line
+from reports.style import NOTE, palette
+from reports.typeset import put
+
+__all__ = ["Scale", "nice_ticks", "x_axis", "y_axis"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear map from ``low..high`` to ``start..end`` points; values beyond are held at the ends.
+
+    >>> Scale(0.0, 1.0, 10.0, 110.0)(0.5)
+    60.0
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Position of a value."""
+        held = min(max(value, self.low), self.high)
+        return self.start + (held - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+def nice_ticks(low: float, high: float, *, about: int = 5) -> tuple[float, ...]:
+    """Round values from at or below ``low`` to at or above ``high``.
+
+    >>> nice_ticks(0.0, 0.23)
+    (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
+    """
+    span = max(high - low, 1e-9)
+    rough = span / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return tuple(round(i * step, 10) for i in range(first, max(last, first + 1) + 1))
+
+
+def x_axis(
+    drawing: Drawing,
+    plot: Box,
+    scale: Scale,
+    ticks: Sequence[float],
+    label: Callable[[float], str],
+    *,
+    title: str = "",
+    grid: bool = True,
+) -> None:
+    """Tick labels below the plot, light grid lines in it, the title under the labels."""
+    for tick in ticks:
+        x = scale(tick)
+        if grid:
+            drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
+        put(drawing, x, plot.bottom + 9.0, label(tick), NOTE, colour=palette.muted, anchor="middle")
+    if title:
+        middle = plot.x + plot.width / 2
+        put(drawing, middle, plot.bottom + 19.0, title, NOTE, colour=palette.muted, anchor="middle")
+
+
+def y_axis(
+    drawing: Drawing,
+    plot: Box,
+    scale: Scale,
+    ticks: Sequence[float],
+    label: Callable[[float], str],
+    *,
+    title: str = "",
+    grid: bool = True,
+) -> None:
+    """Tick labels left of the plot, light grid lines in it, the title above the axis."""
+    for tick in ticks:
+        y = scale(tick)
+        if grid:
+            drawing.add(Line(plot.x, y, plot.right, y, palette.hairline, 0.5))
+        put(drawing, plot.x - 4.0, y + 2.4, label(tick), NOTE, colour=palette.muted, anchor="end")
+    if title:
+        put(drawing, plot.x - 22.0, plot.y - 8.0, title, NOTE, colour=palette.muted)

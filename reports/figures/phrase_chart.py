@@ -1,0 +1,161 @@
+"""The phrase chart: how often each phrase was right on CT, against what readers of it expect.
+
+One phrase per row, surest at the top, so that long phrases read level and their counts align.
+Pale band: central 80 % of what readers expect, with a tick at its mean. Disc and line: own rate
+with its 95 % interval. Open diamond: the same drawn toward the department. Ochre bar: department.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reports.figures.axes import Scale
+from reports.figures.phrase_rows import PhraseRow, RowState
+from reports.marks import Box, Disc, Drawing, Line, Rect
+from reports.numbers import count, percent, percent_interval
+from reports.strings import Strings
+from reports.style import FIGURE, NOTE, Type, palette
+from reports.typeset import fit, put, width_of
+
+__all__ = ["phrase_chart", "phrase_chart_height", "phrase_key"]
+
+_HEAD: Final = 16.0
+_AXIS: Final = 14.0
+_ROW: Final = 19.0
+_N, _RATE, _RANGE, _EXPECTED = 34.0, 36.0, 52.0, 44.0
+_SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "shrunk": 7.0, "department": 3.0}
+
+
+def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:
+    """Height the chart takes with comfortable rows."""
+    return _HEAD + rows * row + _AXIS
+
+
+def phrase_chart(
+    drawing: Drawing,
+    frame: Box,
+    *,
+    rows: tuple[PhraseRow, ...],
+    minimum_n: int,
+    words: Strings,
+    discouraged: frozenset[str] = frozenset(),
+) -> None:
+    """Draw the chart into the frame; rows shrink to fit."""
+    names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
+    widest = max((width_of(name, FIGURE) for name in names.values()), default=0.0)
+    left = min(max(widest + 8.0, 60.0), 0.32 * frame.width)
+    right = _N + _RATE + _RANGE + _EXPECTED
+    plot = frame.cut(left=left, right=right + 14.0, top=_HEAD, bottom=_AXIS)
+    step = min(_ROW, plot.height / max(len(rows), 1))
+    plot = Box(plot.x, plot.y, plot.width, step * len(rows))
+    scale = Scale(0.0, 1.0, plot.x + 4.0, plot.right - 4.0)
+    _frame(drawing, frame, plot, scale, words)
+    for i, row in enumerate(rows):
+        slot = Box(frame.x, plot.y + i * step, frame.width, step)
+        _row(drawing, slot, row, scale)
+        _figures(drawing, slot, row, names[row.phrase], left, minimum_n, words)
+
+
+def _frame(drawing: Drawing, frame: Box, plot: Box, scale: Scale, words: Strings) -> None:
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        x = scale(tick)
+        drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
+        label = percent(tick)
+        put(drawing, x, plot.bottom + 10.0, label, NOTE, colour=palette.muted, anchor="middle")
+    head = plot.y - 5.0
+    put(drawing, frame.x, head, words("phrase_chart.phrase"), NOTE.bold, colour=palette.muted)
+    title, kind = fit(words("phrase_chart.axis"), NOTE.bold, plot.width)
+    put(drawing, plot.x + 4.0, head, title, kind, colour=palette.muted)
+    x = frame.right
+    for key, width in (("expected", _EXPECTED), ("interval", _RANGE), ("rate", _RATE), ("n", _N)):
+        label, kind = fit(words(f"phrase_chart.{key}"), NOTE.bold, width - 4.0, smallest=5.0)
+        put(drawing, x, head, label, kind, colour=palette.muted, anchor="end")
+        x -= width
+    for y in (plot.y, plot.bottom):
+        drawing.add(Line(frame.x, y, frame.right, y, palette.rule, 0.5))
+
+
+def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale) -> None:
+    """Band, department, interval and points of one phrase."""
+    y = slot.y + slot.height / 2
+    half = min(0.33 * slot.height, 4.6)
+    if row.expected == row.expected:
+        x1, x2 = scale(row.expected_low), scale(row.expected_high)
+        band = Rect(min(x1, x2 - 2.0), y - half, max(x2 - x1, 2.0), 2 * half, palette.band)
+        drawing.add(band)
+        x = scale(row.expected)
+        drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.phrase}"))
+    if row.department == row.department:
+        x = scale(row.department)
+        bar = Rect(x - 1.1, y - half - 0.6, 2.2, 2 * half + 1.2, palette.department)
+        drawing.add(bar)
+    if row.state is not RowState.SHOWN:
+        return
+    hint = (
+        f"{row.phrase}: {percent(row.observed)} ({percent_interval(row.low, row.high)}), n {row.n}"
+    )
+    drawing.add(Line(scale(row.low), y, scale(row.high), y, palette.own, 1.3, hint=hint))
+    if row.shrunk == row.shrunk:
+        drawing.add(Disc(scale(row.shrunk), y, 3.2, "diamond", palette.paper, palette.own, 0.9))
+    name = f"observed.{row.phrase}"
+    drawing.add(Disc(scale(row.observed), y, 2.5, "circle", palette.own, id=name, hint=hint))
+
+
+def _figures(
+    drawing: Drawing,
+    slot: Box,
+    row: PhraseRow,
+    name: str,
+    left: float,
+    minimum_n: int,
+    words: Strings,
+) -> None:
+    """The phrase and its aligned numbers."""
+    size = min(FIGURE.size, 0.8 * slot.height)
+    kind = Type("Book", size, slot.height)
+    baseline = slot.y + slot.height / 2 + 0.36 * size
+    shown = row.state is RowState.SHOWN
+    ink = palette.ink if shown else palette.muted
+    text, face = fit(name, kind, left - 6.0, smallest=min(5.0, size))
+    put(drawing, slot.x, baseline, text, face, colour=ink, id=f"phrase.{row.phrase}")
+    expected = percent(row.expected)
+    put(drawing, slot.right, baseline, expected, kind, colour=palette.muted, anchor="end")
+    edge = slot.right - _EXPECTED
+    if not shown:
+        key = "too_few" if row.state is RowState.TOO_FEW else "not_used"
+        state = words(f"state.{key}", minimum=minimum_n)
+        text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
+        put(drawing, edge, baseline, text, face, colour=palette.muted, anchor="end")
+        return
+    put(drawing, edge, baseline, percent_interval(row.low, row.high), kind, anchor="end")
+    edge -= _RANGE
+    put(drawing, edge, baseline, percent(row.observed), kind.bold, anchor="end")
+    edge -= _RATE
+    put(drawing, edge, baseline, count(row.n), kind, anchor="end", id=f"n.{row.phrase}")
+
+
+def phrase_key(
+    drawing: Drawing, frame: Box, *, words: Strings, shrunk: bool, department: bool
+) -> None:
+    """The key, one line: every sign with its words."""
+    x, y = frame.x, frame.y + 5.0
+    entries = ["band", "mean", "own"] + ["shrunk"] * shrunk + ["department"] * department
+    for entry in entries:
+        _sign(drawing, entry, x, y)
+        label = words(f"phrase_chart.key.{entry}")
+        put(drawing, x + _SIGN[entry] + 4.0, y + 2.4, label, NOTE, colour=palette.muted)
+        x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
+
+
+def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
+    if entry == "band":
+        drawing.add(Rect(x, y - 4.0, 18.0, 8.0, palette.band))
+    elif entry == "mean":
+        drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
+    elif entry == "own":
+        drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))
+        drawing.add(Disc(x + 9.0, y, 2.5, "circle", palette.own))
+    elif entry == "shrunk":
+        drawing.add(Disc(x + 3.5, y, 3.2, "diamond", palette.paper, palette.own, 0.9))
+    else:
+        drawing.add(Rect(x, y - 5.0, 2.2, 10.0, palette.department))

@@ -1,0 +1,90 @@
+"""Rows of the phrase chart, in order of meaning: which phrase is shown, too rare, or not used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from calibration.phrase_calibration import PhraseCalibration
+
+__all__ = ["PhraseRow", "RowState", "phrase_rows"]
+
+
+class RowState(Enum):
+    """Whether a phrase's numbers may be printed."""
+
+    SHOWN = "shown"
+    TOO_FEW = "too few"
+    NOT_USED = "not used"
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseRow:
+    """One phrase: own numbers (NaN unless SHOWN), what readers expect, and the department's rate.
+
+    ``department`` is NaN where the department is not shown.
+    """
+
+    phrase: str
+    state: RowState
+    n: int
+    observed: float
+    low: float
+    high: float
+    shrunk: float
+    expected: float
+    expected_low: float
+    expected_high: float
+    department: float
+
+
+def _state(n: float, minimum_n: int) -> RowState:
+    if n <= 0:
+        return RowState.NOT_USED
+    return RowState.SHOWN if n >= minimum_n else RowState.TOO_FEW
+
+
+def _department_rates(
+    phrases: tuple[str, ...], department: PhraseCalibration | None, minimum_n: int
+) -> dict[str, float]:
+    if department is None:
+        return {}
+    shown = department.n >= minimum_n
+    pairs = zip(department.phrases, department.observed, shown, strict=True)
+    return {phrase: float(rate) for phrase, rate, enough in pairs if enough and phrase in phrases}
+
+
+def phrase_rows(
+    table: PhraseCalibration, *, minimum_n: int, department: PhraseCalibration | None = None
+) -> tuple[PhraseRow, ...]:
+    """All phrases from the surest "present" to the surest "absent", own numbers only where n allows.
+
+    Phrases without a known expectation come last.
+    """
+    rates = _department_rates(table.phrases, department, minimum_n)
+    order = np.argsort(np.where(np.isnan(table.expected), -1.0, table.expected), kind="stable")[
+        ::-1
+    ]
+    rows = []
+    for k in order:
+        state = _state(float(table.n[k]), minimum_n)
+        hidden = float("nan")
+        own = state is RowState.SHOWN
+        rows.append(
+            PhraseRow(
+                phrase=table.phrases[k],
+                state=state,
+                n=round(float(table.n[k])) if own else 0,
+                observed=float(table.observed[k]) if own else hidden,
+                low=float(table.low[k]) if own else hidden,
+                high=float(table.high[k]) if own else hidden,
+                shrunk=float(table.shrunk[k]) if own else hidden,
+                expected=float(table.expected[k]),
+                expected_low=float(table.expected_low[k]),
+                expected_high=float(table.expected_high[k]),
+                department=rates.get(table.phrases[k], hidden),
+            )
+        )
+    return tuple(rows)

@@ -1,0 +1,95 @@
+"""The reliability curve: of statements made with this certainty, how many were right on CT?
+
+Dotted diagonal: words and CT agree. Pale area: simultaneous 95 % band of the whole curve. Below,
+how often each certainty was used (density over bins, sums to 1).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from calibration.curve import ReliabilityCurve
+from reports.figures.axes import Scale, x_axis, y_axis
+from reports.marks import Box, Drawing, Line, Polygon, Rect
+from reports.numbers import percent
+from reports.strings import Strings
+from reports.style import NOTE, palette
+from reports.typeset import put
+
+__all__ = ["curve_marks", "reliability"]
+
+_TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words: Strings) -> None:
+    """Draw curve, bands and density into the frame."""
+    below = 42.0
+    area = frame.cut(left=30.0, right=6.0, top=14.0, bottom=24.0)
+    plot = area.cut(bottom=below + 6.0)
+    x = Scale(0.0, 1.0, plot.x, plot.right)
+    y = Scale(0.0, 1.0, plot.bottom, plot.y)
+    y_axis(drawing, plot, y, _TICKS, percent, title=words("reliability.y"))
+    for tick in _TICKS:
+        drawing.add(Line(x(tick), plot.y, x(tick), plot.bottom, palette.hairline, 0.5))
+    curve_marks(drawing, curve, x, y)
+    strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
+    _density(drawing, strip, curve)
+    x_axis(drawing, strip, x, _TICKS, percent, title=words("reliability.x"), grid=False)
+    put(drawing, strip.x + 3.0, strip.y + 8.0, words("reliability.use"), NOTE, colour=palette.muted)
+
+
+def curve_marks(
+    drawing: Drawing,
+    curve: ReliabilityCurve,
+    x: Scale,
+    y: Scale,
+    *,
+    pointwise: bool = True,
+    name: str = "curve",
+) -> None:
+    """Bands, diagonal and curve, on given scales; bins without statements leave a gap."""
+    at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
+    _area(drawing, at, curve.band_low, curve.band_high, x, y, palette.band)
+    if pointwise:
+        _area(drawing, at, curve.low, curve.high, x, y, palette.own_soft)
+    drawing.add(Line(x(0), y(0), x(1), y(1), palette.muted, 0.7, dash=(1.5, 2.0)))
+    for run in _runs(curve.observed):
+        path = tuple((x(at[m]), y(curve.observed[m])) for m in run)
+        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id=name))
+
+
+def _runs(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Index runs in which every array is finite."""
+    good = np.flatnonzero(np.all([np.isfinite(a) for a in arrays], axis=0))
+    return [run for run in np.split(good, np.flatnonzero(np.diff(good) > 1) + 1) if len(run) > 1]
+
+
+def _area(
+    drawing: Drawing,
+    at: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    x: Scale,
+    y: Scale,
+    ink: str,
+) -> None:
+    for run in _runs(low, high):
+        upper = [(x(at[m]), y(high[m])) for m in run]
+        lower = [(x(at[m]), y(low[m])) for m in reversed(run)]
+        drawing.add(Polygon(tuple(upper + lower), fill=ink))
+
+
+def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:
+    """Bars on a square-root scale: the end bins hold most statements and would hide the rest."""
+    top = float(np.nanmax(curve.density)) if curve.n else 0.0
+    drawing.add(Line(strip.x, strip.bottom, strip.right, strip.bottom, palette.rule, 0.5))
+    if not top > 0:
+        return
+    edges = curve.bin_edges
+    for m in np.flatnonzero(curve.density > 0):
+        tall = float(np.sqrt(curve.density[m] / top)) * (strip.height - 10.0)
+        left = strip.x + edges[m] * strip.width
+        wide = (edges[m + 1] - edges[m]) * strip.width
+        drawing.add(Rect(left, strip.bottom - tall, wide, tall, palette.own_soft))

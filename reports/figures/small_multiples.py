@@ -1,0 +1,86 @@
+"""One small panel per pathology: its reliability curve, and its phrases where exams allow.
+
+Panels stand in rows of four; pathologies with too few exams are named below instead of taking an
+empty panel each.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from calibration.result import GroupResult
+from reports.figures.axes import Scale
+from reports.figures.reliability import curve_marks
+from reports.marks import Anchor, Box, Disc, Drawing, Line, Rect
+from reports.numbers import count, percent
+from reports.strings import Strings
+from reports.style import NOTE, SUBHEADING, palette
+from reports.typeset import fit, put
+
+__all__ = ["COLUMNS", "panel_row", "panel_row_height"]
+
+COLUMNS: Final = 4
+_GUTTER: Final = 14.0
+_HEAD: Final = 24.0
+_FOOT: Final = 14.0
+_PAD: Final = 4.0
+
+
+def panel_row_height(width: float) -> float:
+    """Height of one row of panels at this width."""
+    return _HEAD + (width - _GUTTER * (COLUMNS - 1)) / COLUMNS * 0.86 + _FOOT
+
+
+def panel_row(
+    drawing: Drawing,
+    frame: Box,
+    *,
+    panels: tuple[tuple[str, GroupResult], ...],
+    minimum_n: int,
+    words: Strings,
+) -> None:
+    """Draw up to four named panels side by side."""
+    for column, (name, result) in zip(frame.columns(COLUMNS, gutter=_GUTTER), panels, strict=False):
+        title, kind = fit(name, SUBHEADING, column.width, smallest=5.0)
+        put(drawing, column.x, column.y + 9.0, title, kind, id=f"panel.{name}")
+        size = words.several("unit.exams", round(result.n))
+        put(drawing, column.x, column.y + 19.0, size, NOTE, colour=palette.muted)
+        _panel(drawing, column.cut(top=_HEAD, bottom=_FOOT), name, result, minimum_n)
+
+
+def _panel(drawing: Drawing, plot: Box, name: str, result: GroupResult, minimum_n: int) -> None:
+    x = Scale(0.0, 1.0, plot.x + _PAD, plot.right - _PAD)
+    y = Scale(0.0, 1.0, plot.bottom - _PAD, plot.y + _PAD)
+    drawing.add(Rect(plot.x, plot.y, plot.width, plot.height, stroke=palette.rule))
+    ends: tuple[tuple[float, float, Anchor], ...] = (
+        (0.0, plot.x, "start"),
+        (1.0, plot.right, "end"),
+    )
+    for share, at, anchor in ends:
+        put(
+            drawing,
+            at,
+            plot.bottom + 8.5,
+            percent(share),
+            NOTE,
+            colour=palette.muted,
+            anchor=anchor,
+        )
+    curve_marks(drawing, result.curve, x, y, pointwise=False, name=f"curve.{name}")
+    table = result.phrases
+    for k in np.flatnonzero((table.n >= minimum_n) & np.isfinite(table.expected)):
+        _phrase(drawing, result, int(k), x, y, name)
+
+
+def _phrase(drawing: Drawing, result: GroupResult, k: int, x: Scale, y: Scale, name: str) -> None:
+    table = result.phrases
+    rate, at = float(table.observed[k]), x(float(table.expected[k]))
+    hint = f"{name}, {table.phrases[k]}: {percent(rate)}, n {count(table.n[k])}"
+    low, high = y(float(table.low[k])), y(float(table.high[k]))
+    drawing.add(Line(at, low, at, high, palette.own, 0.8, hint=hint))
+    mark = f"{name}.{table.phrases[k]}"
+    drawing.add(
+        Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
+    )

@@ -1,0 +1,152 @@
+"""Before → after: which share of statements each phrase carries, and where it would go.
+
+Left: phrases as used; right: after the swaps. Ribbons that keep their phrase are pale, ribbons that
+change it are dark. Certain statements ("absent", "present") never change and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from reports.marks import Box, Drawing, Rect, Ribbon
+from reports.numbers import percent
+from reports.strings import Strings
+from reports.style import FIGURE, NOTE, palette
+from reports.typeset import fit, put
+
+__all__ = ["Stream", "swap_flow"]
+
+_LEFT_OUT: Final = frozenset({"absent", "present"})
+_BAR: Final = 7.0
+_LEAST_GAP: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A share of statements that goes from one phrase to another (or stays)."""
+
+    source: str
+    target: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    phrase: str
+    share: float
+    top: float
+    tall: float
+
+
+def _stack(
+    shares: dict[str, float], order: Sequence[str], box: Box, unit: float, spread: float
+) -> dict[str, _Slot]:
+    slots, y = {}, box.y
+    for phrase in order:
+        share = shares.get(phrase, 0.0)
+        if share > 0:
+            tall = share * unit
+            gap = max(spread, 9.5 - tall)
+            slots[phrase] = _Slot(phrase, share, y + (gap - spread) / 2, tall)
+            y += tall + gap
+    return slots
+
+
+def _fit_unit(sides: Sequence[dict[str, float]], height: float, spread: float) -> float:
+    """Points per share such that the taller side, with room for every label, fills the height."""
+    low, high = 0.0, height
+    for _ in range(40):
+        unit = (low + high) / 2
+        need = max(
+            sum(s * unit + max(spread, 9.5 - s * unit) for s in side.values()) for side in sides
+        )
+        low, high = (unit, high) if need <= height else (low, unit)
+    return low
+
+
+def swap_flow(
+    drawing: Drawing,
+    frame: Box,
+    *,
+    streams: Sequence[Stream],
+    order: Sequence[str],
+    words: Strings,
+) -> None:
+    """Draw the flow; ``order`` lists phrases from the surest down."""
+    kept = [s for s in streams if s.source not in _LEFT_OUT and s.share > 1e-4]
+    total = sum(s.share for s in kept)
+    if not total > 0:
+        return
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    for s in kept:
+        before[s.source] = before.get(s.source, 0.0) + s.share / total
+        after[s.target] = after.get(s.target, 0.0) + s.share / total
+    label = 0.36 * frame.width
+    area = frame.cut(left=label, right=label, top=14.0)
+    unit = _fit_unit((before, after), area.height, _LEAST_GAP)
+    left = _stack(before, order, area, unit, _LEAST_GAP)
+    right = _stack(after, order, area, unit, _LEAST_GAP)
+    _ribbons(drawing, area, kept, total, unit, left, right, order)
+    _side(drawing, left, area.x, -1, frame, before, after, words("maps.before"))
+    _side(drawing, right, area.right, 1, frame, after, before, words("maps.after"))
+
+
+def _ribbons(
+    drawing: Drawing,
+    area: Box,
+    streams: Sequence[Stream],
+    total: float,
+    unit: float,
+    left: dict[str, _Slot],
+    right: dict[str, _Slot],
+    order: Sequence[str],
+) -> None:
+    place = {phrase: i for i, phrase in enumerate(order)}
+    out = {p: slot.top for p, slot in left.items()}
+    into = {p: slot.top for p, slot in right.items()}
+    ribbons = []
+    for s in sorted(streams, key=lambda s: (place[s.source], place[s.target])):
+        ribbons.append((s, out[s.source]))
+        out[s.source] += s.share / total * unit
+    arrivals = {}
+    for s in sorted(streams, key=lambda s: (place[s.target], place[s.source])):
+        arrivals[s.source, s.target] = into[s.target]
+        into[s.target] += s.share / total * unit
+    for s, y1 in sorted(ribbons, key=lambda item: item[0].source != item[0].target):
+        width = s.share / total * unit
+        moved = s.source != s.target
+        ink = palette.own_soft if moved else palette.band
+        hint = f"{s.source} → {s.target}: {percent(s.share / total)}"
+        y2 = arrivals[s.source, s.target]
+        name = f"stream.{s.source}.{s.target}"
+        drawing.add(
+            Ribbon(area.x + _BAR, y1, width, area.right - _BAR, y2, width, ink, id=name, hint=hint)
+        )
+
+
+def _side(
+    drawing: Drawing,
+    slots: dict[str, _Slot],
+    edge: float,
+    side: int,
+    frame: Box,
+    own: dict[str, float],
+    other: dict[str, float],
+    title: str,
+) -> None:
+    """Bars with phrase and share; bold where the share differs from the other side's."""
+    anchor = "end" if side < 0 else "start"
+    x = edge - 5.0 if side < 0 else edge + 5.0
+    put(drawing, x, frame.y + 8.0, title, NOTE.bold, colour=palette.muted, anchor=anchor)  # type: ignore[arg-type]
+    space = (edge - frame.x if side < 0 else frame.right - edge) - 5.0
+    for slot in slots.values():
+        left = edge if side < 0 else edge - _BAR
+        drawing.add(Rect(left, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
+        changed = abs(own[slot.phrase] - other.get(slot.phrase, 0.0)) > 1e-9
+        kind = FIGURE.bold if changed else FIGURE
+        text, face = fit(f"{slot.phrase} {percent(slot.share)}", kind, space, smallest=5.0)
+        y = slot.top + slot.tall / 2 + 2.6
+        put(drawing, x, y, text, face, anchor=anchor)  # type: ignore[arg-type]

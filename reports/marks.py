@@ -1,0 +1,192 @@
+"""What a figure is made of before it is PDF or SVG: immutable marks in points, y pointing down.
+
+Every figure draws marks into a :class:`Drawing` inside the frame it is given. The same marks
+become a PDF page (``paper.py``), inline SVG (``svg.py``) and the golden tests' values, so what is
+tested is what is printed. ``id`` names a mark for tests and for hovering, ``hint`` is the sentence
+shown on hover in the HTML companion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+__all__ = [
+    "Anchor",
+    "Bookmark",
+    "Box",
+    "Disc",
+    "Drawing",
+    "Line",
+    "Mark",
+    "Polygon",
+    "Rect",
+    "Ribbon",
+    "Text",
+]
+
+Anchor: TypeAlias = Literal["start", "middle", "end"]
+Shape: TypeAlias = Literal["circle", "diamond", "square", "ring"]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle: left, top, width, height in points.
+
+    >>> Box(0, 0, 100, 50).inset(10, 5)
+    Box(x=10, y=5, width=80, height=40)
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Right edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Lower edge."""
+        return self.y + self.height
+
+    def inset(self, across: float, down: float) -> Box:
+        """The box without a margin on each side."""
+        return Box(self.x + across, self.y + down, self.width - 2 * across, self.height - 2 * down)
+
+    def cut(
+        self, *, left: float = 0.0, top: float = 0.0, right: float = 0.0, bottom: float = 0.0
+    ) -> Box:
+        """The box without the given strips."""
+        return Box(
+            self.x + left, self.y + top, self.width - left - right, self.height - top - bottom
+        )
+
+    def columns(self, count: int, *, gutter: float) -> tuple[Box, ...]:
+        """Equal columns with a gutter between them."""
+        width = (self.width - gutter * (count - 1)) / count
+        return tuple(
+            Box(self.x + i * (width + gutter), self.y, width, self.height) for i in range(count)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One line of text; ``y`` is its baseline, ``turn`` degrees anticlockwise about the anchor."""
+
+    x: float
+    y: float
+    string: str
+    font: str
+    size: float
+    colour: str
+    anchor: Anchor = "start"
+    turn: float = 0.0
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight stroke."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    colour: str
+    width: float = 0.5
+    dash: tuple[float, ...] = ()
+    id: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """A rectangle, filled, outlined or both."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str | None = None
+    stroke: str | None = None
+    stroke_width: float = 0.5
+    radius: float = 0.0
+    id: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    """A run of points: an area when ``fill`` is given, a polyline otherwise."""
+
+    points: tuple[tuple[float, float], ...]
+    fill: str | None = None
+    stroke: str | None = None
+    stroke_width: float = 0.5
+    dash: tuple[float, ...] = ()
+    id: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ribbon:
+    """A band that leaves ``(x1, y1..y1+width1)`` level and arrives at ``(x2, ...)`` level."""
+
+    x1: float
+    y1: float
+    width1: float
+    x2: float
+    y2: float
+    width2: float
+    fill: str
+    id: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Disc:
+    """A point mark centred at (x, y) with half-size ``r``."""
+
+    x: float
+    y: float
+    r: float
+    shape: Shape = "circle"
+    fill: str | None = None
+    stroke: str | None = None
+    stroke_width: float = 0.8
+    id: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of the document outline that points at this page."""
+
+    title: str
+    level: int
+    y: float
+
+
+Mark: TypeAlias = Text | Line | Rect | Polygon | Ribbon | Disc
+
+
+@dataclass(slots=True)
+class Drawing:
+    """An ordered list of marks on a page or in a figure; order is paint and reading order."""
+
+    width: float
+    height: float
+    marks: list[Mark] = field(default_factory=list)
+    bookmarks: list[Bookmark] = field(default_factory=list)
+
+    @property
+    def frame(self) -> Box:
+        """The whole drawing as a box."""
+        return Box(0.0, 0.0, self.width, self.height)
+
+    def add(self, *marks: Mark) -> None:
+        """Paint marks after those already there."""
+        self.marks.extend(marks)

@@ -1,0 +1,109 @@
+"""How numbers look in print: one way for each kind, and words where there is no number.
+
+Shares print as whole per cent ("48 %"), intervals with an en dash ("36–60 %"), calibration errors
+as percentage points ("7 points") for readers and with three decimals for the committee. A small
+positive share never prints as 0 %, a share short of all never as 100 %. NaN prints as an en dash
+in a table cell, never as 0.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+__all__ = [
+    "BLANK",
+    "count",
+    "decimal",
+    "interval",
+    "percent",
+    "percent_interval",
+    "points",
+    "signed",
+]
+
+BLANK: Final = "–"
+_SPACE: Final = "\u00a0"
+
+
+def count(value: float) -> str:
+    """Whole numbers with thousands separators.
+
+    >>> count(12345)
+    '12,345'
+    """
+    return f"{round(value):,}"
+
+
+def _whole(share: float) -> str:
+    rounded = round(100 * share)
+    if rounded == 0 and share > 0:
+        return "<1"
+    if rounded == 100 and share < 1:
+        return ">99"
+    return str(rounded)
+
+
+def percent(share: float) -> str:
+    """A share in [0, 1] as whole per cent.
+
+    >>> percent(0.484), percent(0.002), percent(0.0), percent(0.999), percent(float("nan"))
+    ('48\\xa0%', '<1\\xa0%', '0\\xa0%', '>99\\xa0%', '–')
+    """
+    return BLANK if math.isnan(share) else f"{_whole(share)}{_SPACE}%"
+
+
+def percent_interval(low: float, high: float) -> str:
+    """An interval of shares.
+
+    >>> percent_interval(0.36, 0.601)
+    '36–60\\xa0%'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return BLANK
+    first, last = round(100 * low), round(100 * high)
+    return f"{first}{_SPACE}%" if first == last else f"{first}–{last}{_SPACE}%"
+
+
+def points(value: float) -> str:
+    """A difference of shares in percentage points, one decimal below 10.
+
+    >>> points(0.074), points(0.132), points(-0.05)
+    ('7.4', '13', '−5.0')
+    """
+    if math.isnan(value):
+        return BLANK
+    size = abs(100 * value)
+    sign = "−" if value < 0 else ""
+    return f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}"
+
+
+def decimal(value: float, places: int = 3) -> str:
+    """A plain decimal with a real minus sign.
+
+    >>> decimal(0.0714), decimal(-1.5, 2), decimal(float("nan"))
+    ('0.071', '−1.50', '–')
+    """
+    if math.isnan(value):
+        return BLANK
+    return f"{value:.{places}f}".replace("-", "−")
+
+
+def signed(value: float, places: int = 3) -> str:
+    """A decimal that always carries its sign.
+
+    >>> signed(0.02), signed(-0.02)
+    ('+0.020', '−0.020')
+    """
+    return decimal(value, places) if value < 0 or math.isnan(value) else f"+{value:.{places}f}"
+
+
+def interval(low: float, high: float, places: int = 3) -> str:
+    """An interval of decimals; "to" keeps a minus sign from meeting a dash.
+
+    >>> interval(-0.01, 0.02, 2)
+    '−0.01 to 0.02'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return BLANK
+    return f"{decimal(low, places)} to {decimal(high, places)}"

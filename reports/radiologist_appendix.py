@@ -1,0 +1,124 @@
+"""The radiologist's appendices: small multiples, all numbers, cases with tick boxes."""
+
+from __future__ import annotations
+
+from reports.content import Case, RadiologistContent, SuppressedCell
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
+from reports.layout import Composer, Prose
+from reports.numbers import BLANK, count, percent, percent_interval
+from reports.panels import add_panels
+from reports.strings import Strings
+from reports.style import BODY, CAPTION, palette
+from reports.tables import Column, Row, Table, TickBox
+
+__all__ = ["appendices", "case_table", "number_table"]
+
+
+def appendices(composer: Composer, content: RadiologistContent) -> None:
+    """Add every appendix for which there is something to show."""
+    if content.by_pathology:
+        _pathologies(composer, content)
+    if not isinstance(content.overall, SuppressedCell):
+        _numbers(composer, content)
+    if content.cases is not None:
+        _cases(composer, content)
+
+
+def _pathologies(composer: Composer, content: RadiologistContent) -> None:
+    words = composer.style.strings
+    composer.new_page()
+    note = words("radiologist.appendix_pathology_note", minimum=content.minimum_n)
+    composer.heading(words("radiologist.appendix_pathology"), note=note)
+    add_panels(composer, content.by_pathology, minimum_n=content.minimum_n)
+
+
+def _numbers(composer: Composer, content: RadiologistContent) -> None:
+    words = composer.style.strings
+    composer.heading(words("radiologist.appendix_numbers"), room=160.0)
+    composer.flow(number_table(content, words=words), after=4.0)
+    composer.add(Prose(words("numbers.note"), CAPTION, palette.muted))
+
+
+def number_table(content: RadiologistContent, *, words: Strings) -> Table:
+    """The phrase chart's numbers; withheld ones in words."""
+    if isinstance(content.overall, SuppressedCell):
+        return Table((), ())
+    department = None if isinstance(content.department, SuppressedCell) else content.department
+    rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n, department=department)
+    columns = (
+        Column(words("numbers.phrase"), 2.6),
+        Column(words("numbers.n"), 1.9, "right"),
+        Column(words("numbers.observed"), 1.2, "right"),
+        Column(words("numbers.interval"), 1.3, "right"),
+        Column(words("numbers.shrunk"), 1.2, "right"),
+        Column(words("numbers.expected"), 1.2, "right"),
+        Column(words("numbers.range"), 1.3, "right"),
+        Column(words("numbers.department"), 1.3, "right"),
+    )
+    return Table(
+        columns, tuple(_number_row(row, content.minimum_n, words) for row in rows), id="numbers"
+    )
+
+
+def _number_row(row: PhraseRow, minimum_n: int, words: Strings) -> Row:
+    shown = row.state is RowState.SHOWN
+    states = {
+        RowState.SHOWN: count(row.n),
+        RowState.TOO_FEW: words("state.too_few", minimum=minimum_n),
+        RowState.NOT_USED: words("state.not_used"),
+    }
+    cells = (
+        row.phrase,
+        states[row.state],
+        percent(row.observed) if shown else BLANK,
+        percent_interval(row.low, row.high) if shown else BLANK,
+        percent(row.shrunk),
+        percent(row.expected),
+        percent_interval(row.expected_low, row.expected_high),
+        percent(row.department),
+    )
+    return Row(cells, quiet=not shown)
+
+
+def _cases(composer: Composer, content: RadiologistContent) -> None:
+    words = composer.style.strings
+    note = words("radiologist.appendix_cases_note")
+    composer.heading(words("radiologist.appendix_cases"), room=150.0, note=note)
+    if not content.cases:
+        composer.add(Prose(words("radiologist.cases_none"), BODY.oblique, palette.muted))
+        return
+    composer.flow(case_table(content.cases, words=words))
+
+
+def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
+    """One line per case, four boxes to tick."""
+    columns = (
+        Column(words("cases.xray"), 1.6),
+        Column(words("cases.ct"), 1.6),
+        Column(words("cases.pathology"), 2.2),
+        Column(words("cases.phrase"), 1.9),
+        Column(words("cases.ct_phrase"), 1.9),
+        Column(words("cases.interval"), 0.8, "right"),
+        Column(words("cases.call"), 1.1),
+        *(
+            Column(words(f"cases.{key}"), 1.05)
+            for key in ("concordant", "discordant", "not_applicable", "wrong_pair")
+        ),
+    )
+    calls = {True: "call_good", False: "call_apart", None: "call_open"}
+    rows = tuple(
+        Row(
+            (
+                case.xray_code,
+                case.ct_code,
+                case.pathology,
+                case.phrase,
+                case.ct_phrase,
+                f"{case.interval_hours:.1f}",
+                words(f"cases.{calls[case.agreed]}"),
+                *(TickBox(),) * 4,
+            )
+        )
+        for case in cases
+    )
+    return Table(columns, rows, id="cases")
