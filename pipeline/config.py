@@ -48,7 +48,7 @@ class Input(_Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
     paths: tuple[str, ...] = Field(min_length=1)
-    format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir"] = "auto"
+    format: Literal["auto", "csv", "parquet", "jsonl"] = "auto"
     encoding: str = "utf-8"
     columns: Mapping[str, str] = Field(default_factory=dict)
     modalities: Mapping[str, Modality] = Field(
@@ -60,7 +60,6 @@ class Input(_Section):
     chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
     time_zone: str = "UTC"
     max_text_characters: int = Field(default=200_000, ge=1_000)
-    hl7: Mapping[str, str] = Field(default_factory=dict)
 
 
 class Deidentification(_Section):

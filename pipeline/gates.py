@@ -48,9 +48,7 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
     a = accounting
     return (
         _adds_up("every row accounted for", a.rows_in, (a.rows_kept, a.rows_quarantined)),
-        _adds_up(
-            "every exam cleaned or withheld", a.rows_kept, (a.exams_cleaned, a.exams_withheld)
-        ),
+        _adds_up("every exam coded or withheld", a.rows_kept, (a.exams_cleaned, a.exams_withheld)),
         _share(
             "reports withheld by de-identification",
             a.exams_withheld,

@@ -1,0 +1,161 @@
+"""The house: configuration, store, gates and packages keep their promises."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline import config
+from pipeline.errors import ConfigurationError, InputError, RunLockedError
+from pipeline.gates import Accounting, check
+from pipeline.store import Workspace
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("package", ["calibration", "extraction", "reports", "pipeline"])
+def test_package_resolves_inside_this_repository(package: str) -> None:
+    found = importlib.import_module(package).__file__
+    assert found is not None
+    assert Path(found).resolve().is_relative_to(ROOT)
+
+
+def test_shipped_template_states_every_default(tmp_path: Path) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text(config.template())
+    stated = config.load(path)
+    assert stated == config.Configuration(input={"paths": ["exports/*.csv"]}, folder=tmp_path)
+
+
+def test_every_option_stands_in_the_template() -> None:
+    text = config.template()
+    for name, field in config.Configuration.model_fields.items():
+        if name == "folder":
+            continue
+        assert f"[{name}" in text
+        for option in field.annotation.model_fields:
+            assert option in text, f"{name}.{option} is not in the template"
+
+
+def test_three_errors_are_reported_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text(
+        '[input]\npaths = ["a.csv"]\nformatt = "csv"\n'
+        "[pairing]\nwindow_hours = -1\n[advice]\nmin_exams = 1\n"
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        config.load(path)
+    message = str(caught.value)
+    assert "3 error(s)" in message
+    for place in ("input.formatt", "pairing.window_hours", "advice.min_exams"):
+        assert place in message
+
+
+def test_digest_ignores_where_things_lie_but_not_what_they_do(tmp_path: Path) -> None:
+    base = config.Configuration(input={"paths": ["a.csv"]})
+    moved = config.Configuration(input={"paths": ["a.csv"]}, store={"workspace": "elsewhere"})
+    changed = config.Configuration(input={"paths": ["a.csv"]}, pairing={"window_hours": 6})
+    assert base.digest == moved.digest
+    assert base.digest != changed.digest
+
+
+def test_shard_comes_back_as_it_was_written_with_its_facts(tmp_path: Path) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+    path = store.write("analysis", "t", "k1", frame, facts={"rows": 2})
+    assert store.facts("analysis", "t", "k1") == {"rows": 2}
+    assert store.read("analysis", "t", ["k1"])["a"].tolist() == [1, 2]
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "raw").stat().st_mode & 0o777 == 0o700
+
+
+def test_damaged_shard_is_named_and_the_way_out_told(tmp_path: Path) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    path = store.write("analysis", "t", "k1", pd.DataFrame({"a": [1]}))
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(InputError, match=r"t/k1\.parquet is damaged\. Delete it and run again"):
+        store.read("analysis", "t", ["k1"])
+
+
+def test_failed_write_leaves_neither_shard_nor_rest(tmp_path: Path) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    with pytest.raises(Exception, match="object"):
+        store.write("analysis", "t", "k1", pd.DataFrame({"a": [object()]}))
+    assert list((tmp_path / "analysis").rglob("*")) == []
+
+
+def test_second_run_on_a_workspace_is_refused_until_the_first_process_ends(
+    tmp_path: Path,
+) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from pipeline.store import Workspace\n"
+            "with Workspace(Path(sys.argv[1])).locked():\n"
+            "    print('held', flush=True); sys.stdin.read()",
+            str(tmp_path),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(RunLockedError, match=f"process {holder.pid}"), store.locked():
+        pass
+    holder.kill()
+    holder.communicate()
+    with store.locked():
+        pass
+
+
+def accounting(**changes: int) -> Accounting:
+    counts = {
+        "rows_in": 100, "rows_kept": 98, "rows_quarantined": 2, "exams_cleaned": 98,
+        "exams_withheld": 0, "reports_read": 60, "reports_failed": 0, "statements": 300,
+        "statements_unmapped": 3, "pairs": 30, "observations": 90,
+    } | changes  # fmt: skip
+    return Accounting(**counts, left_out={})
+
+
+CONFIG = config.Configuration(input={"paths": ["a.csv"]})
+
+
+def failing(found: Accounting) -> list[str]:
+    return [c.name for c in check(found, CONFIG) if c.passed is not True]
+
+
+def test_sound_run_passes_every_gate() -> None:
+    assert failing(accounting()) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "gate"),
+    [
+        ({"rows_in": 101}, "every row accounted for"),
+        ({"exams_cleaned": 97}, "every exam coded or withheld"),
+        ({"exams_cleaned": 95, "exams_withheld": 3}, "reports withheld by de-identification"),
+        ({"reports_read": 50, "reports_failed": 10}, "paired reports that could not be read"),
+        ({"statements_unmapped": 31}, "statements whose cue maps to no phrase"),
+        ({"observations": 0}, "observations to calibrate on"),
+    ],
+)
+def test_gate_fails_on_its_own_count_alone(change: dict[str, int], gate: str) -> None:
+    assert failing(accounting(**change)) == [gate]
+
+
+def test_gate_with_nothing_to_count_is_no_pass() -> None:
+    checks = check(accounting(reports_read=0, reports_failed=0), CONFIG)
+    states = {c.name: c.passed for c in checks}
+    assert states["paired reports that could not be read"] is None

@@ -1,0 +1,181 @@
+"""Ingest: every row comes out once, as an exam or under one reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats.exports import TableOptions, read
+from pipeline.stages.ingest import REASONS, IngestOptions, validate
+
+NOW = pd.Timestamp("2026-11-20T12:00:00Z")
+GOOD = {
+    "accession": "A1",
+    "patient_id": "7",
+    "reader_id": "r1",
+    "modality": "CR",
+    "performed_at": "2026-03-04T10:00:00+01:00",
+    "signed_at": "2026-03-04T10:30:00+01:00",
+    "text": "No effusion.",
+    "exam_name": "XR CHEST 2 VIEWS",
+    "patient_age_years": "71",
+    "patient_class": "Inpatient",
+}
+
+
+def options(**more: object) -> IngestOptions:
+    settings: dict[str, object] = {
+        "modalities": {"XR": "XR", "CR": "XR", "CT": "CT"},
+        "chest_pattern": r"\bchest\b",
+        "now": NOW,
+    }
+    return IngestOptions(**(settings | more))
+
+
+def exports(tmp_path: Path, *rows: dict[str, str]) -> Path:
+    path = tmp_path / "exams.csv"
+    pd.DataFrame(rows).fillna("").to_csv(path, index=False)
+    return path
+
+
+def ingested(
+    tmp_path: Path, *rows: dict[str, str], **more: object
+) -> tuple[pd.DataFrame, list[tuple[int, str]]]:
+    seen: set[tuple[str, str, str]] = set()
+    batches = [
+        validate(batch, source="exams.csv", options=options(**more), seen=seen)
+        for batch in read(exports(tmp_path, *rows), TableOptions(batch_rows=2))
+    ]
+    bad = pd.concat([b.quarantined for b in batches])
+    kept = pd.concat([b.exams for b in batches])
+    return kept, list(zip(bad["row"], bad["reason"], strict=True))
+
+
+def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
+    kept, bad = ingested(tmp_path, GOOD)
+    assert bad == []
+    row = kept.iloc[0]
+    assert (row["modality"], row["status"], row["patient_class"]) == ("XR", "final", "inpatient")
+    assert row["performed_at"] == pd.Timestamp("2026-03-04T09:00:00Z")
+    assert row["is_chest"]
+    assert row["patient_age_years"] == 71.0
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"accession": " "}, "missing_accession"),
+        ({"patient_id": ""}, "missing_patient_id"),
+        ({"text": "   "}, "missing_text"),
+        ({"text": "x" * 200_001}, "text_too_long"),
+        ({"text": "No\x00effusion"}, "nul_bytes"),
+        ({"modality": "MR"}, "unknown_modality"),
+        ({"status": "cancelled"}, "unknown_status"),
+        ({"performed_at": "yesterday"}, "bad_performed_at"),
+        ({"signed_at": ""}, "bad_signed_at"),
+        ({"signed_at": "2027-01-01T00:00:00Z"}, "future_date"),
+        ({"signed_at": "2026-03-04T05:00:00Z"}, "signed_before_performed"),
+        ({"patient_age_years": "old"}, "bad_age"),
+        ({"patient_age_years": "131"}, "bad_age"),
+    ],
+)
+def test_bad_row_is_set_aside_under_its_reason(
+    tmp_path: Path, change: dict[str, str], reason: str
+) -> None:
+    kept, bad = ingested(tmp_path, GOOD, GOOD | {"accession": "A2"} | change)
+    assert len(kept) == 1
+    assert bad == [(2, reason)]
+    assert reason in REASONS
+
+
+def test_repeated_exam_is_set_aside_even_in_a_later_batch(tmp_path: Path) -> None:
+    others = [GOOD | {"accession": f"B{i}"} for i in range(3)]
+    kept, bad = ingested(tmp_path, GOOD, *others, GOOD)
+    assert len(kept) == 4
+    assert bad == [(5, "duplicate_exam")]
+
+
+def test_new_version_of_an_exam_is_not_a_repeat(tmp_path: Path) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"status": "prelim"}, GOOD | {"status": "final"})
+    assert (len(kept), bad) == (2, [])
+
+
+def test_naive_times_are_local_to_the_configured_zone(tmp_path: Path) -> None:
+    naive = GOOD | {"performed_at": "2026-03-04 10:00:00", "signed_at": "2026-03-04 11:00:00"}
+    kept, _ = ingested(tmp_path, naive, time_zone="America/New_York")
+    assert kept.iloc[0]["performed_at"] == pd.Timestamp("2026-03-04T15:00:00Z")
+
+
+def test_age_comes_from_the_birth_date_where_it_is_not_stated(tmp_path: Path) -> None:
+    born = GOOD | {"patient_age_years": "", "patient_birth_date": "1950-03-05"}
+    kept, _ = ingested(tmp_path, born)
+    assert kept.iloc[0]["patient_age_years"] == 75.0
+
+
+def test_exam_code_map_outranks_the_name(tmp_path: Path) -> None:
+    coded = GOOD | {"exam_code": "X9", "exam_name": "XR CHEST"}
+    kept, _ = ingested(tmp_path, coded, chest_codes={"X9": False})
+    assert not kept.iloc[0]["is_chest"]
+
+
+def test_row_with_too_many_fields_is_set_aside_and_the_rest_read(tmp_path: Path) -> None:
+    path = exports(tmp_path, GOOD, GOOD | {"accession": "A3"})
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], lines[1], lines[1] + ",extra,fields", lines[2]]))
+    batch = next(read(path, TableOptions()))
+    assert list(batch.exams["source_row"]) == [1, 3]
+    assert list(batch.quarantined["reason"]) == ["wrong_field_count"]
+
+
+def test_broken_json_line_is_set_aside_and_the_rest_read(tmp_path: Path) -> None:
+    path = tmp_path / "exams.jsonl"
+    path.write_text(json.dumps(GOOD) + "\n{broken\n[1]\n" + json.dumps(GOOD) + "\n")
+    batch = next(read(path, TableOptions()))
+    assert list(batch.exams["source_row"]) == [1, 4]
+    assert list(batch.quarantined["row"]) == [2, 3]
+    assert set(batch.quarantined["reason"]) == {"not_json"}
+
+
+def test_parquet_and_csv_give_the_same_exams(tmp_path: Path) -> None:
+    path = exports(tmp_path, GOOD, GOOD | {"accession": "00123"})
+    twin = tmp_path / "exams.parquet"
+    pd.read_csv(path, dtype=str, keep_default_na=False).to_parquet(twin)
+    one, other = next(read(path, TableOptions())), next(read(twin, TableOptions()))
+    pd.testing.assert_frame_equal(one.exams, other.exams)
+
+
+def test_column_map_names_the_sources_columns(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    pd.DataFrame([GOOD]).rename(columns={"accession": "ACC_NO"}).to_csv(path, index=False)
+    batch = next(read(path, TableOptions(columns={"accession": "ACC_NO"})))
+    assert list(batch.exams["accession"]) == ["A1"]
+
+
+def test_missing_columns_are_all_named(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    pd.DataFrame([GOOD]).drop(columns=["text", "reader_id"]).to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"2 needed column\(s\) missing: 'reader_id'.*'text'"):
+        next(read(path, TableOptions()))
+
+
+def test_wrong_encoding_says_what_to_set(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    pd.DataFrame([GOOD | {"text": "œdème"}]).to_csv(path, index=False, encoding="cp1252")
+    with pytest.raises(InputError, match=r"not valid utf-8.*encoding"):
+        next(read(path, TableOptions()))
+    assert next(read(path, TableOptions(encoding="cp1252"))).exams.iloc[0]["text"] == "œdème"
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (None, "no such file")])
+def test_empty_or_absent_file_is_refused(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
+    path = tmp_path / "exams.csv"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        next(read(path, TableOptions()))

@@ -1,0 +1,168 @@
+"""Pairing: small tables whose right answer can be read off the clock."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import pytest
+
+from pipeline.stages.pair import pair
+
+DAY = pd.Timestamp("2026-03-04T00:00:00Z")
+
+
+def exam(
+    study: str,
+    modality: str,
+    performed: float,
+    signed: float | None = None,
+    **more: object,
+) -> dict[str, object]:
+    """One report version; times are hours of one day."""
+    status = str(more.get("status", "final"))
+    return {
+        "study_code": study,
+        "patient_code": "P1",
+        "reader_code": "R1",
+        "exam_key": f"{study}.{status}.{more.get('version', 1)}",
+        "modality": modality,
+        "performed_at": DAY + pd.Timedelta(hours=performed),
+        "signed_at": DAY + pd.Timedelta(hours=performed + 0.5 if signed is None else signed),
+        "performed_month": "2026-03",
+        "status": status,
+        "is_chest": True,
+        "is_adult": True,
+        "age_band": "40-59",
+        "patient_class": "inpatient",
+    } | {k: v for k, v in more.items() if k != "version"}
+
+
+def paired(*exams: dict[str, object], **options: object) -> list[tuple[str, str]]:
+    pairs = pair(pd.DataFrame(exams), **options).pairs
+    return list(zip(pairs["xr_exam_key"], pairs["ct_exam_key"], strict=True))
+
+
+def fate(*exams: dict[str, object], **options: object) -> dict[str, str]:
+    fates = pair(pd.DataFrame(exams), **options).fates
+    return dict(zip(fates["study_code"], fates["fate"], strict=True))
+
+
+def test_ct_within_twelve_hours_answers_the_xray() -> None:
+    assert paired(exam("X", "XR", 1), exam("C", "CT", 5)) == [("X.final.1", "C.final.1")]
+
+
+def test_ct_exactly_twelve_hours_later_still_counts() -> None:
+    assert paired(exam("X", "XR", 1), exam("C", "CT", 13)) == [("X.final.1", "C.final.1")]
+
+
+def test_ct_after_the_window_or_before_the_xray_does_not_count() -> None:
+    assert paired(exam("X", "XR", 1), exam("C", "CT", 13.1)) == []
+    assert paired(exam("X", "XR", 5), exam("C", "CT", 1)) == []
+
+
+def test_ct_before_the_xray_counts_where_the_configuration_says_so() -> None:
+    exams = (exam("X", "XR", 5), exam("C", "CT", 1))
+    assert paired(*exams, ct_before_hours=6.0) == [("X.final.1", "C.final.1")]
+
+
+def test_nearest_ct_wins_and_each_study_is_used_once() -> None:
+    exams = (
+        exam("X1", "XR", 1),
+        exam("X2", "XR", 3),
+        exam("C1", "CT", 4),
+        exam("C2", "CT", 9),
+    )
+    assert paired(*exams) == [("X1.final.1", "C2.final.1"), ("X2.final.1", "C1.final.1")]
+
+
+def test_xray_whose_ct_answers_a_nearer_one_is_counted_as_such() -> None:
+    fates = fate(exam("X1", "XR", 1), exam("X2", "XR", 3), exam("C1", "CT", 4))
+    assert fates == {"X1": "its CT answers a nearer X-ray", "X2": "paired"}
+
+
+def test_addendum_signed_after_the_ct_does_not_leak_back() -> None:
+    exams = (
+        exam("X", "XR", 1, 1.5),
+        exam("X", "XR", 1, 8.0, status="addendum", version=2),
+        exam("C", "CT", 5),
+    )
+    assert paired(*exams) == [("X.final.1", "C.final.1")]
+
+
+def test_addendum_signed_before_the_ct_is_the_forecast() -> None:
+    exams = (
+        exam("X", "XR", 1, 1.5),
+        exam("X", "XR", 1, 3.0, status="addendum", version=2),
+        exam("C", "CT", 5),
+    )
+    assert paired(*exams) == [("X.addendum.2", "C.final.1")]
+
+
+def test_report_signed_only_after_the_ct_made_no_forecast() -> None:
+    fates = fate(exam("X", "XR", 1, 6.0), exam("C", "CT", 5))
+    assert fates == {"X": "no signed report before the CT was performed"}
+
+
+def test_preliminary_read_serves_only_where_the_configuration_accepts_it() -> None:
+    exams = (
+        exam("X", "XR", 1, 1.5, status="prelim"),
+        exam("X", "XR", 1, 9.0, version=2),
+        exam("C", "CT", 5),
+    )
+    assert paired(*exams) == []
+    assert paired(*exams, accept_preliminary=True) == [("X.prelim.1", "C.final.1")]
+
+
+def test_forecast_keeps_the_reader_who_signed_that_version() -> None:
+    exams = pd.DataFrame(
+        [
+            exam("X", "XR", 1, 1.5, reader_code="R1"),
+            exam("X", "XR", 1, 8.0, status="corrected", version=2, reader_code="R2"),
+            exam("C", "CT", 5),
+        ]
+    )
+    assert list(pair(exams).pairs["reader_code"]) == ["R1"]
+
+
+def test_ct_without_a_signed_report_is_counted() -> None:
+    fates = fate(exam("X", "XR", 1), exam("C", "CT", 5, status="prelim"))
+    assert fates == {"X": "the CT has no signed report"}
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [
+        ("is_chest", "not a chest exam"),
+        ("is_adult", "younger than the age limit, or age unknown"),
+    ],
+)
+def test_ineligible_xray_is_counted_under_its_reason(column: str, reason: str) -> None:
+    assert fate(exam("X", "XR", 1, **{column: False}), exam("C", "CT", 5)) == {"X": reason}
+
+
+def test_another_patients_ct_answers_nothing() -> None:
+    fates = fate(exam("X", "XR", 1), exam("C", "CT", 5, patient_code="P2"))
+    assert fates == {"X": "no chest CT of the patient in the window"}
+
+
+def test_flow_adds_up_from_versions_to_pairs() -> None:
+    exams = pd.DataFrame(
+        [
+            exam("X1", "XR", 1),
+            exam("X1", "XR", 1, 2.0, status="corrected", version=2),
+            exam("X2", "XR", 3, is_chest=False),
+            exam("X3", "XR", 20),
+            exam("C1", "CT", 4),
+        ]
+    )
+    steps = pair(exams).flow
+    assert [s.remaining for s in steps] == [5, 4, 3, 2, 2, 1, 1, 1, 1]
+    for before, after in itertools.pairwise(steps):
+        assert before.remaining - after.excluded == after.remaining
+
+
+def test_no_exams_of_one_modality_gives_no_pairs_and_no_error() -> None:
+    result = pair(pd.DataFrame([exam("X", "XR", 1)]))
+    assert result.pairs.empty
+    assert list(result.fates["fate"]) == ["no chest CT of the patient in the window"]
