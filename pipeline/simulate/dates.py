@@ -63,23 +63,23 @@ def _twelve(d: datetime) -> str:
 
 
 def exam_date(d: datetime, *, rng: Random, partial: bool = True) -> tuple[str, str]:
-    """A date and the name of its spelling; partial spellings (month only) on request."""
+    """Spell a date, partly (month only) on request; return it and the name of the spelling."""
     items = _DATE_ITEMS if partial else _FULL_ITEMS
     name, write = items[int(rng.random() * len(items))]
     return write(d), name
 
 
 def exam_moment(d: datetime, *, rng: Random) -> tuple[str, str]:
-    """A date with its time of day, and the name of the spelling."""
+    """Spell a date with its time of day; return it and the name of the spelling."""
     name, write = _MOMENT_ITEMS[int(rng.random() * len(_MOMENT_ITEMS))]
     return write(d), name
 
 
 def birth_date(d: datetime, *, rng: Random) -> tuple[str, str]:
-    """A birth date in a spelling with day, month and year."""
+    """Spell a birth date with day, month and year."""
     return exam_date(d, rng=rng, partial=False)
 
 
 def clock_time(d: datetime, *, rng: Random) -> tuple[str, str]:
-    """A time of day alone."""
+    """Spell a time of day alone."""
     return (_twelve(d), "time") if rng.random() < 0.5 else (f"{d.hour:02d}:{d.minute:02d}", "time")

@@ -60,8 +60,9 @@ class Document:
             return whole
         raised = whole.upper()
         if len(raised) != len(whole):
-            raise ValueError(
+            message = (
                 f"capitals changed the length from {len(whole)} to {len(raised)} characters; "
                 "take letters such as ß out of the simulator's word lists."
             )
+            raise ValueError(message)
         return raised

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -59,7 +59,7 @@ class Episode:
 
 
 def draw_episodes(pairs: int, *, chunk: int, rng: np.random.Generator) -> list[Episode]:
-    """Draw the episodes of one chunk: exactly ``pairs`` eligible ones and the others beside them."""
+    """Draw the episodes of one chunk: ``pairs`` eligible ones and the others beside them."""
     extras = hospital()["extras"]
     kinds = ["pair"] * pairs
     for kind in EXCLUDED:
@@ -108,7 +108,7 @@ def _patients(
     sites = hospital()["site"]
     site, female = rng.integers(len(sites), size=count), rng.random(count) < 0.5
     ages = rng.integers(2, 16, size=count) if minor else _adult_ages(count, rng)
-    start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=timezone.utc)
+    start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=UTC)
     born = ages * 365.25 + rng.integers(3, 360, size=count)
     return [
         Patient(
@@ -148,7 +148,7 @@ def _timed(
     days: np.ndarray[tuple[int], np.dtype[np.int64]],
     rng: np.random.Generator,
 ) -> Iterator[Episode]:
-    start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=timezone.utc)
+    start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=UTC)
     n, classes = len(kinds), hospital()["patients"]["classes"]
     labels = rng.choice(list(classes), size=n, p=list(classes.values())).tolist()
     minutes, delays = rng.integers(1440, size=n).tolist(), rng.integers(5, 90, size=n).tolist()

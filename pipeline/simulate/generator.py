@@ -104,7 +104,8 @@ def simulate_chunks(*, pairs: int, readers: int, seed: int) -> Iterator[Simulati
         if value < least
     ]
     if wrong:
-        raise ConfigurationError(f"simulate: {'; '.join(wrong)}.")
+        message = f"simulate: {'; '.join(wrong)}."
+        raise ConfigurationError(message)
     return _chunks(pairs, readers, seed)
 
 
@@ -223,8 +224,10 @@ def _xray(
         return order, scribe.chest(order, cells, style=style, signed=episode.xr_signed, version=2)
     if draws.versions["corrected"][i]:
         scribe.chest(order, _revised(cells, scribe), style=style, signed=early)
-        final = {"signed": episode.xr_signed, "status": "corrected", "version": 2}
-        return order, scribe.chest(order, cells, style=style, **final)
+        signed = episode.xr_signed
+        return order, scribe.chest(
+            order, cells, style=style, signed=signed, status="corrected", version=2
+        )
     return order, scribe.chest(order, cells, style=style, signed=episode.xr_signed)
 
 
@@ -289,7 +292,7 @@ def _after(
     scribe: Scribe,
 ) -> None:
     """Write what follows a pair: an addendum that leaks the answer, a second CT."""
-    (xr, _), (ct, _) = written
+    (xr, _), _ = written
     if draws.versions["addendum"][i]:
         present = len(wording().phrases) - 1
         leaked = [c for c in _cells(draws.ct[i]) if c[1] in (0, present)]

@@ -112,9 +112,9 @@ def _birth(c: Context, rng: Random) -> _Found:
 
 def _email(c: Context) -> _Found:
     local = (c.referring.given[0] + c.referring.family).lower()
-    domain = str(c.site["name"]).split()[0].strip(".").lower()
+    domain = str(c.site["domain"])
     safe = "".join(ch for ch in local if ch.isascii() and ch.isalpha())
-    return f"{safe}@{domain}.example", "EMAIL", "email"
+    return f"{safe}@{domain}", "EMAIL", "email"
 
 
 _SLOTS: Final[Mapping[str, _Slot]] = {
@@ -140,6 +140,9 @@ _SLOTS: Final[Mapping[str, _Slot]] = {
     "readercomma": lambda c, _: (c.reader.comma, "NAME", "sig LAST, FIRST M"),
     "readercaps": lambda c, _: (c.reader.full.upper(), "NAME", "sig caps"),
     "initials": _initials,
+    "npi": lambda _, rng: (str(rng.randrange(1_000_000_000, 1_999_999_999)), "ID", "npi"),
+    "nurse": lambda c, _: (f"{c.trainee.given} {c.referring.family[0]}.", "NAME", "body nurse"),
+    "relative": lambda c, _: (f"{c.trainee.given} {c.patient.family}", "NAME", "relative"),
     "trainee": lambda c, _: (c.trainee.full, "NAME", "sig First Last"),
 }
 

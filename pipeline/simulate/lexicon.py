@@ -1,4 +1,4 @@
-"""The word lists and rates of the simulated hospital, read once from the data files beside the code."""
+"""The word lists and rates of the simulated hospital, read once from the files in ``data/``."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class Pathology:
     name: str
     compartment: str
     sided: bool
+    airspace: bool
     nouns: tuple[Noun, ...]
     detailed: tuple[tuple[Noun, ...], tuple[Noun, ...]]
     signs: tuple[tuple[str, ...], tuple[str, ...]]
@@ -54,7 +55,7 @@ class Wording:
     phrases: tuple[str, ...]
     single: Mapping[str, tuple[tuple[str, ...], ...]]
     pair: Mapping[str, tuple[tuple[str, ...], ...]]
-    triple: Mapping[str, tuple[str, ...]]
+    triple: Mapping[str, tuple[tuple[str, ...], ...]]
     mixed: Mapping[tuple[int, int], tuple[str, ...]]
 
 
@@ -89,6 +90,7 @@ def _pathology(entry: Mapping[str, Any]) -> Pathology:
         name=entry["name"],
         compartment=entry["compartment"],
         sided=entry.get("sided", False),
+        airspace=entry.get("airspace", False),
         nouns=tuple(_noun(n, "") for n in entry["nouns"]),
         detailed=(left, right),
         signs=both_sides(entry["signs"]),
@@ -116,30 +118,47 @@ def wording() -> Wording:
     for first, second, template in mixed_rows:
         key = (phrases.index(first), phrases.index(second))
         mixed[key] = (*mixed.get(key, ()), template)
-    translated = _templates(raw, phrases, keys=["translated"])
-    pair, triple = _templates(raw, phrases, keys=["pair"]), tuple(raw["absent"]["triple"])
-    plain_ct = _templates(raw, phrases, keys=["both", "ct"])
-    pair_translated = _templates(raw, phrases, keys=["pair_translated"])
+    plain = {
+        key: _templates(raw, phrases, keys=keys)
+        for key, keys in {
+            "xray": ["both", "xray"],
+            "ct": ["both", "ct"],
+            "pair": ["pair"],
+            "triple": ["triple"],
+        }.items()
+    }
     return Wording(
         pathologies=tuple(_pathology(e) for e in _load("pathologies.toml")["pathology"]),
         phrases=phrases,
         single={
-            "xray": _templates(raw, phrases, keys=["both", "xray"]),
-            "ct": plain_ct,
-            "translated": tuple(t or c for t, c in zip(translated, plain_ct, strict=True)),
+            "xray": plain["xray"],
+            "ct": plain["ct"],
+            "translated": _preferring(raw, phrases, "translated", plain["ct"]),
         },
-        pair={
-            "xray": pair,
-            "ct": pair,
-            "translated": tuple(t or p for t, p in zip(pair_translated, pair, strict=True)),
-        },
-        triple={
-            "xray": triple,
-            "ct": triple,
-            "translated": tuple(raw["absent"]["triple_translated"]),
-        },
+        pair=_by_mode(raw, phrases, "pair", plain["pair"]),
+        triple=_by_mode(raw, phrases, "triple", plain["triple"]),
         mixed=mixed,
     )
+
+
+def _preferring(
+    entries: Mapping[str, Mapping[str, list[str]]],
+    phrases: tuple[str, ...],
+    key: str,
+    otherwise: tuple[tuple[str, ...], ...],
+) -> tuple[tuple[str, ...], ...]:
+    own = _templates(entries, phrases, keys=[key])
+    return tuple(mine or other for mine, other in zip(own, otherwise, strict=True))
+
+
+def _by_mode(
+    entries: Mapping[str, Mapping[str, list[str]]],
+    phrases: tuple[str, ...],
+    key: str,
+    plain: tuple[tuple[str, ...], ...],
+) -> dict[str, tuple[tuple[str, ...], ...]]:
+    translated = _preferring(entries, phrases, f"{key}_translated", plain)
+    return {"xray": plain, "ct": plain, "translated": translated}
 
 
 def _frame(line: str) -> Frame:
@@ -154,7 +173,8 @@ def _framed(value: object) -> Any:
         return tuple(_framed(v) for v in value)
     if isinstance(value, dict):
         return {key: _framed(v) for key, v in value.items()}
-    raise TypeError(f"frames.toml: {type(value).__name__} is not a line, a list or a table.")
+    message = f"frames.toml: {type(value).__name__} is not a line, a list or a table."
+    raise TypeError(message)
 
 
 @cache

@@ -60,7 +60,7 @@ def draw_people(
 
 
 def record_name(person: Person, style: str) -> str:
-    """The name as the site's information system stores it."""
+    """Return the name as the site's information system stores it."""
     if style == "caret":
         return f"{person.family}^{person.given}^{person.middle}".upper()
     return f"{person.family}, {person.given} {person.middle}"
@@ -71,7 +71,7 @@ def _scrambled(counter: int) -> int:
 
 
 def patient_number(counter: int, style: str) -> str:
-    """A medical record number in the site's style; distinct for distinct counters."""
+    """Return a medical record number in the site's style; distinct for distinct counters."""
     digits = f"{_scrambled(counter):08d}"
     if style == "letters":
         return f"MR{digits}"
@@ -81,13 +81,13 @@ def patient_number(counter: int, style: str) -> str:
 
 
 def accession(counter: int, short: str, year: int) -> str:
-    """An accession number of a site; distinct for distinct counters."""
+    """Return an accession number of a site; distinct for distinct counters."""
     digits = f"{_scrambled(counter + 31_000_000):08d}"
     return f"{short}{year % 100:02d}{digits}" if counter % 3 else f"{year}{short}{digits}"
 
 
 def phone(rng: Random) -> str:
-    """A ten-digit number with the exchange 555, in one of four spellings."""
+    """Return a ten-digit number with the exchange 555, in one of four spellings."""
     area, last = rng.randrange(201, 990), rng.randrange(10_000)
     spelling = ("({}) 555-{:04d}", "{}-555-{:04d}", "{}.555.{:04d}", "{} 555 {:04d}")
     return spelling[rng.randrange(4)].format(area, last)

@@ -158,7 +158,7 @@ def draw_staff(readers: int, *, rng: np.random.Generator) -> Staff:
 def projected_curve(chance: FloatArray, statements: FloatArray) -> tuple[float, float]:
     """Intercept and slope of the logistic curve nearest to a reader's true rates.
 
-    Minimises the expected log loss over (pathology, phrase) cells by Newton's method. Equals the
+    Minimises the expected log loss over (pathology, phrase) cells by Newton steps of at most 1. Equals the
     declared pair for a reader without habits; with a habit it is what a logistic fit estimates.
 
     Parameters
@@ -170,13 +170,13 @@ def projected_curve(chance: FloatArray, statements: FloatArray) -> tuple[float, 
     """
     design = np.stack([np.ones_like(phrase_logits()), phrase_logits()])
     stated, positive = statements.sum(axis=0), (statements * chance).sum(axis=0)
-    beta = np.array([0.0, 1.0])
-    for _ in range(50):
+    beta = np.zeros(2)
+    for _ in range(100):
         p = expit(beta @ design)
         gradient = design @ (positive - stated * p)
         hessian = (design * (stated * p * (1.0 - p))) @ design.T
         step = np.linalg.solve(hessian, gradient)
-        beta += step
+        beta += step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < 1e-12:
             break
     return float(beta[0]), float(beta[1])

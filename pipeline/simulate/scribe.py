@@ -108,11 +108,11 @@ class Scribe:
         document, text, where = dictate_addendum(
             cells, context=order.context(signed), wording=wording(), rng=self.rng
         )
-        kept = {"status": "addendum", "version": version}
-        exam_id = self._row(
-            order, text, document, signed=signed, status="addendum", version=version
+        status = "addendum"
+        exam_id = self._row(order, text, document, signed=signed, status=status, version=version)
+        self._findings(
+            order, exam_id, cells, where, style="addendum", status=status, version=version
         )
-        self._findings(order, exam_id, cells, where, style="addendum", **kept)
         return exam_id
 
     def other(self, order: Order, *, signed: datetime) -> str:

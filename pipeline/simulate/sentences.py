@@ -21,6 +21,8 @@ Cell: TypeAlias = tuple[int, int]
 
 _SHARE_PAIR, _SHARE_MIXED, _SHARE_SPECIAL, _SHARE_OTHER_SIDE = 0.55, 0.45, 0.4, 0.2
 
+_NEEDS_A_VERB = ("the ", "findings", "patchy changes")
+
 
 class Sentence(NamedTuple):
     """One sentence and the body compartment it belongs under."""
@@ -70,7 +72,9 @@ class Speaker:
     def sign(self, p: int) -> Sentence:
         """Return a sentence that describes an appearance and names no pathology."""
         pathology = self.wording.pathologies[p]
-        return Sentence(pathology.compartment, _capital(self._sign(p, pathology)) + ".")
+        signs = pathology.signs[self._side(p)]
+        alone = [s for s in signs if not s.startswith(_NEEDS_A_VERB)] or signs
+        return Sentence(pathology.compartment, _capital(self._choose(alone)) + ".")
 
     def _choose(self, items: Sequence[str]) -> str:
         return items[int(self.rng.random() * len(items))]
@@ -134,8 +138,8 @@ class Speaker:
                 return [Sentence(pathology.compartment, self._choose(pathology.clear))]
         return []
 
-    def _chest(self, p: int) -> bool:
-        return self.wording.pathologies[p].compartment in ("lungs", "pleura")
+    def _airspace(self, p: int) -> bool:
+        return self.wording.pathologies[p].airspace
 
     def _mixed(self, left: list[Cell]) -> list[Sentence]:
         """Put two different certainties into one sentence, at most twice per section."""
@@ -156,23 +160,40 @@ class Speaker:
             return False
         if first[1] == len(self.wording.phrases) - 1 and second[1]:
             name = self.wording.pathologies[first[0]].name
-            return name in ("lung opacity", "consolidation") and self._chest(second[0])
-        return second[1] == 0 or (self._chest(first[0]) and self._chest(second[0]))
+            cause = self.wording.pathologies[second[0]]
+            fitting = cause.airspace and cause.compartment == "lungs"
+            return name == "lung opacity" and fitting
+        return second[1] == 0 or (self._airspace(first[0]) and self._airspace(second[0]))
 
     def _paired(self, left: list[Cell]) -> list[Sentence]:
-        """Coordinate two findings of one certainty under one cue."""
+        """Coordinate two or three findings of one certainty under one cue."""
         sentences: list[Sentence] = []
         by_phrase: dict[int, list[Cell]] = {}
         for cell in left:
-            if cell[1] and self._chest(cell[0]):
+            if cell[1] and self._airspace(cell[0]):
                 by_phrase.setdefault(cell[1], []).append(cell)
         for k, cells in by_phrase.items():
-            templates = self.wording.pair[self.mode][k]
-            if len(cells) > 1 and templates and self.rng.random() < _SHARE_PAIR:
-                sentences.append(self._fill_two(self._choose(templates), cells[0], cells[1]))
-                left.remove(cells[0])
-                left.remove(cells[1])
+            pairs, triples = self.wording.pair[self.mode][k], self.wording.triple[self.mode][k]
+            if len(cells) < 2 or not pairs or self.rng.random() > _SHARE_PAIR:
+                continue
+            together = cells[:3] if len(cells) > 2 and triples else cells[:2]
+            if len(together) == 3:
+                sentences.append(self._fill_three(self._choose(triples), [p for p, _ in together]))
+            else:
+                sentences.append(self._fill_two(self._choose(pairs), *together))
+            for cell in together:
+                left.remove(cell)
         return sentences
+
+    def _fill_three(self, template: str, group: list[int]) -> Sentence:
+        three = [self.wording.pathologies[p] for p in group]
+        nouns = [
+            self._noun(p, entry, detailed=False).words
+            for p, entry in zip(group, three, strict=True)
+        ]
+        sign = _capital(self._sign(group[0], three[0]))
+        text = template.format(f1=nouns[0], f2=nouns[1], f3=nouns[2], S=sign)
+        return Sentence(three[0].compartment, text)
 
     def _negations(self, absent: list[int]) -> list[Sentence]:
         sentences: list[Sentence] = []
@@ -192,7 +213,4 @@ class Speaker:
         if len(group) == 2:
             template = self._choose(self.wording.pair[self.mode][0])
             return self._fill_two(template, (group[0], 0), (group[1], 0))
-        nouns = [self._noun(p, self.wording.pathologies[p], detailed=False).words for p in group]
-        template = self._choose(self.wording.triple[self.mode])
-        text = template.format(f1=nouns[0], f2=nouns[1], f3=nouns[2])
-        return Sentence(first.compartment, text)
+        return self._fill_three(self._choose(self.wording.triple[self.mode][0]), group)

@@ -1,4 +1,4 @@
-"""Writing a simulation to disk chunk by chunk: the export a pipeline may read, the truth it may not.
+"""Writing a simulation to disk in chunks: the export a pipeline may read, the truth it may not.
 
 Files appear under their names only when complete. Bytes depend on the arguments alone.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -61,9 +61,11 @@ def _type(column: str) -> Any:
 def _textual(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with its times spelled as ISO 8601 with offset."""
     times = {
-        c: frame[c].dt.strftime("%Y-%m-%dT%H:%M:%S+00:00") for c in frame if str(c).endswith("_at")
+        str(c): frame[c].dt.strftime("%Y-%m-%dT%H:%M:%S+00:00")
+        for c in frame
+        if str(c).endswith("_at") and len(frame)
     }
-    return frame.assign(**times) if times and len(frame) else frame
+    return frame.assign(**times)
 
 
 class _Parquet:
@@ -105,7 +107,11 @@ class _JsonLines:
         self.handle.close()
 
 
-_SINKS: Final = {"csv": _Csv, "parquet": _Parquet, "jsonl": _JsonLines}
+_SINKS: Final[dict[str, Callable[[Path, tuple[str, ...]], _Sink]]] = {
+    "csv": _Csv,
+    "parquet": _Parquet,
+    "jsonl": _JsonLines,
+}
 
 
 class _Whole:
@@ -141,17 +147,15 @@ def write_simulation(
         If the format is unknown or the folder cannot be written.
     """
     if exams_format not in EXAM_FORMATS:
-        raise ConfigurationError(
-            f"--exams-format {exams_format}: unknown; use one of {', '.join(EXAM_FORMATS)}."
-        )
+        message = f"--exams-format {exams_format}: unknown; use {', '.join(EXAM_FORMATS)}."
+        raise ConfigurationError(message)
     truth = out / "truth"
     try:
         truth.mkdir(parents=True, exist_ok=True)
         return _write(chunks, out, truth, exams_format)
     except OSError as error:
-        raise ConfigurationError(
-            f"{out}: cannot be written ({error.strerror}); choose another folder with --out."
-        ) from None
+        message = f"{out}: cannot be written ({error.strerror}); choose another --out."
+        raise ConfigurationError(message) from None
 
 
 def _write(

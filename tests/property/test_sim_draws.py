@@ -1,0 +1,137 @@
+"""Properties of the simulated hospital that hold for any seed, size and probability."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import ConfigurationError
+from pipeline.simulate import TABLES, simulate, simulate_chunks
+from pipeline.simulate.document import Document
+from pipeline.simulate.draws import draw_ct, label_of
+from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.people import accession, patient_number
+from pipeline.simulate.readers import draw_staff, projected_curve
+
+
+@settings(max_examples=15, deadline=None)
+@given(p=st.floats(0.0, 1.0), seed=st.integers(0, 2**32))
+def test_ct_statements_have_the_intended_expected_label(p: float, seed: int) -> None:
+    cells = np.full((4000, 5), p)
+    labels = label_of(draw_ct(cells, rng=np.random.default_rng(seed)))
+    assert abs(labels.mean() - p) <= 5 * np.sqrt(p * (1 - p) / labels.size) + 1e-12
+
+
+@settings(max_examples=10, deadline=None)
+@given(p=st.floats(0.02, 0.98), seed=st.integers(0, 2**32))
+def test_ct_hedges_and_silences_at_a_realistic_rate(p: float, seed: int) -> None:
+    stated = draw_ct(np.full((4000, 5), p), rng=np.random.default_rng(seed))
+    last = len(wording().phrases) - 1
+    assert ((stated > 0) & (stated < last)).mean() < hospital()["ct"]["hedge_rate"] + 0.02
+    assert (stated == -1).any()
+    assert (stated == 0).any()
+
+
+@settings(max_examples=10, deadline=None)
+@given(readers=st.integers(1, 30), seed=st.integers(0, 2**32))
+def test_every_reader_sees_the_same_prevalence(readers: int, seed: int) -> None:
+    staff = draw_staff(readers, rng=np.random.default_rng(seed))
+    rates = hospital()["rates"]
+    wanted = [rates[p.name]["prevalence"] for p in wording().pathologies]
+    np.testing.assert_allclose(staff.usage.sum(-1), 1.0)
+    np.testing.assert_allclose(
+        (staff.usage * staff.chance).sum(-1), np.tile(wanted, (readers, 1)), atol=1e-9
+    )
+    assert len({r.reader_id for r in staff.readers}) == readers
+
+
+@given(intercept=st.floats(-1, 1), slope=st.floats(0.3, 2.0))
+def test_projection_returns_a_curve_that_is_one(intercept: float, slope: float) -> None:
+    staff = draw_staff(1, rng=np.random.default_rng(0))
+    logits = np.log(staff.chance[0, 0] / (1 - staff.chance[0, 0]))
+    reader = staff.readers[0]
+    base = (logits - reader.intercept) / reader.slope
+    chance = np.tile(1 / (1 + np.exp(-(intercept + slope * base))), (3, 1))
+    weights = np.random.default_rng(1).random(chance.shape) + 0.1
+    assert projected_curve(chance, weights) == pytest.approx((intercept, slope), abs=1e-8)
+
+
+@settings(max_examples=12, deadline=None)
+@given(pairs=st.integers(1, 60), readers=st.integers(1, 5), seed=st.integers(0, 10**6))
+def test_any_small_hospital_holds_together(pairs: int, readers: int, seed: int) -> None:
+    sim = simulate(pairs=pairs, readers=readers, seed=seed)
+    exams, truth = sim.exams, sim.truth
+    assert len(truth.pairs) == pairs
+    assert truth.pairs["interval_minutes"].between(1, 719).all()
+    assert truth.pairs["xr_accession"].is_unique
+    assert truth.pairs["ct_accession"].is_unique
+    assert exams["exam_id"].is_unique
+    assert (exams["signed_at"] > exams["performed_at"]).all()
+    paired = exams.set_index("exam_id").loc[truth.pairs["xr_exam_id"]]
+    assert (paired["patient_age_years"] >= 18).all()
+    assert (paired["signed_at"].to_numpy() < truth.pairs["ct_performed_at"].to_numpy()).all()
+    minors = truth.excluded.query("reason == 'minor'")["exam_id"]
+    assert (exams.set_index("exam_id").loc[minors, "patient_age_years"] < 18).all()
+    assert not set(truth.excluded["exam_id"]) & {*truth.pairs["xr_exam_id"]}
+    assert truth.outcomes["xr_exam_id"].isin(truth.pairs["xr_exam_id"]).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_same_seed_gives_the_same_hospital(seed: int) -> None:
+    one, two = (simulate(pairs=80, readers=4, seed=seed) for _ in range(2))
+    pd.testing.assert_frame_equal(one.exams, two.exams)
+    for name in (*TABLES, "readers", "habits"):
+        pd.testing.assert_frame_equal(getattr(one.truth, name), getattr(two.truth, name))
+
+
+def test_another_seed_gives_another_hospital() -> None:
+    one, two = (simulate(pairs=30, readers=3, seed=seed) for seed in (0, 1))
+    assert not set(one.exams["text"]) & set(two.exams["text"])
+    assert list(one.truth.readers["slope"]) != list(two.truth.readers["slope"])
+
+
+def test_chunks_joined_are_the_whole_and_numbers_never_repeat() -> None:
+    chunks = simulate_chunks(pairs=2100, readers=3, seed=2)
+    assert iter(chunks) is chunks
+    parts = list(chunks)
+    assert [len(c.truth.pairs) for c in parts] == [1024, 1024, 52]
+    whole = simulate(pairs=2100, readers=3, seed=2)
+    joined = pd.concat([c.exams for c in parts], ignore_index=True)
+    pd.testing.assert_frame_equal(whole.exams, joined)
+    assert joined["exam_id"].is_unique
+    owners = joined.groupby("accession")["patient_id"].nunique()
+    assert (owners == 1).all()
+    per_chunk = [set(c.exams["patient_id"]) for c in parts]
+    assert not per_chunk[0] & per_chunk[1]
+    assert not per_chunk[1] & per_chunk[2]
+
+
+@given(st.lists(st.tuples(st.text(max_size=8), st.booleans()), max_size=12))
+def test_spans_of_a_document_hold_what_was_put_in(pieces: list[tuple[str, bool]]) -> None:
+    document = Document()
+    for text, identifies in pieces:
+        if identifies:
+            document.identify(text, "NAME", "any")
+        else:
+            document.add(text)
+    whole = document.text()
+    assert whole == "".join(text for text, _ in pieces)
+    planted = [text for text, identifies in pieces if identifies]
+    assert [whole[s.start : s.end] for s in document.spans] == planted
+
+
+@given(st.lists(st.integers(0, 5_000_000), unique=True, min_size=2, max_size=40))
+def test_scrambled_numbers_never_collide(counters: list[int]) -> None:
+    digits = {re.sub(r"\D", "", patient_number(c, "dashes")) for c in counters}
+    assert len(digits) == len(counters)
+    assert len({accession(c, "QLC", 2026) for c in counters}) == len(counters)
+
+
+def test_numbers_that_are_too_small_are_all_named_at_once() -> None:
+    with pytest.raises(ConfigurationError, match=r"pairs is 0.*readers is -1.*seed is -2"):
+        simulate_chunks(pairs=0, readers=-1, seed=-2)

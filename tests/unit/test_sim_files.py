@@ -1,0 +1,118 @@
+"""``radcal simulate`` writes the same bytes every time, in every format, or says why it cannot."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pipeline.cli import simulate as command
+from pipeline.errors import ConfigurationError
+from pipeline.formats.tables import read_table
+from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
+from pipeline.simulate.write import write_simulation
+
+TRUTH_FILES = {
+    "counts.json", "excluded.parquet", "habits.csv", "identifiers.jsonl", "outcomes.parquet",
+    "pairs.parquet", "pathologies.csv", "phrases.csv", "readers.csv", "report_findings.parquet",
+}  # fmt: skip
+
+
+def _written(out: Path, *, exams_format: str = "csv", seed: int = 4) -> Path:
+    chunks = simulate_chunks(pairs=40, readers=3, seed=seed)
+    write_simulation(chunks, out, exams_format=exams_format)
+    return out
+
+
+def _read(path: Path) -> pd.DataFrame:
+    if path.suffix != ".jsonl":
+        return read_table(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return pd.DataFrame([json.loads(line) for line in lines])
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    }
+
+
+@pytest.mark.parametrize("exams_format", ["csv", "parquet", "jsonl"])
+def test_two_runs_write_the_same_bytes(tmp_path: Path, exams_format: str) -> None:
+    one = _digests(_written(tmp_path / "one", exams_format=exams_format))
+    two = _digests(_written(tmp_path / "two", exams_format=exams_format))
+    other = _digests(_written(tmp_path / "other", exams_format=exams_format, seed=5))
+    assert one == two
+    assert one[f"exams.{exams_format}"] != other[f"exams.{exams_format}"]
+    expected = {f"exams.{exams_format}", "exam_codes.csv", *(f"truth/{n}" for n in TRUTH_FILES)}
+    assert set(one) == expected
+
+
+@pytest.mark.parametrize("exams_format", ["csv", "parquet", "jsonl"])
+def test_every_format_reads_back_as_the_same_exams(tmp_path: Path, exams_format: str) -> None:
+    out = _written(tmp_path, exams_format=exams_format)
+    back = _read(out / f"exams.{exams_format}")
+    exams = simulate(pairs=40, readers=3, seed=4).exams
+    assert tuple(back.columns) == EXAM_COLUMNS
+    assert list(back["text"]) == list(exams["text"])
+    assert list(back["accession"].astype(str)) == list(exams["accession"])
+    assert list(back["patient_age_years"].astype(int)) == list(exams["patient_age_years"])
+    assert (pd.to_datetime(back["signed_at"], utc=True) == exams["signed_at"]).all()
+
+
+def test_csv_times_are_iso_with_offset(tmp_path: Path) -> None:
+    performed = read_table(_written(tmp_path) / "exams.csv")["performed_at"]
+    assert performed.str.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00").all()
+
+
+def test_truth_files_hold_the_truth(tmp_path: Path) -> None:
+    truth_folder = _written(tmp_path) / "truth"
+    truth = simulate(pairs=40, readers=3, seed=4).truth
+    counts = json.loads((truth_folder / "counts.json").read_text())
+    for name in TABLES:
+        suffix = "jsonl" if name == "identifiers" else "parquet"
+        back = _read(truth_folder / f"{name}.{suffix}")
+        assert len(back) == len(getattr(truth, name)) == counts[name]
+        assert tuple(back.columns) == TABLES[name]
+    readers = pd.read_csv(truth_folder / "readers.csv")
+    assert list(readers["slope"]) == list(truth.readers["slope"])
+
+
+def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="xlsx: unknown; use csv, parquet, jsonl"):
+        _written(tmp_path, exams_format="xlsx")
+
+
+def test_an_output_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(ConfigurationError, match="cannot be written"):
+        _written(tmp_path / "taken")
+
+
+def test_a_broken_run_leaves_no_half_written_file(tmp_path: Path) -> None:
+    def failing():
+        yield simulate(pairs=5, readers=2, seed=0)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_simulation(failing(), tmp_path)
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+def test_the_command_prints_its_counts_as_json(tmp_path: Path) -> None:
+    app = typer.Typer()
+    command.register(app)
+    app.callback()(lambda: None)
+    arguments = ["simulate", "--out", str(tmp_path), "--pairs", "9", "--readers", "2", "--json"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.output)
+    assert summary["pairs"] == 9
+    assert summary["exams"] == len(read_table(tmp_path / "exams.csv"))
