@@ -1,0 +1,23 @@
+"""Report text in, the same text without identifiers out; words of certainty stay untouched."""
+
+from __future__ import annotations
+
+from pipeline.deidentify.engine import Deidentifier, Options
+from pipeline.deidentify.known import KnownIdentifiers
+from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.lexicon import Lexicon, load
+from pipeline.deidentify.result import CATEGORIES, Clean, Outcome, Quarantined, Removed
+
+__all__ = [
+    "CATEGORIES",
+    "Clean",
+    "Deidentifier",
+    "KnownIdentifiers",
+    "LeakScan",
+    "Lexicon",
+    "Options",
+    "Outcome",
+    "Quarantined",
+    "Removed",
+    "load",
+]

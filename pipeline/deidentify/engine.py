@@ -1,0 +1,124 @@
+"""One report in, one clean report out: the order of the rules, and the promise about phrases.
+
+    lock certainty phrases → addresses → labelled IDs → dates → names → phones → bare IDs
+      → ages → places → known identifiers → replace → count phrases again → leak scan
+
+Certainty phrases are locked before anything else looks at the text, every rule respects the lock,
+and the phrases are counted again at the end: a report that lost or gained one is withheld.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from extraction import certainty_spans
+from pipeline.deidentify import known as known_pass
+from pipeline.deidentify import lexicon as lexicons
+from pipeline.deidentify.known import KnownIdentifiers
+from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.result import Clean, Outcome, Quarantined, Removed
+from pipeline.deidentify.rules import Found, ages, contacts, dates, guards, names, numbers, places
+from pipeline.deidentify.spans import Claims
+
+__all__ = ["Deidentifier", "Options"]
+
+_NOBODY: Final = KnownIdentifiers()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How identifiers are replaced, and how long a text may be.
+
+    Attributes
+    ----------
+    replacement
+        ``token`` writes ``[NAME]``.
+    max_characters
+        A longer text is withheld, unread.
+    """
+
+    replacement: Literal["token"] = "token"
+    max_characters: int = 200_000
+
+
+class Deidentifier:
+    """Takes identifiers out of report texts; holds no state between reports."""
+
+    def __init__(self, options: Options | None = None, vocabulary: Lexicon | None = None) -> None:
+        self.options = options or Options()
+        self.lexicon = vocabulary or lexicons.load()
+
+    def clean(
+        self, text: str, *, known: KnownIdentifiers = _NOBODY, scan: LeakScan | None = None
+    ) -> Outcome:
+        """Clean one report.
+
+        Parameters
+        ----------
+        text
+            The report as exported.
+        known
+            What its record's structured fields say.
+        scan
+            The leak scan of its batch; without one the record's own fields are scanned for.
+        """
+        if len(text) > self.options.max_characters:
+            return Quarantined("text-too-long")
+        locks = certainty_spans(text)
+        removed = self._removed(text, locks, known)
+        clean = _replaced(text, removed)
+        if _phrases(clean, certainty_spans(clean)) != _phrases(text, locks):
+            return Quarantined("phrases-changed")
+        if (scan or LeakScan.from_known([known], lexicon=self.lexicon)).hits(clean):
+            return Quarantined("leak")
+        return Clean(clean, removed, len(locks))
+
+    def batch(self, texts: Sequence[str], *, known: Sequence[KnownIdentifiers]) -> list[Outcome]:
+        """Clean a batch, scanning each text for the identifiers of everyone in it.
+
+        Raises
+        ------
+        ValueError
+            If the two sequences differ in length.
+        """
+        scan = LeakScan.from_known(known, lexicon=self.lexicon)
+        pairs = zip(texts, known, strict=True)
+        return [self.clean(text, known=each, scan=scan) for text, each in pairs]
+
+    def _removed(
+        self, text: str, locks: Sequence[tuple[int, int]], known: KnownIdentifiers
+    ) -> tuple[Removed, ...]:
+        claims = Claims(text, locks)
+        for start, end in guards.find(text, self.lexicon):
+            claims.guard(start, end)
+        for found in self._found(text, known):
+            claims.take(found.start, found.end, found.category, found.rule, sure=found.sure)
+        return claims.removed()
+
+    def _found(self, text: str, known: KnownIdentifiers) -> Iterator[Found]:
+        yield from contacts.find_addresses(text)
+        yield from numbers.find(text)
+        yield from dates.find(text)
+        yield from names.find(text, self.lexicon)
+        yield from contacts.find(text)
+        yield from numbers.find_bare(text)
+        yield from ages.find(text)
+        yield from places.find(text, self.lexicon)
+        if known:
+            yield from known_pass.find(text, known, self.lexicon)
+
+
+def _phrases(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    return [text[start:end] for start, end in spans]
+
+
+def _replaced(text: str, removed: Sequence[Removed]) -> str:
+    parts: list[str] = []
+    at = 0
+    for each in removed:
+        parts += (text[at : each.start], f"[{each.category}]")
+        at = each.end
+    return "".join((*parts, text[at:]))

@@ -1,0 +1,78 @@
+"""How names are spelt: the characters, the tokens, and how far a name goes from where it begins.
+
+Capitals and small letters of Latin-1 and Latin Extended-A/B count, and combining accents, so that
+Szczepański and Åse are names like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from pipeline.deidentify.lexicon import Lexicon
+
+__all__ = ["LOWER", "NAME_WORD", "UPPER", "name_end"]
+
+
+def _letters(*, upper: bool) -> str:
+    wanted = (chr(code) for code in range(0xC0, 0x250))
+    return "".join(c for c in wanted if (c.isupper() if upper else c.islower()))
+
+
+UPPER: Final = "A-Z" + _letters(upper=True)
+LOWER: Final = "a-z" + _letters(upper=False) + "\u0300-\u036f"
+
+NAME_WORD: Final = rf"[{UPPER}](?:[{LOWER}{UPPER}]|['’`-](?=[{UPPER}{LOWER}])){{1,30}}"
+_WORD: Final = re.compile(NAME_WORD)
+_INITIAL: Final = re.compile(rf"[{UPPER}](?:\.(?:[ \t]?-?[{UPPER}]\.)?|(?![\w'’]))")
+_PARTICLE: Final = re.compile(
+    r"(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten|st\.|y|e"
+    r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
+    re.IGNORECASE,
+)
+_GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
+_COMMA: Final = re.compile(r"[ \t]?,[ \t]{0,3}")
+_MAX_WORDS: Final = 5
+
+
+def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
+    """Follow a name from where it begins; equals `start` if none begins there.
+
+    Parameters
+    ----------
+    text
+        The report.
+    start
+        Where the first word of the name would stand.
+    lexicon
+        Knows the words that end a name (credentials, departments, verbs).
+    comma
+        Whether ``LAST, FIRST M`` may follow a comma.
+    """
+    end, at, commas = start, start, 0
+    for _ in range(_MAX_WORDS):
+        token_end = _token_end(text, at, lexicon)
+        if token_end == at:
+            break
+        end = at = token_end
+        gap = _GAP.match(text, at)
+        if gap is None and comma and commas == 0:
+            gap = _COMMA.match(text, at)
+            commas += 1
+        if gap is None:
+            break
+        at = gap.end()
+    return end
+
+
+def _token_end(text: str, at: int, lexicon: Lexicon) -> int:
+    particle = _PARTICLE.match(text, at)
+    if particle is not None:
+        after = _token_end(text, particle.end(), lexicon)
+        if after > particle.end():
+            return after
+    word = _WORD.match(text, at)
+    if word is not None:
+        return at if lexicon.ends_name(word.group()) else word.end()
+    initial = _INITIAL.match(text, at)
+    return initial.end() if initial is not None else at

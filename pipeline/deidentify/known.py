@@ -1,0 +1,209 @@
+"""The known-identifier pass: what the record's own fields say, looked for in its text.
+
+Names are matched word by word, capitalised or in capitals only, on token boundaries, with one
+typing error allowed in words of six letters or more; words of one or two letters are left to the
+other rules. A name that is also a word of reports (White, Long, Case) is taken only where it
+stands as a name: beside another known part, after an initial, or capitalised inside a sentence
+that is not itself in capitals. Numbers are matched whole, with or without their punctuation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Final
+
+from rapidfuzz.distance import DamerauLevenshtein
+
+from pipeline.deidentify.grammar import LOWER, UPPER
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules.found import Found
+
+__all__ = [
+    "KnownIdentifiers",
+    "Word",
+    "find",
+    "name_words",
+    "normalised_number",
+    "number_candidates",
+    "tokens",
+]
+
+_TOKEN: Final = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)?")
+_PART: Final = re.compile(r"[A-Za-z]{0,8}\d[A-Za-z0-9]{0,40}|[A-Z]{1,6}(?=[-_.#/ ]\d)")
+_JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
+_MAX_PARTS: Final = 5
+_NOT_ALNUM: Final = re.compile(r"[^a-z0-9]")
+_JOIN: Final = re.compile(r"[ \t]{0,3}[,^ \t-]?[ \t]{0,3}(?:[A-Za-z]\.?[ \t]{1,2})?")
+_MIN_LETTERS: Final = 3
+_MIN_FUZZY_LETTERS: Final = 6
+_MIN_DIGITS: Final = 4
+_SUFFIXES: Final = frozenset(
+    {"jr", "sr", "iii", "md", "phd", "dr", "mrs", "miss", "prof", "the", "and"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownIdentifiers:
+    """What a record's structured fields say about the people and numbers in its text."""
+
+    patient_names: tuple[str, ...] = ()
+    patient_ids: tuple[str, ...] = ()
+    accessions: tuple[str, ...] = ()
+    staff_names: tuple[str, ...] = ()
+    relative_names: tuple[str, ...] = ()
+    phones: tuple[str, ...] = ()
+    birth_dates: tuple[str, ...] = ()
+    other_ids: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All people's names."""
+        return (*self.patient_names, *self.staff_names, *self.relative_names)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """All numbers and codes."""
+        return (*self.patient_ids, *self.accessions, *self.phones, *self.other_ids)
+
+    def __bool__(self) -> bool:
+        """Tell whether anything is known at all."""
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a text: its place, its folded form, and whether it is spelt as names are."""
+
+    start: int
+    end: int
+    folded: str
+    capital: bool
+
+
+def tokens(text: str) -> list[Word]:
+    """Split a text into words; hyphens part them, apostrophes do not."""
+    return [
+        Word(
+            match.start(),
+            match.end(),
+            match.group().casefold().replace("’", "'"),
+            match.group()[0].isupper(),
+        )
+        for match in _TOKEN.finditer(text)
+    ]
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """Give the folded words of a name that are long enough to be looked for."""
+    words = (word.folded for word in tokens(name))
+    return tuple(word for word in words if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
+
+
+def normalised_number(number: str) -> str:
+    """Fold a number or code to its letters and digits; '' if it is too short to look for."""
+    folded = _NOT_ALNUM.sub("", number.casefold())
+    return folded if sum(c.isdigit() for c in folded) >= _MIN_DIGITS else ""
+
+
+def number_candidates(text: str) -> Iterator[str]:
+    """Give every number and code of a text in normalised form, each part and each whole."""
+    return (folded for _, _, folded in _candidates(text))
+
+
+def find(text: str, known: KnownIdentifiers, lexicon: Lexicon) -> Iterator[Found]:
+    """Find this record's own identifiers in its text."""
+    yield from _numbers(text, known)
+    names = {word for name in known.names for word in name_words(name)}
+    if not names:
+        return
+    shouting = text.isupper()
+    words = tokens(text)
+    hits = [_is_known(word, names, lexicon) for word in words]
+    for index, (word, hit) in enumerate(zip(words, hits, strict=True)):
+        if hit and _stands_as_name(text, words, hits, index, lexicon, shouting=shouting):
+            yield Found(word.start, word.end, "NAME", "known-name", sure=False)
+
+
+def _numbers(text: str, known: KnownIdentifiers) -> Iterator[Found]:
+    wanted = {number for raw in known.numbers if (number := normalised_number(raw))}
+    if not wanted:
+        return
+    for start, end, folded in _candidates(text):
+        if folded in wanted:
+            yield Found(start, end, "ID", "known-number")
+
+
+def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
+    """Give runs of letter-digit parts joined by one separator: each part, and up to five joined."""
+    parts = [match.span() for match in _PART.finditer(text)]
+    for first, (start, end) in enumerate(parts):
+        folded = text[start:end].casefold()
+        has_digit = _has_digit(folded)
+        if has_digit and len(folded) >= _MIN_DIGITS:
+            yield start, end, folded
+        for following, stop in parts[first + 1 : first + _MAX_PARTS]:
+            if following - end > 2 or _JOINER.fullmatch(text, end, following) is None:
+                break
+            end = stop
+            folded += text[following:stop].casefold()
+            if _has_digit(folded):
+                yield start, end, folded
+
+
+def _has_digit(word: str) -> bool:
+    return any(c.isdigit() for c in word)
+
+
+def _is_known(word: Word, names: set[str], lexicon: Lexicon) -> bool:
+    if not word.capital or len(word.folded) < _MIN_LETTERS:
+        return False
+    if word.folded in names or (word.folded.endswith("'s") and word.folded[:-2] in names):
+        return True
+    if len(word.folded) < _MIN_FUZZY_LETTERS or lexicon.is_word(word.folded):
+        return False
+    return any(
+        abs(len(name) - len(word.folded)) <= 1
+        and len(name) >= _MIN_FUZZY_LETTERS
+        and not lexicon.is_word(name)
+        and name[0] == word.folded[0]
+        and DamerauLevenshtein.distance(name, word.folded, score_cutoff=1) <= 1
+        for name in names
+    )
+
+
+def _stands_as_name(
+    text: str, words: list[Word], hits: list[bool], index: int, lexicon: Lexicon, *, shouting: bool
+) -> bool:
+    word = words[index]
+    if not lexicon.is_word(word.folded):
+        return True
+    if _beside_another(text, words, hits, index):
+        return True
+    return not shouting and _capital_inside_sentence(text, words, index)
+
+
+def _beside_another(text: str, words: list[Word], hits: list[bool], index: int) -> bool:
+    for other in (index - 1, index + 1, index - 2, index + 2):
+        if 0 <= other < len(words) and hits[other] and words[other].folded != words[index].folded:
+            left, right = sorted((index, other))
+            if _JOIN.fullmatch(text, words[left].end, words[right].start):
+                return True
+    return False
+
+
+def _capital_inside_sentence(text: str, words: list[Word], index: int) -> bool:
+    """Tell whether the words on both sides, on the same line, are in small letters."""
+    word = words[index]
+    if index == 0 or index + 1 == len(words):
+        return False
+    before, after = words[index - 1], words[index + 1]
+    gap = text[before.end : word.start]
+    follows = text[word.end : after.start]
+    return (
+        not before.capital
+        and not after.capital
+        and gap in (" ", "  ")
+        and follows in (" ", "  ", ", ")
+    )

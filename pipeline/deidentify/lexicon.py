@@ -1,0 +1,73 @@
+"""The word lists behind the rules, one word or expression a line, with `#` for remarks.
+
+A hospital may lay its own lists over ours: a file of the same name in its folder adds its lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+__all__ = ["Lexicon", "load"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """Casefolded word sets.
+
+    Attributes
+    ----------
+    not_names
+        Words that end a name or never begin one: credentials, departments, roles, verbs.
+    common_words
+        Names that are also words of a report (White, Long, May, Case).
+    given_names, surnames
+        Names that need no title to be recognised.
+    eponyms
+        Clinical names of people and places (Kerley, Bochdalek, Pancoast).
+    cities, hospitals
+        Places that need no postcode, and names of hospitals without the word hospital.
+    """
+
+    not_names: frozenset[str]
+    common_words: frozenset[str]
+    given_names: frozenset[str]
+    surnames: frozenset[str]
+    eponyms: frozenset[str]
+    cities: frozenset[str]
+    hospitals: frozenset[str]
+
+    def ends_name(self, word: str) -> bool:
+        """Tell whether a capitalised word cannot be part of a name."""
+        folded = word.casefold()
+        return folded in self.not_names and folded not in self.common_words
+
+    def is_word(self, name: str) -> bool:
+        """Tell whether a name may also stand in a report as an ordinary or clinical word."""
+        folded = name.casefold()
+        return folded in self.common_words or folded in self.eponyms or folded in self.not_names
+
+
+@cache
+def load(folder: Path | None = None) -> Lexicon:
+    """Read the shipped lists, and a site's own on top."""
+    return Lexicon(
+        not_names=_words("not_names", folder),
+        common_words=_words("common_words", folder),
+        given_names=_words("given_names", folder),
+        surnames=_words("surnames", folder),
+        eponyms=_words("eponyms", folder),
+        cities=_words("cities", folder),
+        hospitals=_words("hospitals", folder),
+    )
+
+
+def _words(name: str, folder: Path | None) -> frozenset[str]:
+    shipped = resources.files("pipeline.deidentify").joinpath("words", f"{name}.txt")
+    texts = [shipped.read_text(encoding="utf-8")]
+    if folder is not None and (folder / f"{name}.txt").is_file():
+        texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
+    lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
+    return frozenset(line.casefold() for line in lines if line)

@@ -1,0 +1,83 @@
+"""Who owns which characters of a report: locks first, then identifiers in the order of the rules.
+
+A **lock** is a certainty phrase; nothing takes it. A **guard** is a clinical expression that looks
+like a name or a number (Kerley B, T7-T8, Foley catheter); only a rule that has seen a title or a
+label (a *sure* rule) may take it. What overlaps an earlier owner keeps its free part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from pipeline.deidentify.result import Category, Removed
+
+__all__ = ["Claims"]
+
+_LOCK: Final = 1
+_GUARD: Final = 2
+_TAKEN: Final = 3
+
+
+class Claims:
+    """The ledger of one text."""
+
+    __slots__ = ("_marks", "_removed", "_text")
+
+    def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
+        self._text = text
+        self._marks = bytearray(len(text))
+        self._removed: list[Removed] = []
+        for start, end in locks:
+            self._mark(start, end, _LOCK)
+
+    def guard(self, start: int, end: int) -> None:
+        """Protect a clinical expression from the rules that go by looks alone."""
+        for at in range(start, end):
+            self._marks[at] = self._marks[at] or _GUARD
+
+    def is_free(self, start: int, end: int) -> bool:
+        """Tell whether nobody owns or guards any of these characters."""
+        return not any(self._marks[start:end])
+
+    def is_taken(self, at: int) -> bool:
+        """Tell whether an identifier was already found at this character."""
+        return 0 <= at < len(self._marks) and self._marks[at] == _TAKEN
+
+    def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
+        """Take the free part of a span as an identifier."""
+        marks = self._marks
+        if not any(marks[start:end]):
+            self._record(start, end, category, rule)
+            return
+        begin = None
+        for at in range(start, end + 1):
+            mark = marks[at] if at < end else _TAKEN
+            free = mark == 0 or (sure and mark == _GUARD)
+            if free and begin is None:
+                begin = at
+            elif not free and begin is not None:
+                self._record_part(begin, at, category, rule)
+                begin = None
+
+    def removed(self) -> tuple[Removed, ...]:
+        """Give all identifiers in the order of the text."""
+        return tuple(sorted(self._removed, key=_start))
+
+    def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
+        part = self._text[start:end]
+        left = len(part) - len(part.lstrip(" \t\r\n,;:.()-"))
+        right = len(part.rstrip(" \t\r\n,;:()-"))
+        if any(c.isalnum() for c in part):
+            self._record(start + left, start + right, category, rule)
+
+    def _record(self, start: int, end: int, category: Category, rule: str) -> None:
+        self._removed.append(Removed(start, end, category, rule))
+        self._mark(start, end, _TAKEN)
+
+    def _mark(self, start: int, end: int, mark: int) -> None:
+        self._marks[start:end] = bytes((mark,)) * (end - start)
+
+
+def _start(removed: Removed) -> int:
+    return removed.start

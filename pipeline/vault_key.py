@@ -1,0 +1,109 @@
+"""The vault's key: where it comes from, what is refused, and what is derived from it.
+
+The key comes from ``RADCAL_VAULT_KEY`` or from the file that ``RADCAL_VAULT_KEY_FILE`` names,
+never from a configuration file or an argument. It is at least 32 bytes, in any spelling.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pipeline.errors import ConfigurationError
+
+__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Key", "new_key"]
+
+KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
+KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
+
+_MIN_BYTES: Final = 32
+_MIN_DIFFERENT: Final = 12
+_DEFAULTS: Final = (
+    "changeme",
+    "change-me",
+    "change_me",
+    "secret",
+    "password",
+    "default",
+    "example",
+)
+_HOW: Final = (
+    f"Make one with `python -c 'import secrets; print(secrets.token_urlsafe(48))'` into a file "
+    f"only you can read, and set {KEY_FILE_VARIABLE} to its path."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A usable key; its material never shows in a message or a representation."""
+
+    material: bytes = field(repr=False)
+
+    @classmethod
+    def of(cls, key: Key | str | None = None) -> Key:
+        """Take the key given, or the environment's.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is none, or it is short, repetitive or a placeholder.
+        """
+        if isinstance(key, Key):
+            return key
+        return cls(_checked(_from_environment() if key is None else key))
+
+    def derive(self, purpose: str) -> bytes:
+        """Derive 32 bytes for one purpose."""
+        hkdf = HKDF(algorithm=SHA256(), length=32, salt=b"radcal/1", info=purpose.encode())
+        return hkdf.derive(self.material)
+
+    def hmac(self, purpose: str) -> Callable[[str], bytes]:
+        """Give a keyed hash for one purpose."""
+        derived = self.derive(purpose)
+        return lambda text: hmac.digest(derived, text.encode(), hashlib.sha256)
+
+
+def new_key() -> str:
+    """Make a random key, as text to be kept in a file."""
+    return secrets.token_urlsafe(48)
+
+
+def _from_environment() -> str:
+    name = os.environ.get(KEY_FILE_VARIABLE, "")
+    if name:
+        try:
+            return Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            msg = f"{KEY_FILE_VARIABLE}: the file cannot be read ({type(error).__name__})."
+            raise ConfigurationError(msg) from None
+    key = os.environ.get(KEY_VARIABLE, "")
+    if not key:
+        msg = f"The vault's key is missing: set {KEY_FILE_VARIABLE} or {KEY_VARIABLE}. {_HOW}"
+        raise ConfigurationError(msg)
+    return key
+
+
+def _checked(key: str) -> bytes:
+    material = key.strip().encode()
+    if not material:
+        msg = f"The vault's key is empty. {_HOW}"
+        raise ConfigurationError(msg)
+    if any(word in key.casefold() for word in _DEFAULTS):
+        msg = f"The vault's key is a placeholder. {_HOW}"
+        raise ConfigurationError(msg)
+    if len(material) < _MIN_BYTES:
+        msg = f"The vault's key has {len(material)} bytes; it needs {_MIN_BYTES} or more. {_HOW}"
+        raise ConfigurationError(msg)
+    if len(set(material)) < _MIN_DIFFERENT:
+        msg_0 = f"The vault's key repeats too few characters. {_HOW}"
+        raise ConfigurationError(msg_0)
+    return material
