@@ -26,9 +26,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
-from pipeline.vault_key import Key
+from pipeline.vault_key import Key, key_from_environment
 
-__all__ = ["DOMAINS", "Domain", "Vault", "normalised"]
+__all__ = ["DOMAINS", "Domain", "Vault", "key_from_environment", "normalised"]
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {

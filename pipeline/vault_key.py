@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pipeline.errors import ConfigurationError
 
-__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Key", "new_key"]
+__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Key", "key_from_environment", "new_key"]
 
 KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
 KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
@@ -70,6 +70,17 @@ class Key:
         """Give a keyed hash for one purpose."""
         derived = self.derive(purpose)
         return lambda text: hmac.digest(derived, text.encode(), hashlib.sha256)
+
+
+def key_from_environment() -> Key:
+    """Take the key that the environment gives or names.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is none, or it is short, repetitive or a placeholder.
+    """
+    return Key.of()
 
 
 def new_key() -> str:
