@@ -180,18 +180,18 @@ def _findings(
     rng: Random,
 ) -> None:
     everything = sentences + _distractors(mode, rng, 4)
-    document.add(_choose(headings["findings"], rng))
+    heading = _choose(headings["findings"], rng)
+    document.add(heading)
     if style not in ("templated", "structured"):
         rng.shuffle(everything)
-        gap = " " if rng.random() < 0.6 else "\n"
-        document.add(gap + " ".join(s.text for s in everything) + "\n")
+        document.add(_gap(heading, rng) + " ".join(s.text for s in everything) + "\n")
         return
     document.add("\n")
     for compartment in _COMPARTMENTS:
         texts = [s.text for s in everything if s.compartment == compartment]
         if texts:
-            heading = _choose(headings["compartments"][compartment], rng)
-            document.add(f"{heading} {' '.join(texts)}\n")
+            part = _choose(headings["compartments"][compartment], rng)
+            document.add(f"{part} {' '.join(texts)}\n")
 
 
 def _impression(
@@ -209,11 +209,17 @@ def _impression(
         texts = [_choose(nothing, rng) if clear and rng.random() < 0.5 else "As above."]
     if mode == "xray" and rng.random() < 0.25:
         texts.append(_choose(frames()["distractors"]["recommend"], rng))
-    document.add(_choose(headings["impression"], rng))
+    heading = _choose(headings["impression"], rng)
+    document.add(heading)
     if style == "numbered" or (style != "narrative" and rng.random() < 0.3):
         document.add("\n" + "".join(f"{i}. {t}\n" for i, t in enumerate(texts, start=1)))
     else:
-        document.add((" " if rng.random() < 0.6 else "\n") + " ".join(texts) + "\n")
+        document.add(_gap(heading, rng) + " ".join(texts) + "\n")
+
+
+def _gap(heading: str, rng: Random) -> str:
+    """Return what follows a heading; one without a colon stands on its own line."""
+    return " " if heading.endswith(":") and rng.random() < 0.6 else "\n"
 
 
 def _signature(document: Document, style: str, context: Context, rng: Random) -> None:

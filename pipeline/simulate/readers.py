@@ -158,8 +158,9 @@ def draw_staff(readers: int, *, rng: np.random.Generator) -> Staff:
 def projected_curve(chance: FloatArray, statements: FloatArray) -> tuple[float, float]:
     """Intercept and slope of the logistic curve nearest to a reader's true rates.
 
-    Minimises the expected log loss over (pathology, phrase) cells by Newton steps of at most 1. Equals the
-    declared pair for a reader without habits; with a habit it is what a logistic fit estimates.
+    Minimises the expected log loss over (pathology, phrase) cells by Newton steps of at most 1.
+    Equals the declared pair for a reader without habits; with a habit it is what a logistic fit
+    estimates.
 
     Parameters
     ----------
