@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
@@ -31,17 +31,23 @@ __all__ = [
     "NOTE",
     "SUBHEADING",
     "TITLE",
+    "Paper",
     "Style",
     "Type",
     "palette",
     "register_fonts",
+    "style_for",
 ]
 
 MARGIN: Final = 48.0
 GUTTER: Final = 12.0
 _TOP: Final = 52.0
 _BOTTOM: Final = 50.0
-_PAPERS: Final = {"A4": (595.28, 841.89), "Letter": (612.0, 792.0)}
+Paper: TypeAlias = Literal["A4", "Letter"]
+_PAPERS: Final[dict[Paper, tuple[float, float]]] = {
+    "A4": (595.28, 841.89),
+    "Letter": (612.0, 792.0),
+}
 _FONT_FILES: Final = {
     "Book": "DejaVuSansCondensed.ttf",
     "Bold": "DejaVuSansCondensed-Bold.ttf",
@@ -106,7 +112,7 @@ def register_fonts() -> None:
 class Style:
     """The paper and the words of a set of pages."""
 
-    paper: Literal["A4", "Letter"] = "A4"
+    paper: Paper = "A4"
     strings: Strings = field(default_factory=Strings.load)
 
     @property
@@ -119,3 +125,18 @@ class Style:
         """The frame between header and footer that content may use."""
         width, height = self.size
         return Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - _BOTTOM)
+
+
+def style_for(paper: str, *, catalogue: Path | None = None) -> Style:
+    """Make the style from a configuration's words: paper name, and a catalogue of sentences.
+
+    Raises
+    ------
+    ValueError
+        When the paper is neither A4 nor Letter.
+    """
+    for known in _PAPERS:
+        if paper.lower() == known.lower():
+            return Style(paper=known, strings=Strings.load(catalogue))
+    message = f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}."
+    raise ValueError(message)

@@ -7,7 +7,7 @@ with its 95 % interval. Open diamond: the same drawn toward the department. Ochr
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from reports.figures.axes import Scale
 from reports.figures.phrase_rows import PhraseRow, RowState
@@ -23,7 +23,14 @@ _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0
 _N, _RATE, _RANGE, _EXPECTED = 34.0, 36.0, 52.0, 44.0
-_SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "shrunk": 7.0, "department": 3.0}
+_SIGN: Final = {
+    "band": 18.0,
+    "mean": 2.0,
+    "own": 18.0,
+    "department_own": 18.0,
+    "shrunk": 7.0,
+    "department": 3.0,
+}
 
 
 def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:
@@ -135,11 +142,17 @@ def _figures(
 
 
 def phrase_key(
-    drawing: Drawing, frame: Box, *, words: Strings, shrunk: bool, department: bool
+    drawing: Drawing,
+    frame: Box,
+    *,
+    words: Strings,
+    shrunk: bool,
+    department: bool,
+    own: Literal["own", "department_own"] = "own",
 ) -> None:
     """The key, one line: every sign with its words."""
     x, y = frame.x, frame.y + 5.0
-    entries = ["band", "mean", "own"] + ["shrunk"] * shrunk + ["department"] * department
+    entries = ["band", "mean", own] + ["shrunk"] * shrunk + ["department"] * department
     for entry in entries:
         _sign(drawing, entry, x, y)
         label = words(f"phrase_chart.key.{entry}")
@@ -152,7 +165,7 @@ def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
         drawing.add(Rect(x, y - 4.0, 18.0, 8.0, palette.band))
     elif entry == "mean":
         drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
-    elif entry == "own":
+    elif entry in ("own", "department_own"):
         drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))
         drawing.add(Disc(x + 9.0, y, 2.5, "circle", palette.own))
     elif entry == "shrunk":

@@ -1,0 +1,135 @@
+"""The committee's reader tables: coded, in code order, with unreportable figures grey or withheld.
+
+A column is printed when at least one reader has the figure; measures that no reader has are named
+as not computed, so that an absent column cannot be mistaken for an absent difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from reports.content import CommitteeContent, ReaderRow, SuppressedCell
+from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.strings import Strings
+from reports.tables import Cell, Column, Row, Span, Table
+
+if TYPE_CHECKING:
+    from calibration.estimate import Estimate
+
+__all__ = ["missing_measures", "reader_table"]
+
+Value: TypeAlias = "Estimate | SuppressedCell | None"
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A measure of the reader table: where it is found and how it prints."""
+
+    key: str
+    of: Callable[[ReaderRow], Value]
+    show: Callable[[float], str]
+    graph: bool = False
+    reference: float = 0.0
+
+
+def _slope(row: ReaderRow) -> Value:
+    return row.logistic.slope if row.logistic else None
+
+
+def _intercept(row: ReaderRow) -> Value:
+    return row.logistic.intercept if row.logistic else None
+
+
+_MEASURES = (
+    _Measure("gap", lambda row: row.gap, signed),
+    _Measure("adjusted", lambda row: row.adjusted, signed),
+    _Measure("shrunk", lambda row: row.shrunk, signed, graph=True),
+    _Measure("slope", _slope, lambda v: decimal(v, 2), graph=True, reference=1.0),
+    _Measure("intercept", _intercept, lambda v: signed(v, 2)),
+)
+
+
+def _estimates(rows: Iterable[ReaderRow], measure: _Measure) -> list[Estimate]:
+    found = (measure.of(row) for row in rows)
+    return [e for e in found if e is not None and not isinstance(e, SuppressedCell)]
+
+
+def missing_measures(content: CommitteeContent, *, words: Strings) -> str:
+    """Names of the measures that no reader has, for the line that says so."""
+    absent = [words(f"readers.{m.key}") for m in _MEASURES if not _estimates(content.readers, m)]
+    return ", ".join(absent)
+
+
+def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
+    """All readers in code order."""
+    rows = sorted(content.readers, key=lambda row: row.code)
+    shown = [m for m in _MEASURES if _estimates(rows, m)]
+    domains = {m.key: _domain(_estimates(rows, m), m.reference) for m in shown if m.graph}
+    reliability = any(not math.isnan(row.reliability) for row in rows)
+    columns = [
+        Column(words("readers.code"), 1.3),
+        Column(words("readers.n"), 1.1, "right"),
+        Column(words("readers.share"), 0.9, "right"),
+    ]
+    for measure in shown:
+        columns.append(Column(words(f"readers.{measure.key}"), 1.0, "right"))
+        if measure.graph:
+            columns.append(Column(words(f"readers.{measure.key}_graph"), 2.0))
+    if reliability:
+        columns.append(Column(words("readers.reliability"), 0.8, "right"))
+    columns.append(Column(words("readers.note"), 1.6))
+    body = tuple(_row(row, content, shown, domains, reliability, words) for row in rows)
+    return Table(tuple(columns), body, empty=words("state.none"), id="readers")
+
+
+def _domain(estimates: list[Estimate], reference: float) -> tuple[float, float]:
+    ends = [v for e in estimates for v in (e.low, e.high, e.value) if math.isfinite(v)]
+    ends.append(reference)
+    low, high = min(ends), max(ends)
+    pad = 0.05 * (high - low) or 0.1
+    return low - pad, high + pad
+
+
+def _row(
+    row: ReaderRow,
+    content: CommitteeContent,
+    shown: list[_Measure],
+    domains: dict[str, tuple[float, float]],
+    reliability: bool,
+    words: Strings,
+) -> Row:
+    few = row.n < content.minimum_n
+    too_few = words("state.too_few", minimum=content.minimum_n)
+    cells: list[Cell] = [
+        row.code,
+        too_few if few else count(row.n),
+        BLANK if few or row.share_paired is None else percent(row.share_paired),
+    ]
+    for measure in shown:
+        cells.extend(_cells(None if few else measure.of(row), measure, domains))
+    if reliability:
+        cells.append(BLANK if few else decimal(row.reliability, 2))
+    unreportable = row.reliability < content.minimum_reliability
+    note = BLANK
+    if unreportable and not few:
+        note = words("state.not_reportable")
+    elif row.signal and not few:
+        note = words("readers.is_signal")
+    cells.append(note)
+    return Row(tuple(cells), quiet=few or unreportable, strong=note == words("readers.is_signal"))
+
+
+def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, float]]) -> list[Cell]:
+    """The number, and beside it the graph where the measure has one."""
+    hidden = value is None or isinstance(value, SuppressedCell)
+    text = BLANK if hidden else measure.show(value.value)  # type: ignore[union-attr]
+    if not measure.graph:
+        return [text]
+    if value is None or isinstance(value, SuppressedCell):
+        return [text, BLANK]
+    hint = f"{text} ({interval(value.low, value.high, 2)})"
+    domain = domains[measure.key]
+    return [text, Span(value.value, value.low, value.high, domain, measure.reference, hint)]

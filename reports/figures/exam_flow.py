@@ -1,0 +1,67 @@
+"""The pairing flow: what is left after each step on the left, who left and why on the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from reports.content import FlowStep
+from reports.marks import Box, Drawing, Line, Polygon, Rect
+from reports.numbers import count
+from reports.style import FIGURE, palette
+from reports.typeset import fit, put
+
+__all__ = ["exam_flow", "exam_flow_height"]
+
+_BOX: Final = 24.0
+_LINE: Final = 11.0
+_GAP: Final = 14.0
+_NUMBER: Final = 60.0
+
+
+def _between(step: FlowStep) -> float:
+    """Room before a step for its exclusions."""
+    return max(_GAP, len(step.excluded) * _LINE + 10.0)
+
+
+def exam_flow_height(steps: Sequence[FlowStep]) -> float:
+    """Height of the whole diagram."""
+    return sum(_between(step) for step in steps[1:]) + len(steps) * _BOX + 2.0
+
+
+def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep]) -> None:
+    """Draw the steps downwards; exclusions branch off before the step they lead to."""
+    left = Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
+    y = frame.y
+    for i, step in enumerate(steps):
+        if i:
+            y = _exclusions(drawing, frame, left, step, y)
+        _step(drawing, Box(left.x, y, left.width, _BOX), step)
+        y += _BOX
+
+
+def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
+    drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule))
+    name, kind = fit(step.name, FIGURE, box.width - _NUMBER - 16.0)
+    put(drawing, box.x + 8.0, box.y + 15.0, name, kind)
+    number, kind = fit(count(step.count), FIGURE.bold, _NUMBER)
+    put(drawing, box.right - 8.0, box.y + 15.0, number, kind, anchor="end", id=f"flow.{step.name}")
+
+
+def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:
+    """The arrow down, with a branch to each reason; returns the y of the next box."""
+    x = left.x + left.width / 2
+    end = y + _between(step)
+    drawing.add(Line(x, y, x, end - 3.0, palette.muted, 0.8))
+    head = ((x - 3.0, end - 5.0), (x + 3.0, end - 5.0), (x, end))
+    drawing.add(Polygon(head, fill=palette.muted))
+    text_x, right = left.right + 18.0, frame.right
+    for i, exclusion in enumerate(step.excluded):
+        line = y + 5.0 + (i + 0.5) * _LINE
+        drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6))
+        reason, kind = fit(exclusion.reason, FIGURE, right - text_x - _NUMBER)
+        put(drawing, text_x, line + 2.6, reason, kind, colour=palette.muted)
+        number = count(exclusion.count)
+        name = f"excluded.{exclusion.reason}"
+        put(drawing, right, line + 2.6, number, FIGURE, anchor="end", colour=palette.muted, id=name)
+    return end

@@ -1,0 +1,92 @@
+"""The funnel: each reader's value against size, inside limits that narrow as exams accumulate.
+
+Limits arrive already widened for overdispersion. A ring and the reader's code mark a signal for
+review; every other reader is an unlabelled disc.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from reports.content import Funnel, FunnelPoint
+from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.marks import Box, Disc, Drawing, Line, Polygon
+from reports.numbers import count, decimal, signed
+from reports.strings import Strings
+from reports.style import NOTE, palette
+from reports.typeset import put, width_of
+
+__all__ = ["funnel_plot"]
+
+
+def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:
+    """Draw limits, centre and readers."""
+    plot = frame.cut(left=42.0, right=8.0, top=16.0, bottom=24.0)
+    x, y = _scales(funnel, plot)
+    ticks = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
+    y_axis(drawing, plot, y, ticks, lambda v: signed(v, 2), title=funnel.measure)
+    across = [t for t in nice_ticks(0.0, x.high, about=6) if t <= x.high]
+    x_axis(drawing, plot, x, across, count, title=words("funnel.x"), grid=False)
+    limits = ((funnel.low_998, funnel.high_998, (3.0, 2.0)), (funnel.low_95, funnel.high_95, ()))
+    for low, high, dash in limits:
+        for values in (low, high):
+            _limit(drawing, funnel, values, x, y, dash)
+    drawing.add(Line(plot.x, y(funnel.centre), plot.right, y(funnel.centre), palette.muted, 0.7))
+    taken: list[Box] = []
+    for point in funnel.points:
+        _reader(drawing, point, x, y, plot, taken)
+
+
+def _scales(funnel: Funnel, plot: Box) -> tuple[Scale, Scale]:
+    values = [p.value for p in funnel.points]
+    most = max([float(np.max(funnel.sizes)), *(p.n for p in funnel.points)])
+    small = min((p.n for p in funnel.points), default=1)
+    near = funnel.sizes >= small
+    reach = [*values, *funnel.low_95[near], *funnel.high_95[near], funnel.centre]
+    finite = [float(v) for v in reach if np.isfinite(v)]
+    ticks = nice_ticks(min(finite), max(finite), about=5)
+    x = Scale(0.0, nice_ticks(0.0, most)[-1], plot.x, plot.right)
+    return x, Scale(ticks[0], ticks[-1], plot.bottom, plot.y)
+
+
+def _limit(
+    drawing: Drawing,
+    funnel: Funnel,
+    values: np.ndarray,
+    x: Scale,
+    y: Scale,
+    dash: tuple[float, ...],
+) -> None:
+    """One limit, drawn only where it lies inside the axes."""
+    inside = np.isfinite(values) & (values >= y.low) & (values <= y.high)
+    points = tuple(
+        (x(float(n)), y(float(v)))
+        for n, v in zip(funnel.sizes[inside], values[inside], strict=True)
+    )
+    if len(points) > 1:
+        drawing.add(Polygon(points, stroke=palette.muted, stroke_width=0.8, dash=dash))
+
+
+def _reader(
+    drawing: Drawing, point: FunnelPoint, x: Scale, y: Scale, plot: Box, taken: list[Box]
+) -> None:
+    if not np.isfinite(point.value):
+        return
+    at, up = x(point.n), y(point.value)
+    hint = f"{point.code}: {signed(point.value)}, n {point.n}, q {decimal(point.q_value)}"
+    name = f"reader.{point.code}"
+    drawing.add(Disc(at, up, 2.4, "circle", palette.own, palette.paper, 0.5, id=name, hint=hint))
+    if not point.signal:
+        return
+    drawing.add(Disc(at, up, 5.0, "ring", None, palette.ink, 1.1, id=f"signal.{point.code}"))
+    wide = width_of(point.code, NOTE.bold)
+    left = at + 8.0 if at + 8.0 + wide <= plot.right else at - 8.0 - wide
+    label = Box(left, up - 3.0, wide, 8.0)
+    if any(_overlap(label, other) for other in taken):
+        return
+    taken.append(label)
+    put(drawing, left, up + 2.4, point.code, NOTE.bold)
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return a.x < b.right and b.x < a.right and a.y < b.bottom and b.y < a.bottom
