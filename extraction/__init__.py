@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from extraction.certainty import certainty_spans
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
 
-__all__ = ["Extracted", "Failed", "Finding", "NothingStated", "Outcome"]
+__all__ = ["Extracted", "Failed", "Finding", "NothingStated", "Outcome", "certainty_spans"]

@@ -29,7 +29,12 @@ PLAIN: Final = ""
 """The cue of a plain assertion: no cue word was written."""
 
 FailureReason: TypeAlias = Literal[
-    "empty text", "not text", "text too long", "no readable section", "engine error"
+    "empty text",
+    "not text",
+    "text too long",
+    "no readable section",
+    "unknown modality",
+    "engine error",
 ]
 """Why a report could not be processed; a closed set."""
 

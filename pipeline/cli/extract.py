@@ -1,11 +1,178 @@
-"""Placeholder until this command group lands."""
+"""``radcal extract`` and its neighbours: reports in, statements or report-level rows out."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, cast
+
 import typer
 
-__all__ = ["register"]
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from extraction.finding import Outcome
+    from extraction.resolution import ResolutionRule
+    from extraction.rules import RuleEngine
+
+__all__ = ["read_reports", "register", "run_engine"]
+
+_NEEDED: Final[Mapping[str, str]] = {
+    "report_id": "a unique name for the report",
+    "modality": "XR or CT",
+    "text": "the report's text",
+}
+_ENGINES: Final = ("rules",)
+_LEVELS: Final = ("statement", "report")
+_RULES: Final = ("impression first", "strongest", "last")
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
+    app.command("extract")(extract)
+
+
+def extract(
+    reports: Annotated[
+        Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Findings table to write.")],
+    engine: Annotated[str, typer.Option(help="Which engine reads: rules.")] = "rules",
+    level: Annotated[
+        str, typer.Option(help="statement: every statement; report: one row per stated pathology.")
+    ] = "statement",
+    rule: Annotated[
+        str, typer.Option(help="Report level: impression first, strongest, or last.")
+    ] = "impression first",
+    every_state: Annotated[
+        bool, typer.Option("--every-state", help="Report level: also what was not stated, and why.")
+    ] = False,
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="Folder with vocabulary files of your own.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Print each text with cue, scope and decision.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Read statements about pathologies, with their words of certainty, out of reports."""
+    from extraction.tables import report_table, statement_table
+    from pipeline.formats.tables import write_table
+
+    one_of("--engine", engine, _ENGINES)
+    one_of("--level", level, _LEVELS)
+    one_of("--rule", rule, _RULES)
+    frame = read_reports(reports)
+    rules = rule_engine(vocabulary)
+    outcomes = run_engine(rules, frame)
+    ids = frame["report_id"].astype(str).tolist()
+    if level == "report":
+        table = report_table(
+            ids,
+            outcomes,
+            vocabulary=rules.vocabulary,
+            rule=cast("ResolutionRule", rule),
+            every_state=every_state,
+        )
+    else:
+        table = statement_table(ids, frame["text"].tolist(), outcomes)
+    write_table(table.assign(engine=rules.name, engine_version=rules.version), out)
+    if explain:
+        _explain(ids, frame["text"].tolist(), outcomes)
+    counts = _counts(outcomes, len(table))
+    emit(counts, as_json=as_json, quiet=quiet)
+    if counts["failed"]:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def one_of(option: str, value: str, known: Sequence[str]) -> None:
+    """Refuse a value that is not one of the known ones."""
+    if value not in known:
+        msg = f"{option}: {value!r} is unknown; use one of {', '.join(known)}."
+        raise ConfigurationError(msg)
+
+
+def rule_engine(vocabulary: Path | None) -> RuleEngine:
+    """Build the rule engine with the shipped vocabulary or a folder's."""
+    from extraction.errors import VocabularyError
+    from extraction.rules import RuleEngine
+    from extraction.vocabulary import load
+
+    try:
+        return RuleEngine(load(vocabulary))
+    except VocabularyError as error:
+        msg = f"--vocabulary: {error}"
+        raise ConfigurationError(msg) from None
+
+
+def read_reports(path: Path, *, needed: Mapping[str, str] = _NEEDED) -> pd.DataFrame:
+    """Read a table of reports that has the needed columns and no report twice."""
+    from pipeline.formats.tables import read_table, require_columns
+
+    frame = read_table(path)
+    require_columns(frame, needed, source=path.name)
+    if frame.empty:
+        msg = f"{path.name}: the table has no rows; give at least one report."
+        raise InputError(msg)
+    twice = frame["report_id"].astype(str).duplicated()
+    if twice.any():
+        first = int(twice.to_numpy().nonzero()[0][0]) + 1
+        msg = (
+            f"{path.name}: report_id: {int(twice.sum())} of {len(frame)} rows repeat an earlier "
+            f"one; first at row {first}. Make them unique before extracting."
+        )
+        raise InputError(msg)
+    return frame
+
+
+def run_engine(engine: RuleEngine, frame: pd.DataFrame) -> list[Outcome]:
+    """Outcomes in the table's order; each modality in one call, an unknown modality failed."""
+    from extraction.finding import Failed
+
+    modalities = frame["modality"].astype(str).str.strip().str.upper()
+    texts = frame["text"].tolist()
+    outcomes: list[Outcome] = [Failed("unknown modality")] * len(texts)
+    for modality in ("XR", "CT"):
+        rows = modalities.eq(modality).to_numpy().nonzero()[0].tolist()
+        found = engine.extract([texts[row] for row in rows], modality=modality)
+        for row, outcome in zip(rows, found, strict=True):
+            outcomes[row] = outcome
+    return outcomes
+
+
+def _counts(outcomes: Sequence[Outcome], rows: int) -> dict[str, object]:
+    from extraction.finding import Extracted, Failed, NothingStated
+
+    kinds = Counter(type(outcome) for outcome in outcomes)
+    reasons = Counter(outcome.reason for outcome in outcomes if isinstance(outcome, Failed))
+    unmapped = Counter(
+        finding.cue.lower()
+        for outcome in outcomes
+        if isinstance(outcome, Extracted)
+        for finding in outcome.findings
+        if finding.phrase is None
+    )
+    return {
+        "reports": len(outcomes),
+        "with_findings": kinds[Extracted],
+        "nothing_stated": kinds[NothingStated],
+        "failed": kinds[Failed],
+        "failed_by_reason": dict(reasons),
+        "unmapped_statements": unmapped.total(),
+        "unmapped_cues": dict(unmapped.most_common(20)),
+        "rows": rows,
+    }
+
+
+def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Outcome]) -> None:
+    from extraction.explain import explain
+
+    for report_id, text, outcome in zip(ids, texts, outcomes, strict=True):
+        typer.echo(f"== {report_id}")
+        for line in explain(str(text), outcome):
+            typer.echo(line)

@@ -1,0 +1,91 @@
+"""Where a text speaks of certainty: the cue words, found fast and without reading the rest.
+
+De-identification locks these spans first, so that "May represent" never becomes a month.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from extraction.rules.lexicon import END, Node, Part, build
+from extraction.vocabulary import Vocabulary, load
+
+__all__ = ["CertaintyReader", "certainty_spans"]
+
+_WORD: Final = re.compile(r"\w+|[^\w\s-]")
+
+
+class CertaintyReader:
+    """Finds cue words of one vocabulary."""
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        tree = _cues_only(build(vocabulary or load()))
+        self._root = {word: node for word, node in tree.items() if word.isalnum()}
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of every cue, in order, without overlap."""
+        words = [(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(text)]
+        found = []
+        root, free = self._root, 0
+        for at, (word, start, _) in enumerate(words):
+            if at < free or word not in root:
+                continue
+            after = _longest(words, at, root)
+            if after > at:
+                found.append((start, words[after - 1][2]))
+                free = after
+        return found
+
+
+def _longest(words: list[tuple[str, int, int]], at: int, root: Node) -> int:
+    node, after = root, at
+    for position in range(at, len(words)):
+        following = node.get(words[position][0])
+        if following is None:
+            break
+        node = following
+        if END in node:
+            after = position + 1
+    return after
+
+
+def _cues_only(node: Node) -> Node:
+    """Keep only the paths that lead to cue words."""
+    kept: Node = {}
+    for word, child in node.items():
+        if word == END:
+            if child.parts & Part.CUE:
+                kept[END] = child
+        else:
+            branch = _cues_only(child)
+            if branch:
+                kept[word] = branch
+    return kept
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> CertaintyReader:
+    return CertaintyReader()
+
+
+def certainty_spans(text: str) -> list[tuple[int, int]]:
+    """Find certainty words in any text, by the shipped vocabulary.
+
+    Parameters
+    ----------
+    text
+        Any text; sections and sentences do not matter.
+
+    Returns
+    -------
+    Offsets ``(start, end)`` in order, without overlap.
+
+    Examples
+    --------
+    >>> text = "May represent atelectasis; no evidence of effusion."
+    >>> [text[start:end] for start, end in certainty_spans(text)]
+    ['May represent', 'no evidence of']
+    """
+    return _shipped().spans(text)

@@ -1,0 +1,13 @@
+"""What can go wrong in extraction as a whole; a single report never raises."""
+
+from __future__ import annotations
+
+__all__ = ["ExtractionError", "VocabularyError"]
+
+
+class ExtractionError(Exception):
+    """Root of this package's errors."""
+
+
+class VocabularyError(ExtractionError):
+    """A vocabulary file cannot be used; the message lists every problem found."""

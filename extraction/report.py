@@ -1,0 +1,145 @@
+"""A report's sections: which stretches of the text state findings, and under which name.
+
+Findings and impression are read; indication, history, technique, comparison, recommendation and
+signatures are skipped. A text without headers is findings, up to the quoted or bulleted list that
+ends many CT reports, which is their impression.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.finding import IMPRESSION
+from extraction.vocabulary import Vocabulary
+from extraction.vocabulary.schema import SectionEntry
+
+__all__ = ["Section", "SectionReader"]
+
+FINDINGS: Final = "findings"
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
+_PARAGRAPH: Final = re.compile(r"\S[^\n]*\n[ \t\r]*\n")
+_LINE: Final = re.compile(r"\S[^\n]*\n")
+_STATEMENT: Final = re.compile(r"\S.*?[.!?](?=\s)", re.DOTALL)
+_CLOSING_LIST: Final = re.compile(
+    r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•]\s*(?=[A-Z0-9])"
+)
+_EARLIEST_LIST: Final = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch of text that states findings: canonical name, start, end."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    entry: SectionEntry
+    start: int
+    end: int
+
+
+class SectionReader:
+    """Finds the sections to read, by a vocabulary's headers."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._entries = {
+            " ".join(header.lower().split()): entry
+            for entry in vocabulary.sections
+            for header in entry.headers
+        }
+        names = sorted(self._entries, key=len, reverse=True)
+        alternatives = "|".join(re.escape(name).replace(r"\ ", r"[ \t]+") for name in names)
+        self._header = re.compile(
+            r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
+            r"|(?<=[.;:!?\"”)\]])\s*|\s{2,}|(?<=XXXX)\s)"
+            rf"(?P<name>{alternatives})"
+            r"(?P<after>[ \t*]*(?:\([^()\n]{0,40}\)[ \t]*)?"
+            r"(?P<mark>:|\s[-–]\s|[ \t*\r]*(?:\n|$)))",
+            re.IGNORECASE,
+        )
+
+    def read(self, text: str) -> list[Section]:
+        """Stretches of a report that state findings, in order."""
+        headers = self._headers(text)
+        if not headers:
+            return self._unheaded(text, 0, len(text))
+        sections = self._unheaded(text, 0, headers[0].start)
+        last_read = max((i for i, header in enumerate(headers) if header.entry.read), default=-1)
+        for number, header in enumerate(headers):
+            following = headers[number + 1].start if number + 1 < len(headers) else len(text)
+            start = header.start if header.entry.keep else header.end
+            if header.entry.read:
+                sections.append(Section(header.entry.name, start, following))
+            elif number > last_read and header.entry.name not in _CLOSING:
+                sections += self._unheaded(
+                    text, _end_of_note(text, header.end, following), following
+                )
+        return [section for section in sections if text[section.start : section.end].strip()]
+
+    def _headers(self, text: str) -> list[_Header]:
+        headers: list[_Header] = []
+        reading = True
+        for match in self._header.finditer(text):
+            entry = self._entries[" ".join(match["name"].lower().split())]
+            inline = match["line"] is None
+            if inline and not (match["name"][0].isupper() and match["mark"] == ":"):
+                continue
+            if (
+                match["line"] is not None
+                and match["mark"] != ":"
+                and not match["name"][0].isupper()
+            ):
+                continue
+            if entry.keep and (reading or match["mark"] != ":"):
+                continue
+            headers.append(_Header(entry, match.start("name"), match.end()))
+            reading = entry.read
+        return headers
+
+    def _unheaded(self, text: str, start: int, end: int) -> list[Section]:
+        if start >= end or not text[start:end].strip():
+            return []
+        for match in _CLOSING_LIST.finditer(text, start, end):
+            if match.start() >= start + _EARLIEST_LIST * (end - start):
+                return [
+                    Section(FINDINGS, start, match.start()),
+                    Section(IMPRESSION, match.start(), end),
+                ]
+        return [Section(FINDINGS, start, end)]
+
+
+_CLOSING: Final = frozenset({"signature", "recommendation"})
+
+
+def _end_of_note(text: str, start: int, end: int) -> int:
+    """Where an indication, history or comparison without a later header stops."""
+    for stop in (_PARAGRAPH, _LINE, _STATEMENT):
+        match = stop.search(text, start, end)
+        if match is not None:
+            return match.end()
+    return end
+
+
+def without_markup(text: str) -> str:
+    """Blank tags and entities, keeping every offset.
+
+    Examples
+    --------
+    >>> without_markup("No <b>effusion</b>.")
+    'No    effusion    .'
+    """
+    if "<" not in text and "&" not in text:
+        return text
+    return _TAG.sub(_blank, text)
+
+
+def _blank(match: re.Match[str]) -> str:
+    tag = match[0].lower()
+    breaks = tag.startswith(("<br", "</p", "<p", "</div", "<div", "<li", "</tr", "</h", "<h"))
+    return ("\n" if breaks else " ") + " " * (len(tag) - 1)

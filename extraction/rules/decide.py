@@ -1,0 +1,209 @@
+"""The decision: which cue speaks for a mention, and what it says.
+
+Precedence: a question, history or recommendation makes no statement; a negation in front of a
+hedge wins ("no … to suggest"), "cannot exclude" is never undone by a negation, a negation behind a
+hedge wins ("a suspicious nodule was not seen"), then the nearest cue in front, then the one behind,
+then "versus" or a bare "or" between alternatives; what no cue governs is asserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from extraction.rules.lexicon import Cue, Part
+from extraction.rules.mentions import Mention
+from extraction.rules.scan import Clause, Item
+from extraction.rules.scopes import Scope, scopes
+
+__all__ = ["RULES", "Decision", "carry_back", "decide"]
+
+RULES = (
+    "plain assertion",
+    "said of the subject",
+    "cue before",
+    "cue after",
+    "negated hedge",
+    "between alternatives",
+    "carried back",
+    "no statement",
+    "not evaluable",
+    "recommendation",
+)
+"""Every name an explanation may give for what decided."""
+
+_ALTERNATIVES = Cue("versus", "hedge", "around")
+_PLAIN = Cue("present", "assertion", "before")
+
+
+class Decision(NamedTuple):
+    """A mention with its cue: token ranges of cue and scope, and the rule that decided."""
+
+    mention: Mention
+    cue: Cue
+    cue_first: int
+    cue_last: int
+    scope_first: int
+    scope_last: int
+    rule: str
+
+    @property
+    def states(self) -> bool:
+        """Whether this is a statement at all."""
+        return self.cue.kind not in {"ignore", "not evaluable"}
+
+
+def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision], Scope | None]:
+    """Decide every mention of a clause.
+
+    Returns
+    -------
+    The decisions, and a cue that looked back and found nothing in its own clause, if there is one:
+    it may speak for the clause before ("…, although it cannot be excluded").
+    """
+    found = scopes(clause.items)
+    dangling = _dangling(clause, found)
+    return [_decide(clause.items, mention, found) for mention in mentions], dangling
+
+
+def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
+    """Let a cue of the next clause speak for what was mentioned last in the clause before it."""
+    last = decisions[-1].mention.at
+    return [
+        decision._replace(
+            cue=cue,
+            cue_first=item.first,
+            cue_last=item.last,
+            scope_first=decision.mention.first,
+            scope_last=item.last,
+            rule="carried back",
+        )
+        if decision.mention.at == last and not decision.mention.base
+        else decision
+        for decision in decisions
+    ]
+
+
+def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
+    for scope in found:
+        if scope.side != "after" or scope.cue.kind not in {"denial", "negation", "hedge"}:
+            continue
+        item = clause.items[scope.at]
+        before = clause.items[: scope.at]
+        if any(other.lexeme.parts & (Part.MENTION | Part.SUBJECT) for other in before):
+            return None
+        words = item.first - clause.first
+        pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
+        return scope if words == 0 or (pronoun and words <= 3) else None
+    return None
+
+
+def _decide(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> Decision:
+    before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
+    after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
+    if mention.base:
+        return _based(mention, before)
+    chosen, rule = _choose(items, mention, before, after)
+    if chosen is not None:
+        return _said(items, mention, chosen, rule)
+    alternative = _alternative(items, mention, found)
+    if alternative is not None:
+        return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
+    advice = _advice(items, mention)
+    if advice is not None:
+        return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")
+    first = mention.cue_first if mention.cue_last else mention.first
+    rule = "said of the subject" if mention.cue_last else "plain assertion"
+    return Decision(mention, _PLAIN, first, mention.cue_last or first, first, mention.last, rule)
+
+
+def _choose(
+    items: Sequence[Item], mention: Mention, before: Sequence[Scope], after: Sequence[Scope]
+) -> tuple[Scope | None, str]:
+    nearest = before[-1] if before else None
+    behind = after[0] if after else None
+    if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
+        return nearest, "no statement"
+    if behind is not None and behind.cue.kind in {"ignore", "not evaluable"} and nearest is None:
+        return behind, "no statement"
+    negation = next((s for s in before if s.cue.kind == "negation"), None)
+    if negation is not None:
+        if behind is not None and behind.cue.kind == "denial":
+            return behind, "cue after"
+        return negation, "cue before" if negation is nearest else "negated hedge"
+    if behind is not None and behind.cue.kind == "negation":
+        if nearest is not None and nearest.cue.kind in {"denial", "assertion"}:
+            return nearest, "cue before"
+        return behind, "cue after" if nearest is None else "negated hedge"
+    if nearest is not None:
+        if nearest.cue.kind == "assertion" and behind is not None:
+            return behind, "cue after"
+        return nearest, "cue before"
+    return behind, "cue after"
+
+
+def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:
+    item = items[scope.at]
+    if scope.side == "before":
+        first, last = item.first, items[min(scope.last, len(items)) - 1].last
+    else:
+        first, last = items[scope.first].first, item.last
+    kind = "not evaluable" if scope.cue.kind == "not evaluable" else rule
+    return Decision(mention, scope.cue, item.first, item.last, first, last, kind)
+
+
+def _based(mention: Mention, before: Sequence[Scope]) -> Decision:
+    cue = Cue(mention.base, "negation", "after")
+    if before and before[-1].cue.kind in {"ignore", "not evaluable"}:
+        cue = before[-1].cue
+    return Decision(
+        mention,
+        cue,
+        mention.cue_first,
+        mention.cue_last,
+        mention.first,
+        mention.last,
+        "said of the subject",
+    )
+
+
+def _from(items: Sequence[Item], mention: Mention, at: int, cue: Cue, rule: str) -> Decision:
+    item = items[at]
+    first, last = min(mention.first, item.first), max(mention.last, item.last)
+    return Decision(mention, cue, item.first, item.last, first, last, rule)
+
+
+def _alternative(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> int | None:
+    """Item that offers this mention as one of several: "versus", or a bare "or" beside it."""
+    around = {scope.at for scope in found if scope.side == "around"}
+    for step in (-1, 1):
+        j = mention.at + step
+        joined = -1
+        while 0 <= j < len(items):
+            parts = items[j].lexeme.parts
+            if parts & Part.MENTION:
+                if joined >= 0:
+                    return joined
+                break
+            if j in around:
+                return j
+            if parts & Part.OR:
+                joined = j
+            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
+                break
+            j += step
+    return None
+
+
+def _advice(items: Sequence[Item], mention: Mention) -> int | None:
+    """Item of a recommendation that the mention belongs to: no comma between them."""
+    for step in (-1, 1):
+        j = mention.at + step
+        while 0 <= j < len(items):
+            parts = items[j].lexeme.parts
+            if parts & Part.RECOMMENDING:
+                return j
+            if parts & (Part.COMMA | Part.BOUNDARY):
+                break
+            j += step
+    return None

@@ -1,0 +1,140 @@
+"""The rule engine: text → sections → sentences → clauses → decisions → findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from extraction.engines import Modality
+from extraction.finding import Explanation, Extracted, Failed, Finding, NothingStated, Outcome
+from extraction.report import Section, SectionReader, without_markup
+from extraction.rules.decide import Decision, carry_back, decide
+from extraction.rules.lexicon import build
+from extraction.rules.mentions import MentionFinder
+from extraction.rules.scan import clauses, scan
+from extraction.rules.sentences import split
+from extraction.rules.tokens import Token, TokenReader
+from extraction.vocabulary import Vocabulary, load
+
+__all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine"]
+
+REVISION: Final = "1"
+"""Raised whenever the rules change what any report yields."""
+
+MAX_CHARACTERS: Final = 2_000_000
+"""Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
+
+_BATCH: Final = 256
+
+
+class RuleEngine:
+    """Reads findings by rules alone: no model, no weights, and every finding explains itself.
+
+    Parameters
+    ----------
+    vocabulary
+        Words to use; None for the shipped ones.
+
+    Examples
+    --------
+    >>> outcome, = RuleEngine().extract(["No effusion. Possible pneumonia."], modality="XR")
+    >>> [(f.pathology, f.phrase) for f in outcome.findings]
+    [('pleural effusion', 'absent'), ('pneumonia', 'possibly')]
+    """
+
+    name = "rules"
+
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary = vocabulary or load()
+        self.version = f"{REVISION}+{self.vocabulary.digest}"
+        self._root = build(self.vocabulary)
+        self._reader = TokenReader(self.vocabulary.grammar.spelling)
+        self._sections = SectionReader(self.vocabulary)
+        self._mentions = MentionFinder(self.vocabulary)
+
+    def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
+        """Read reports; see `extraction.engines.Engine.extract`."""
+        del modality  # one grammar reads both: the hedges of both are in the vocabulary
+        outcomes: list[Outcome] = []
+        for start in range(0, len(texts), _BATCH):
+            with self._reader.session():
+                outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
+        return outcomes
+
+    def _outcome(self, text: object) -> Outcome:
+        if not isinstance(text, str):
+            return Failed("not text")
+        if not text.strip():
+            return Failed("empty text")
+        if len(text) > MAX_CHARACTERS:
+            return Failed("text too long")
+        try:
+            return self._read(text)
+        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+            return Failed("engine error")
+
+    def _read(self, text: str) -> Outcome:
+        clean = without_markup(text)
+        sections = self._sections.read(clean)
+        if not sections:
+            return Failed("no readable section")
+        findings: list[Finding] = []
+        not_evaluable: set[str] = set()
+        for section in sections:
+            for tokens, decisions in self._sentences(clean, section):
+                for decision in decisions:
+                    if decision.states:
+                        findings.append(_finding(section.name, text, tokens, decision))
+                    elif decision.rule == "not evaluable":
+                        not_evaluable.add(decision.mention.pathology)
+        if findings:
+            return Extracted(tuple(findings), frozenset(not_evaluable))
+        return NothingStated(frozenset(not_evaluable))
+
+    def _sentences(
+        self, text: str, section: Section
+    ) -> Iterator[tuple[list[Token], list[Decision]]]:
+        tokens = self._reader.read(text[section.start : section.end], offset=section.start)
+        for sentence in split(tokens, text, self.vocabulary.grammar):
+            decisions = self._decisions(sentence, text)
+            if decisions:
+                yield sentence, decisions
+
+    def _decisions(self, tokens: list[Token], text: str) -> list[Decision]:
+        items = scan(tokens, self._root, text)
+        if not items:
+            return []
+        decisions: list[Decision] = []
+        previous: list[Decision] = []
+        for clause in clauses(items):
+            mentions = self._mentions.find(clause.items, items, tokens)
+            found, dangling = decide(clause, mentions)
+            if dangling is not None and previous and not clause.aside:
+                item = clause.items[dangling.at]
+                decisions[-len(previous) :] = carry_back(previous, dangling.cue, item)
+            decisions += found
+            if mentions and not clause.aside:
+                previous = found
+        return decisions
+
+
+def _finding(section: str, text: str, tokens: list[Token], decision: Decision) -> Finding:
+    cue_start, cue_end = _span(tokens, decision.cue_first, decision.cue_last)
+    scope_start, scope_end = _span(tokens, decision.scope_first, decision.scope_last)
+    mention_start, mention_end = _span(tokens, decision.mention.first, decision.mention.last)
+    return Finding(
+        section=section,
+        start=tokens[0].start,
+        end=tokens[-1].end,
+        pathology=decision.mention.pathology,
+        cue=text[cue_start:cue_end],
+        phrase=decision.cue.phrase,
+        explanation=Explanation(
+            mention_start, mention_end, cue_start, cue_end, scope_start, scope_end, decision.rule
+        ),
+    )
+
+
+def _span(tokens: list[Token], first: int, last: int) -> tuple[int, int]:
+    start = tokens[min(first, len(tokens) - 1)].start
+    return start, (tokens[last - 1].end if last > first else start)

@@ -1,0 +1,190 @@
+"""Every word list as one tree of tokens, so that a report is scanned once, longest match first.
+
+A node is a dict from the next token to the next node; the key `END` holds the lexeme that ends
+there. One expression may play several parts ("bibasilar" places a statement in the lung and starts
+a new assertion), so a lexeme carries all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntFlag
+from typing import Any, Final, TypeAlias
+
+from extraction.vocabulary import Vocabulary
+from extraction.vocabulary.patterns import expand, plural
+from extraction.vocabulary.schema import CueKind, CueSide
+
+__all__ = ["END", "Cue", "Lexeme", "Node", "Part", "build"]
+
+END: Final = ""
+Node: TypeAlias = dict[str, Any]
+
+
+class Part(IntFlag):
+    """What an expression does in a sentence."""
+
+    MENTION = 1
+    CUE = 2
+    BOUNDARY = 4
+    COMPANION = 8
+    OPENER = 16
+    VERB = 32
+    PRONOUN = 64
+    ASSERTING = 128
+    COORDINATOR = 256
+    RECOMMENDING = 512
+    SUBJECT = 1024
+    PREDICATE = 2048
+    LUNG = 4096
+    ELSEWHERE = 8192
+    SPLIT_SUBJECT = 16384
+    SPLIT_PROPERTY = 32768
+    COMMA = 65536
+    OPENING = 131072
+    CLOSING = 262144
+    OR = 524288
+
+
+_NO_PART: Final = Part(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue's meaning: canonical phrase (None: unmapped), kind, and the side it stands on."""
+
+    phrase: str | None
+    kind: CueKind
+    side: CueSide
+
+
+@dataclass(slots=True)
+class Lexeme:
+    """All parts one expression plays; `exact` lists spellings that are required, if any."""
+
+    parts: Part = field(default=_NO_PART)
+    pathologies: list[str] = field(default_factory=list)
+    placed: bool = False
+    cues: list[Cue] = field(default_factory=list)
+    subjects: list[int] = field(default_factory=list)
+    absent: list[int] = field(default_factory=list)
+    present: list[int] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    splits: list[str] = field(default_factory=list)
+    exact: set[str] = field(default_factory=set)
+    finite: bool = False
+
+
+def build(vocabulary: Vocabulary) -> Node:
+    """Build the token tree of a vocabulary.
+
+    Raises
+    ------
+    VocabularyError
+        If a pattern in the vocabulary is malformed.
+    """
+    root: Node = {}
+    _add_grammar(root, vocabulary)
+    _add_cues(root, vocabulary)
+    _add_pathologies(root, vocabulary)
+    return root
+
+
+def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:
+    node = root
+    for token in tokens:
+        node = node.setdefault(token, {})
+    lexeme: Lexeme = node.setdefault(END, Lexeme())
+    return lexeme
+
+
+def _each(
+    root: Node, patterns: Iterable[str], *, plurals: bool = False
+) -> Iterable[tuple[tuple[str, ...], Lexeme]]:
+    for pattern in patterns:
+        exact = pattern.startswith("=")
+        for tokens in expand(pattern[1:] if exact else pattern):
+            forms = {tokens, plural(tokens)} if plurals and not exact else {tokens}
+            for form in forms:
+                lexeme = _lexeme(root, form)
+                if exact:
+                    lexeme.exact.add(pattern[1:])
+                yield form, lexeme
+
+
+def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
+    grammar = vocabulary.grammar
+    simple = (
+        (grammar.boundaries, Part.BOUNDARY),
+        (grammar.companions, Part.COMPANION),
+        (("with",), Part.COMPANION),
+        (grammar.openers, Part.OPENER | Part.VERB),
+        (grammar.verbs, Part.VERB),
+        (grammar.pronouns, Part.PRONOUN),
+        (grammar.asserting, Part.ASSERTING),
+        (grammar.coordinators, Part.COORDINATOR),
+        (grammar.recommending, Part.RECOMMENDING),
+        (grammar.context.lung, Part.LUNG),
+        ((",",), Part.COMMA),
+        (("(",), Part.OPENING),
+        ((")",), Part.CLOSING),
+        (("or", "nor", "and / or"), Part.OR),
+        ((";",), Part.BOUNDARY),
+    )
+    for patterns, part in simple:
+        for _, lexeme in _each(root, patterns):
+            lexeme.parts |= part
+    for group, patterns in grammar.context.groups.items():
+        for _, lexeme in _each(root, patterns):
+            lexeme.parts |= Part.ELSEWHERE
+            lexeme.groups.append(group)
+    _add_statements(root, vocabulary)
+
+
+def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
+    grammar = vocabulary.grammar
+    for number, attribute in enumerate(grammar.attribute):
+        for _ in _each(root, attribute.not_subjects):
+            pass  # an expression without a part: it only hides the shorter ones inside it
+        for _, lexeme in _each(root, attribute.subjects):
+            lexeme.parts |= Part.SUBJECT
+            lexeme.subjects.append(number)
+        for _, lexeme in _each(root, attribute.absent):
+            lexeme.parts |= Part.PREDICATE
+            lexeme.absent.append(number)
+        for _, lexeme in _each(root, attribute.present):
+            lexeme.parts |= Part.PREDICATE
+            lexeme.present.append(number)
+    for split in grammar.split:
+        for _, lexeme in _each(root, split.subjects):
+            lexeme.parts |= Part.SPLIT_SUBJECT
+            lexeme.splits.append(split.pathology)
+        for _, lexeme in _each(root, split.properties):
+            lexeme.parts |= Part.SPLIT_PROPERTY
+            lexeme.splits.append(split.pathology)
+
+
+def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
+    finite = frozenset(vocabulary.grammar.finite)
+    for entry in vocabulary.cues:
+        cue = Cue(entry.phrase or None, entry.kind, entry.side)
+        for tokens, lexeme in _each(root, entry.words):
+            lexeme.parts |= Part.CUE
+            if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
+                lexeme.cues.append(cue)
+            lexeme.finite = lexeme.finite or not finite.isdisjoint(tokens)
+
+
+def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
+    lung = {token for word in vocabulary.grammar.context.lung for token in word.split()}
+    for entry in vocabulary.entries:
+        for tokens, lexeme in _each(root, entry.words, plurals=True):
+            lexeme.parts |= Part.MENTION
+            if entry.name not in lexeme.pathologies:
+                lexeme.pathologies.append(entry.name)
+            lexeme.placed = lexeme.placed or not lung.isdisjoint(tokens)
+    for entry in vocabulary.entries:
+        for _, lexeme in _each(root, entry.excludes, plurals=True):
+            if entry.name in lexeme.pathologies:
+                lexeme.pathologies.remove(entry.name)

@@ -1,0 +1,138 @@
+"""From tokens to items (longest match), and from items to clauses.
+
+A clause ends at a contrast ("but"), at a semicolon, before "there is", and at the first comma or
+"and" between two finite verbs. What stands in parentheses is a clause of its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from extraction.rules.lexicon import END, Lexeme, Node, Part
+from extraction.rules.tokens import Token
+
+__all__ = ["Clause", "Item", "clauses", "scan"]
+
+_HYPHEN = "-"
+
+
+class Item(NamedTuple):
+    """A matched expression: its token range in the sentence and what it is."""
+
+    first: int
+    last: int
+    lexeme: Lexeme
+
+
+class Clause(NamedTuple):
+    """Consecutive items, the token range they stand in, and whether in parentheses."""
+
+    items: list[Item]
+    first: int
+    aside: bool
+
+
+def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
+    """Longest non-overlapping matches of the lexicon, from left to right."""
+    items = []
+    at, count = 0, len(tokens)
+    while at < count:
+        node = root.get(tokens[at].word)
+        if node is None:
+            at += 1
+            continue
+        found, after = _longest(tokens, at, node, text)
+        if found is None:
+            at += 1
+            continue
+        if found.parts:
+            items.append(Item(at, after, found))
+        at = after
+    return items
+
+
+def _longest(
+    tokens: list[Token], at: int, node: Node | None, text: str
+) -> tuple[Lexeme | None, int]:
+    best: Lexeme | None = None
+    after = at + 1
+    start, count = tokens[at].start, len(tokens)
+    at += 1
+    while node is not None:
+        lexeme = node.get(END)
+        if lexeme is not None and (
+            not lexeme.exact or text[start : tokens[at - 1].end] in lexeme.exact
+        ):
+            best, after = lexeme, at
+        if at >= count:
+            break
+        word = tokens[at].word
+        if word == _HYPHEN and _HYPHEN not in node and at + 1 < count:
+            at += 1
+            word = tokens[at].word
+        node = node.get(word)
+        at += 1
+    return best, after
+
+
+def clauses(items: list[Item]) -> list[Clause]:
+    """Cut a sentence's items into clauses, main ones first, asides after the clause they sit in."""
+    main: list[Item] = []
+    asides: list[list[Item]] = []
+    inside: list[Item] | None = None
+    for item in items:
+        parts = item.lexeme.parts
+        if parts & Part.OPENING and inside is None:
+            inside = []
+        elif parts & Part.CLOSING and inside is not None:
+            asides.append(inside)
+            inside = None
+        elif inside is not None:
+            inside.append(item)
+        else:
+            main.append(item)
+    if inside:
+        asides.append(inside)
+    found = [Clause(part, first, aside=False) for part, first in _cut(main)]
+    for content in asides:
+        found += [Clause(part, first, aside=True) for part, first in _cut(content)]
+    return found
+
+
+def is_finite(item: Item) -> bool:
+    """Whether the item contains a finite verb."""
+    return bool(item.lexeme.parts & Part.VERB) or item.lexeme.finite
+
+
+def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
+    pieces: list[tuple[list[Item], int]] = []
+    current: list[Item] = []
+    first = items[0].first if items else 0
+    verb_seen, candidate = False, -1
+    for item in items:
+        parts = item.lexeme.parts
+        if parts & Part.BOUNDARY:
+            pieces.append((current, first))
+            current, first, verb_seen, candidate = [], item.last, False, -1
+            continue
+        if parts & Part.OPENER and current:
+            pieces.append((current, first))
+            current, first, verb_seen, candidate = [], item.first, False, -1
+        elif is_finite(item):
+            if verb_seen and candidate >= 0:
+                pieces.append((current[:candidate], first))
+                first = current[candidate].last
+                current = current[candidate + 1 :]
+            verb_seen, candidate = True, -1
+        elif verb_seen and candidate < 0 and _may_separate(item):
+            candidate = len(current)
+        current.append(item)
+    pieces.append((current, first))
+    return [(piece, begin) for piece, begin in pieces if piece]
+
+
+def _may_separate(item: Item) -> bool:
+    parts = item.lexeme.parts
+    return bool(parts & Part.COMMA) or (
+        bool(parts & Part.COORDINATOR) and not parts & Part.OR and item.last - item.first == 1
+    )

@@ -1,0 +1,175 @@
+"""Vocabularies are data files edited by clinicians; here they are read, checked and named."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from extraction.errors import VocabularyError
+from extraction.vocabulary.schema import (
+    CueEntry,
+    CueFile,
+    GrammarFile,
+    PathologyEntry,
+    PathologyFile,
+    PhraseFile,
+    SectionEntry,
+    SectionFile,
+)
+
+__all__ = ["FILES", "Vocabulary", "load"]
+
+FILES: Final[Mapping[str, type[BaseModel]]] = {
+    "phrases.toml": PhraseFile,
+    "pathologies.toml": PathologyFile,
+    "cues.toml": CueFile,
+    "sections.toml": SectionFile,
+    "grammar.toml": GrammarFile,
+}
+"""The five files of a vocabulary and the shape each must have."""
+
+_HERE: Final = Path(__file__).parent
+_F = TypeVar("_F", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Everything the engines know about words.
+
+    Attributes
+    ----------
+    phrases
+        Canonical certainty phrases, weakest first.
+    entries
+        Canonical pathologies with their words, codes and roll-ups.
+    cues, sections, grammar
+        Cue words, section headers, and the small words of the scope rules.
+    digest
+        Hash over the five files; part of every row's provenance.
+    """
+
+    phrases: tuple[str, ...]
+    entries: tuple[PathologyEntry, ...]
+    cues: tuple[CueEntry, ...]
+    sections: tuple[SectionEntry, ...]
+    grammar: GrammarFile
+    digest: str
+
+    @property
+    def pathologies(self) -> tuple[str, ...]:
+        """Names of the canonical pathologies, in the file's order."""
+        return tuple(entry.name for entry in self.entries)
+
+    def rollup(self, label_set: str) -> dict[str, tuple[str, ...]]:
+        """Labels of ``chexpert`` or ``ctrate`` and the pathologies that roll up to each."""
+        labels: dict[str, list[str]] = {}
+        for entry in self.entries:
+            label = {"chexpert": entry.chexpert, "ctrate": entry.ctrate}[label_set]
+            if label:
+                labels.setdefault(label, []).append(entry.name)
+        return {label: tuple(names) for label, names in labels.items()}
+
+
+def load(path: Path | None = None) -> Vocabulary:
+    """Read a vocabulary: the shipped one, with any file found in `path` in place of its own.
+
+    Parameters
+    ----------
+    path
+        A folder with some of the five files of `FILES`; None for the shipped vocabulary.
+
+    Raises
+    ------
+    VocabularyError
+        Listing every problem in every file.
+    """
+    return _shipped() if path is None else _load(path)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Vocabulary:
+    return _load(_HERE)
+
+
+def _load(folder: Path) -> Vocabulary:
+    problems: list[str] = []
+    texts = {name: _text(folder, name, problems) for name in FILES}
+    files = {name: _parsed(name, texts[name], problems) for name in FILES}
+    if not problems:
+        problems = _cross_checks(files)
+    if problems:
+        raise VocabularyError(f"{len(problems)} problem(s):\n- " + "\n- ".join(problems))
+    digest = hashlib.sha256("\0".join(texts[name] for name in FILES).encode()).hexdigest()
+    return Vocabulary(
+        phrases=_as(files, "phrases.toml", PhraseFile).phrases,
+        entries=_as(files, "pathologies.toml", PathologyFile).pathology,
+        cues=_as(files, "cues.toml", CueFile).cue,
+        sections=_as(files, "sections.toml", SectionFile).section,
+        grammar=_as(files, "grammar.toml", GrammarFile),
+        digest=digest[:16],
+    )
+
+
+def _text(folder: Path, name: str, problems: list[str]) -> str:
+    file = folder / name
+    try:
+        return (file if file.is_file() else _HERE / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        problems.append(f"{name}: not valid UTF-8; save it as UTF-8.")
+    return ""
+
+
+def _parsed(name: str, text: str, problems: list[str]) -> BaseModel | None:
+    try:
+        return FILES[name].model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        problems.append(f"{name}: not valid TOML: {error}.")
+    except ValidationError as error:
+        for problem in error.errors():
+            where = ".".join(str(part) for part in problem["loc"])
+            problems.append(f"{name}: {where}: {problem['msg']}.")
+    return None
+
+
+def _as(files: Mapping[str, BaseModel | None], name: str, model: type[_F]) -> _F:
+    file = files[name]
+    if not isinstance(file, model):
+        msg = f"{name}: could not be read."
+        raise VocabularyError(msg)
+    return file
+
+
+def _cross_checks(files: Mapping[str, BaseModel | None]) -> list[str]:
+    phrases = _as(files, "phrases.toml", PhraseFile).phrases
+    entries = _as(files, "pathologies.toml", PathologyFile).pathology
+    grammar = _as(files, "grammar.toml", GrammarFile)
+    names = [entry.name for entry in entries]
+    problems = [f"pathologies.toml: {name!r} is defined twice." for name in _repeated(names)]
+    problems += [f"phrases.toml: {phrase!r} is listed twice." for phrase in _repeated(phrases)]
+    problems += [
+        f"phrases.toml: {p!r} is missing." for p in ("absent", "present") if p not in phrases
+    ]
+    for cue in _as(files, "cues.toml", CueFile).cue:
+        if cue.phrase and cue.phrase not in phrases:
+            problems.append(f"cues.toml: phrase {cue.phrase!r} is not in phrases.toml.")
+    for entry in entries:
+        for group in entry.elsewhere:
+            if group not in grammar.context.groups:
+                problems.append(
+                    f"pathologies.toml: {entry.name}: no group {group!r} in grammar.toml."
+                )
+    ruled = [entry.pathology for entry in grammar.attribute]
+    ruled += [entry.pathology for entry in grammar.split]
+    problems += [f"grammar.toml: pathology {n!r} is not defined." for n in ruled if n not in names]
+    return problems
+
+
+def _repeated(names: list[str] | tuple[str, ...]) -> list[str]:
+    return sorted({name for name in names if list(names).count(name) > 1})

@@ -1,0 +1,102 @@
+"""The small notation of the vocabulary files, expanded to token sequences.
+
+``[x|y]`` may be left out, ``{x|y}`` is a choice, both nest; ``=PE`` demands that spelling and case.
+Tokens are words or single punctuation marks, lower case; hyphens are dropped, because a hyphen and
+a space between two words mean the same.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from extraction.errors import VocabularyError
+
+__all__ = ["MAX_VARIANTS", "expand", "plural"]
+
+MAX_VARIANTS: Final = 20_000
+"""A single pattern that expands to more is refused: it is a mistake, and would cost memory."""
+
+_TOKEN: Final = re.compile(r"[^\W_]+|_+|[^\w\s]")
+_IRREGULAR: Final = (("sis", "ses"), ("ss", "sses"), ("opacity", "opacities"), ("y", "ies"))
+_NO_PLURAL: Final = ("s", "x", "ic", "ing", "glass", "ed", "ies")
+
+
+def expand(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """Every token sequence a pattern stands for, without repeats.
+
+    Raises
+    ------
+    VocabularyError
+        If brackets do not match or the pattern has too many variants.
+
+    Examples
+    --------
+    >>> expand("no [definite] {sign|evidence} of")[0]
+    ('no', 'definite', 'sign', 'of')
+    >>> len(expand("no [definite] {sign|evidence} of"))
+    4
+    """
+    texts, rest = _sequence(pattern, 0, pattern)
+    if rest != len(pattern):
+        msg = f"pattern {pattern!r}: unmatched bracket at character {rest + 1}."
+        raise VocabularyError(msg)
+    variants = dict.fromkeys(_tokens(text) for text in texts)
+    variants.pop((), None)
+    return tuple(variants)
+
+
+def plural(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Put the last word of an expression in the plural.
+
+    Examples
+    --------
+    >>> plural(("ground", "glass", "opacity"))
+    ('ground', 'glass', 'opacities')
+    >>> plural(("mass",))
+    ('masses',)
+    """
+    *head, last = tokens
+    for singular, ending in _IRREGULAR:
+        if last.endswith(singular):
+            return (*head, last[: len(last) - len(singular)] + ending)
+    if last.endswith(_NO_PLURAL) or not last.isalpha():
+        return tokens
+    return (*head, last + "s")
+
+
+def _tokens(text: str) -> tuple[str, ...]:
+    return tuple(piece for piece in _TOKEN.findall(text.lower()) if piece != "-")
+
+
+def _sequence(pattern: str, at: int, whole: str) -> tuple[list[str], int]:
+    texts = [""]
+    while at < len(pattern) and pattern[at] not in "]}|":
+        if pattern[at] in "[{":
+            closing = "]" if pattern[at] == "[" else "}"
+            options, end = _options(pattern, at + 1, closing, whole)
+            if closing == "]":
+                options.append("")
+            texts = [f"{text} {option} " for text in texts for option in options]
+            at = end
+        else:
+            texts = [text + pattern[at] for text in texts]
+            at += 1
+        if len(texts) > MAX_VARIANTS:
+            msg = f"pattern {whole!r}: more than {MAX_VARIANTS} variants."
+            raise VocabularyError(msg)
+    return texts, at
+
+
+def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[list[str], int]:
+    options: list[str] = []
+    while True:
+        texts, at = _sequence(pattern, at, whole)
+        options.extend(texts)
+        if at < len(pattern) and pattern[at] == "|":
+            at += 1
+            continue
+        if at < len(pattern) and pattern[at] == closing:
+            return options, at + 1
+        msg = f"pattern {whole!r}: a bracket is not closed by {closing!r}."
+        raise VocabularyError(msg)

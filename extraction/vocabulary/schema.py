@@ -1,0 +1,132 @@
+"""Shape of the vocabulary files, checked when they are read: they are edited by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AttributeEntry",
+    "ContextTable",
+    "CueEntry",
+    "CueFile",
+    "CueKind",
+    "CueSide",
+    "GrammarFile",
+    "PathologyEntry",
+    "PathologyFile",
+    "PhraseFile",
+    "SectionEntry",
+    "SectionFile",
+    "SplitEntry",
+]
+
+CueKind: TypeAlias = Literal["negation", "hedge", "denial", "assertion", "ignore", "not evaluable"]
+CueSide: TypeAlias = Literal["before", "after", "either", "around"]
+Words: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PathologyEntry(_Entry):
+    """One canonical pathology."""
+
+    name: str
+    words: Words
+    excludes: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
+    codes: dict[Literal["snomed", "radlex"], str] = {}
+    chexpert: str = ""
+    ctrate: str = ""
+
+
+class PathologyFile(_Entry):
+    """``pathologies.toml``."""
+
+    pathology: tuple[PathologyEntry, ...]
+
+
+class CueEntry(_Entry):
+    """Cue words with one meaning."""
+
+    phrase: str
+    kind: CueKind
+    side: CueSide
+    words: Words
+
+
+class CueFile(_Entry):
+    """``cues.toml``."""
+
+    cue: tuple[CueEntry, ...]
+
+
+class SectionEntry(_Entry):
+    """One canonical section and its headers."""
+
+    name: str
+    read: bool
+    keep: bool = False
+    headers: Words
+
+
+class SectionFile(_Entry):
+    """``sections.toml``."""
+
+    section: tuple[SectionEntry, ...]
+
+
+class PhraseFile(_Entry):
+    """``phrases.toml``: canonical phrases, weakest first."""
+
+    phrases: Words
+
+
+class AttributeEntry(_Entry):
+    """A pathology stated by a subject and a predicate ("heart size … normal")."""
+
+    pathology: str
+    subjects: Words
+    not_subjects: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+
+
+class SplitEntry(_Entry):
+    """A pathology named by a thing and a property apart from it."""
+
+    pathology: str
+    subjects: Words
+    properties: Words
+
+
+class ContextTable(_Entry):
+    """Words that place a statement in the lung, or elsewhere by group."""
+
+    lung: Words
+    groups: dict[str, Words]
+
+
+class GrammarFile(_Entry):
+    """``grammar.toml``: the small words of the scope rules."""
+
+    boundaries: Words
+    companions: Words
+    openers: Words
+    verbs: Words
+    pronouns: Words
+    asserting: Words
+    coordinators: Words
+    recommending: Words
+    finite: frozenset[str]
+    restarts: frozenset[str]
+    abbreviations: frozenset[str]
+    limiting: frozenset[str]
+    earlier: frozenset[str]
+    attribute: tuple[AttributeEntry, ...] = ()
+    split: tuple[SplitEntry, ...] = ()
+    context: ContextTable
+    spelling: dict[str, str] = {}
