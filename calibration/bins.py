@@ -49,7 +49,7 @@ class BinTables:
     moment: FloatArray
 
     def take(self, rows: Sequence[int] | FloatArray) -> BinTables:
-        """The same tables for some of the distributions."""
+        """Keep the tables for some of the distributions."""
         index = np.asarray(rows)
         return BinTables(self.edges, self.mass[index], self.moment[index])
 
@@ -57,7 +57,8 @@ class BinTables:
 def bin_edges(bins: int) -> FloatArray:
     """Edges of equal-width bins, m / M, so that decimal scores fall on them, shape (M + 1,)."""
     if bins < 1:
-        raise CalibrationError(f"bins: {bins} is not a positive number of bins.")
+        msg = f"bins: {bins} is not a positive number of bins."
+        raise CalibrationError(msg)
     return np.arange(bins + 1) / bins
 
 
@@ -105,6 +106,8 @@ def _tables(
 
 def _check(edges: FloatArray, rule: str) -> None:
     if rule not in get_args(BinRule):
-        raise CalibrationError(f"bin rule {rule!r}: use one of {', '.join(get_args(BinRule))}.")
+        msg = f"bin rule {rule!r}: use one of {', '.join(get_args(BinRule))}."
+        raise CalibrationError(msg)
     if edges[0] != 0.0 or edges[-1] != 1.0 or np.any(np.diff(edges) <= 0):
-        raise CalibrationError("edges: they must increase from 0 to 1.")
+        msg = "edges: they must increase from 0 to 1."
+        raise CalibrationError(msg)

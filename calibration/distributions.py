@@ -43,9 +43,8 @@ class Beta:
 
     def __post_init__(self) -> None:
         if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):
-            raise CalibrationError(
-                f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
-            )
+            msg = f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
+            raise CalibrationError(msg)
 
     @property
     def mean(self) -> float:
@@ -94,7 +93,8 @@ class Atom:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.at <= 1.0:
-            raise CalibrationError(f"Atom({self.at}): the score must lie in [0, 1].")
+            msg = f"Atom({self.at}): the score must lie in [0, 1]."
+            raise CalibrationError(msg)
 
     @property
     def mean(self) -> float:
@@ -120,7 +120,7 @@ class Atom:
         return self.at * self.cdf(x)
 
     def quantile(self, q: float) -> float:
-        """The atom, whatever the probability."""
+        """Return the atom, whatever the probability."""
         _check_probability(q)
         return self.at
 
@@ -157,18 +157,22 @@ class UniformMixture:
     def __post_init__(self) -> None:
         edges, weights = np.asarray(self.edges), np.asarray(self.weights)
         if len(edges) != len(weights) + 1 or np.any(np.diff(edges) <= 0):
-            raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
+            msg = "UniformMixture: needs J weights and J + 1 increasing edges."
+            raise CalibrationError(msg)
         if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
-            raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
+            msg = "UniformMixture: edges lie in [0, 1] and weights are ≥ 0."
+            raise CalibrationError(msg)
         if abs(float(weights.sum()) - 1.0) > 1e-9:
-            raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
+            msg = "UniformMixture: the weights must sum to 1; use from_counts."
+            raise CalibrationError(msg)
 
     @classmethod
     def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
         """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
         total = float(np.sum(counts))
         if not total > 0:
-            raise CalibrationError("UniformMixture: no respondent in any range.")
+            msg = "UniformMixture: no respondent in any range."
+            raise CalibrationError(msg)
         weights = np.asarray(counts, dtype=np.float64) / total
         return cls(tuple(map(float, edges)), tuple(map(float, weights)))
 
@@ -228,7 +232,8 @@ Distribution: TypeAlias = Beta | Atom | UniformMixture
 
 def _check_probability(q: float) -> None:
     if not 0.0 <= q <= 1.0:
-        raise CalibrationError(f"quantile({q}): the probability must lie in [0, 1].")
+        msg = f"quantile({q}): the probability must lie in [0, 1]."
+        raise CalibrationError(msg)
 
 
 def _beta_differences(alpha: float, beta: float, edges: FloatArray) -> FloatArray:

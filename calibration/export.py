@@ -38,16 +38,16 @@ __all__ = [
     "vector",
 ]
 
-Plain: TypeAlias = "None | bool | float | str | list[Plain] | dict[str, Plain]"
+Plain: TypeAlias = "bool | float | str | list[Plain] | dict[str, Plain] | None"
 
 
 def number(value: float) -> float | None:
-    """A finite number, or None."""
+    """Return a finite number, or None."""
     return float(value) if math.isfinite(value) else None
 
 
 def vector(values: FloatArray) -> list[Plain]:
-    """An array of any shape as nested lists."""
+    """Return an array of any shape as nested lists."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim > 1:
         return [vector(row) for row in array]
@@ -83,7 +83,7 @@ def curve_data(curve: ReliabilityCurve) -> dict[str, Plain]:
 
 
 def phrase_data(phrases: PhraseCalibration) -> dict[str, Plain]:
-    """The phrase table, one entry per phrase."""
+    """Return the phrase table, one entry per phrase."""
     return {
         "observed": vector(phrases.observed),
         "low": vector(phrases.low),
@@ -117,7 +117,7 @@ def map_data(
     brier_after: float,
     held_out: HeldOutEffect | None,
 ) -> dict[str, Plain]:
-    """A substitution map; no weights when it did not converge."""
+    """Return a substitution map; no weights when it did not converge."""
     return {
         "weights": vector(fitted.weights()) if fitted.converged else None,
         "cost": vector(fitted.cost),

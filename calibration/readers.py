@@ -70,7 +70,8 @@ def department(tallies: Sequence[Tally]) -> Department:
         If there is no reader.
     """
     if not tallies:
-        raise CalibrationError("department: no reader given; shrinkage needs at least one.")
+        msg = "department: no reader given; shrinkage needs at least one."
+        raise CalibrationError(msg)
     n = np.stack([t.n for t in tallies])
     mass = np.stack([t.label_mass for t in tallies])
     total = n.sum(axis=0)
@@ -193,7 +194,7 @@ def _logistic_newton(
         step = np.linalg.solve(information, gradient)
         theta = theta + step * min(1.0, 4.0 / float(np.abs(step).max()))
         if float(np.abs(step).max()) < 1e-10:
-            return theta, np.linalg.inv(information)
+            return np.asarray(theta), np.asarray(np.linalg.inv(information), dtype=np.float64)
     return None
 
 

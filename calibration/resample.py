@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.tally import Tally
@@ -34,10 +34,10 @@ IntervalRule = Literal["percentile", "basic", "bias-corrected"]
 _LEVEL = 0.95
 
 
-def cells_of(tally: Tally) -> tuple[FloatArray, FloatArray, FloatArray]:
+def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:
     """Occupied cells: phrase (C,), label value (C,), weight (C,)."""
     phrase, label = np.nonzero(tally.counts)
-    return phrase, tally.label_values[label], tally.counts[phrase, label]
+    return phrase.astype(np.int64), tally.label_values[label], tally.counts[phrase, label]
 
 
 def multinomial_moments(
@@ -89,7 +89,8 @@ def interval(
     """
     if rule not in get_args(IntervalRule):
         known = ", ".join(get_args(IntervalRule))
-        raise CalibrationError(f"interval rule {rule!r}: use one of {known}.")
+        msg = f"interval rule {rule!r}: use one of {known}."
+        raise CalibrationError(msg)
     kept = replicates[np.isfinite(replicates)]
     if not kept.size or not np.isfinite(value):
         return float("nan"), float("nan")
@@ -114,7 +115,7 @@ def estimate_from_replicates(
     reference_level: float = float("nan"),
     null_high: float = float("nan"),
 ) -> Estimate:
-    """The sample value with an interval from replicates (B,), clipped to what is possible."""
+    """Pair the sample value with an interval from replicates (B,), clipped to what is possible."""
     low, high = interval(value, replicates, rule=rule) if replicates.size else (np.nan, np.nan)
     kept = replicates[np.isfinite(replicates)]
     return Estimate(
@@ -132,7 +133,7 @@ def estimate_from_replicates(
 
 
 def simultaneous_band(
-    value: FloatArray, replicates: FloatArray, *, relevant: FloatArray
+    value: FloatArray, replicates: FloatArray, *, relevant: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Band (M,) that holds a whole curve in 95 % of samples: value ± c · standard error.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinRule, BinTables, bin_edges, bin_tables
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
@@ -113,10 +113,11 @@ def calibrate(
         If the tally counts another number of phrases than the table has.
     """
     if tally.n_phrases != len(phrase_table):
-        raise TallyError(
+        msg = (
             f"The tally counts {tally.n_phrases} phrases but the phrase table "
             f"{phrase_table.name!r} has {len(phrase_table)}; count against this table."
         )
+        raise TallyError(msg)
     tables = bin_tables(phrase_table.distributions, edges=bin_edges(bins), rule=bin_rule)
     means, certain = phrase_table.means, phrase_table.certain
     boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
@@ -170,7 +171,7 @@ def _curve(sample: _Replicates, tables: BinTables) -> ReliabilityCurve:
     )
 
 
-def _quantiles(curves: FloatArray, occupied: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _quantiles(curves: FloatArray, occupied: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Pointwise 2.5 % and 97.5 % over replicates, NaN replicates left out and empty bins NaN."""
     low, high = np.full((2, curves.shape[1]), np.nan)
     if np.isnan(curves[:, occupied]).any():
@@ -180,7 +181,7 @@ def _quantiles(curves: FloatArray, occupied: FloatArray) -> tuple[FloatArray, Fl
     return low, high
 
 
-def _without(sample: _Replicates, dropped: FloatArray) -> _Replicates:
+def _without(sample: _Replicates, dropped: BoolArray) -> _Replicates:
     kept = np.where(dropped, 0.0, 1.0)
     return _Replicates(
         n=sample.n * kept,

@@ -29,13 +29,13 @@ def positive_probabilities(distributions: Sequence[Distribution]) -> FloatArray:
 def brier(
     n: FloatArray, label_mass: FloatArray, *, means: FloatArray, variances: FloatArray
 ) -> FloatArray:
-    """Expected Brier score of tallies (..., K); NaN where there is no observation."""
+    """Return the expected Brier score of tallies (..., K); NaN where there is no observation."""
     loss = n @ (variances + means**2) - 2.0 * (label_mass @ means) + label_mass.sum(axis=-1)
     return _per_observation(loss, n)
 
 
 def accuracy(n: FloatArray, label_mass: FloatArray, *, positive: FloatArray) -> FloatArray:
-    """Expected accuracy of tallies (..., K) when S ≥ ½ is read as yes; NaN if empty."""
+    """Return the expected accuracy of tallies (..., K) when S ≥ ½ is read as yes; NaN if empty."""
     right = label_mass @ positive + (n - label_mass) @ (1.0 - positive)
     return _per_observation(right, n)
 

@@ -17,7 +17,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import Atom, Beta, Distribution
 from calibration.errors import SurveyError
 from calibration.survey_fit import fit_moments, moments_of_ranges
@@ -57,15 +57,18 @@ class PhraseTable:
 
     def __post_init__(self) -> None:
         if not len(self.phrases) == len(self.distributions) == len(self.respondents):
-            raise SurveyError(
+            msg = (
                 f"{self.name}: {len(self.phrases)} phrases, {len(self.distributions)} "
                 f"distributions and {len(self.respondents)} respondent counts must agree."
             )
+            raise SurveyError(msg)
         if not self.phrases:
-            raise SurveyError(f"{self.name}: the phrase table is empty; give at least one phrase.")
+            msg = f"{self.name}: the phrase table is empty; give at least one phrase."
+            raise SurveyError(msg)
         repeated = sorted({p for p in self.phrases if self.phrases.count(p) > 1})
         if repeated:
-            raise SurveyError(f"{self.name}: phrases given more than once: {', '.join(repeated)}.")
+            msg = f"{self.name}: phrases given more than once: {', '.join(repeated)}."
+            raise SurveyError(msg)
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -81,10 +84,11 @@ class PhraseTable:
         try:
             return self.phrases.index(phrase)
         except ValueError:
-            raise SurveyError(
+            msg = (
                 f"{phrase!r} is not in the phrase table {self.name!r} ({len(self)} phrases); "
                 "assign it a distribution or borrow one with with_borrowed()."
-            ) from None
+            )
+            raise SurveyError(msg) from None
 
     @property
     def means(self) -> FloatArray:
@@ -97,7 +101,7 @@ class PhraseTable:
         return np.array([d.variance for d in self.distributions])
 
     @property
-    def certain(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def certain(self) -> BoolArray:
         """Whether a phrase states 0 % or 100 % (an atom at an end), shape (K,)."""
         return np.array([isinstance(d, Atom) and d.is_certain for d in self.distributions])
 
@@ -147,7 +151,8 @@ class PhraseTable:
         """
         missing = {"phrase", "kind"} - set(frame.columns)
         if missing:
-            raise SurveyError(f"{name}: column(s) missing: {', '.join(sorted(missing))}.")
+            msg = f"{name}: column(s) missing: {', '.join(sorted(missing))}."
+            raise SurveyError(msg)
         distributions, problems = [], []
         rows = frame.to_dict("records")
         for number, row in enumerate(rows, start=1):
@@ -168,7 +173,7 @@ class PhraseTable:
 
 
 def builtin(name: str) -> PhraseTable:
-    """A phrase table that comes with the package; "absent" and "present" are in it as atoms.
+    """Load a phrase table that comes with the package; "absent" and "present" are in it as atoms.
 
     Parameters
     ----------
@@ -207,12 +212,14 @@ def builtin(name: str) -> PhraseTable:
 def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
     """Rows of a built-in survey as text, and its metadata."""
     if name not in BUILTIN:
-        raise SurveyError(f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}.")
+        msg = f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}."
+        raise SurveyError(msg)
     folder = resources.files("calibration") / "surveys"
     data = (folder / f"{name}.csv").read_bytes()
     facts: dict[str, object] = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
     if hashlib.sha256(data).hexdigest() != facts["sha256"]:
-        raise SurveyError(f"{name}.csv is not the file its metadata describes; reinstall it.")
+        msg = f"{name}.csv is not the file its metadata describes; reinstall it."
+        raise SurveyError(msg)
     return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
 
 
@@ -225,7 +232,8 @@ def _builtin_distribution(
     edges = np.array(facts["range_edges"], dtype=np.float64)
     columns = facts["range_columns"]
     if not isinstance(columns, Sequence):
-        raise SurveyError("range_columns must be a list of column names.")
+        msg = "range_columns must be a list of column names."
+        raise SurveyError(msg)
     proportions = np.array([float(row[str(c)]) for c in columns])
     mean, variance = moments_of_ranges(edges, proportions)
     respondents = round(float(proportions.sum()) * float(str(facts["respondents"])))
@@ -238,7 +246,8 @@ def _distribution_of(row: Mapping[str, object]) -> Distribution:
         return Atom(float(str(row["at"])))
     if kind == "beta":
         return Beta(float(str(row["alpha"])), float(str(row["beta"])))
-    raise SurveyError(f"kind {kind!r} is not 'beta' or 'atom'")
+    msg = f"kind {kind!r} is not 'beta' or 'atom'"
+    raise SurveyError(msg)
 
 
 def _blank(value: object) -> bool:

@@ -67,10 +67,11 @@ def fit_moments(mean: float, variance: float, *, phrase: str = "phrase") -> Beta
     """
     limit = mean * (1.0 - mean)
     if not 0.0 < variance < limit:
-        raise SurveyError(
+        msg = (
             f"{phrase!r}: a Beta needs 0 < variance < mean·(1 − mean); the survey has mean "
             f"{mean:.6g}, variance {variance:.6g}, limit {limit:.6g}. "
             "State it as an atom, or collect more answers."
         )
+        raise SurveyError(msg)
     size = limit / variance - 1.0
     return Beta(mean * size, (1.0 - mean) * size)

@@ -42,12 +42,14 @@ class Tally:
 
     def __post_init__(self) -> None:
         if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):
-            raise TallyError(
+            msg = (
                 f"Tally: counts have shape {self.counts.shape}, "
                 f"expected (phrases, {len(self.label_values)})."
             )
+            raise TallyError(msg)
         if not np.all(np.isfinite(self.counts)) or np.any(self.counts < 0):
-            raise TallyError("Tally: counts must be finite and not negative.")
+            msg = "Tally: counts must be finite and not negative."
+            raise TallyError(msg)
 
     @property
     def n(self) -> FloatArray:
@@ -73,10 +75,11 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         if self.n_phrases != other.n_phrases:
-            raise TallyError(
+            msg = (
                 f"Tally: {self.n_phrases} phrases cannot be added to {other.n_phrases}; "
                 "count both against the same phrase table."
             )
+            raise TallyError(msg)
         values = np.union1d(self.label_values, other.label_values)
         counts = np.zeros((self.n_phrases, len(values)))
         counts[:, np.searchsorted(values, self.label_values)] += self.counts
@@ -87,7 +90,7 @@ class Tally:
         return self if other == 0 else NotImplemented
 
     def take(self, phrases: IntArray) -> Tally:
-        """The same counts for the given phrases only, in the given order."""
+        """Keep the given phrases only, in the given order."""
         return Tally(self.label_values, self.counts[phrases])
 
     def summary(self) -> str:
@@ -102,7 +105,7 @@ class Tally:
 
     @classmethod
     def from_moments(cls, n: ArrayLike, label_mass: ArrayLike) -> Tally:
-        """Counts with the given n and label mass (K,), as if every label were 0 or 1."""
+        """Build counts with the given n and label mass (K,), as if every label were 0 or 1."""
         uses = np.asarray(n, dtype=np.float64)
         mass = np.asarray(label_mass, dtype=np.float64)
         return cls(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
@@ -145,12 +148,13 @@ class GroupedTally:
         n = np.bincount(row, weights=self.count, minlength=size)
         mass = np.bincount(row, weights=self.count * self.label_values[label], minlength=size)
         shape = (self.n_groups, self.n_phrases)
-        return n.reshape(shape), mass.reshape(shape)
+        return n.reshape(shape).astype(np.float64), mass.reshape(shape).astype(np.float64)
 
     def pooled(self) -> Tally:
         """All groups added up."""
         size = self.n_phrases * len(self.label_values)
-        counts = np.bincount(self.cell % size, weights=self.count, minlength=size)
+        counts = np.zeros(size)
+        np.add.at(counts, self.cell % size, self.count)
         return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
 
 
@@ -218,12 +222,14 @@ def tally_groups(
     phrases = _indices("phrase_index", phrase_index, n_phrases)
     codes, values = _label_codes(label)
     if codes.shape != phrases.shape:
-        raise TallyError(f"label: {len(codes)} values for {len(phrases)} phrases.")
+        msg = f"label: {len(codes)} values for {len(phrases)} phrases."
+        raise TallyError(msg)
     rows = phrases
     if group_index is not None:
         groups = _indices("group_index", group_index, n_groups)
         if groups.shape != phrases.shape:
-            raise TallyError(f"group_index: {len(groups)} values for {len(phrases)} phrases.")
+            msg = f"group_index: {len(groups)} values for {len(phrases)} phrases."
+            raise TallyError(msg)
         rows = groups * n_phrases + phrases
     weights = None if weight is None else _weights(weight, len(phrases))
     size = n_groups * n_phrases * len(values)
@@ -248,13 +254,15 @@ def _count_cells(
 def _indices(name: str, values: ArrayLike, limit: int) -> IntArray:
     index = np.asarray(values)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
-        raise TallyError(f"{name}: expected a flat array of integers, got {index.dtype}.")
+        msg = f"{name}: expected a flat array of integers, got {index.dtype}."
+        raise TallyError(msg)
     if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
         wrong = np.flatnonzero((index < 0) | (index >= limit))
-        raise TallyError(
+        msg = (
             f"{name}: {len(wrong)} of {len(index)} values are outside 0..{limit - 1}; "
             f"first at row {wrong[0]} ({index[wrong[0]]}). Map unknown phrases before counting."
         )
+        raise TallyError(msg)
     return index.astype(np.int64, copy=False)
 
 
@@ -262,7 +270,8 @@ def _label_codes(label: ArrayLike) -> tuple[IntArray, FloatArray]:
     """Code of every label and the distinct values, increasing (0 and 1 always among them)."""
     labels = np.asarray(label)
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
-        raise TallyError(f"label: expected a flat array of numbers, got {labels.dtype}.")
+        msg = f"label: expected a flat array of numbers, got {labels.dtype}."
+        raise TallyError(msg)
     if labels.dtype.kind != "f":
         labels = labels.astype(np.float64)
     low, high = (float(labels.min()), float(labels.max())) if labels.size else (0.0, 1.0)
@@ -278,20 +287,23 @@ def _label_codes(label: ArrayLike) -> tuple[IntArray, FloatArray]:
 
 def _refuse_labels(labels: FloatArray) -> None:
     wrong = np.flatnonzero(~((labels >= 0.0) & (labels <= 1.0)))
-    raise TallyError(
+    msg = (
         f"label: {len(wrong)} of {len(labels)} values are outside [0, 1] or missing; "
         f"first at row {wrong[0]} ({labels[wrong[0]]:g}). Drop or correct them before calling."
     )
+    raise TallyError(msg)
 
 
 def _weights(weight: ArrayLike, expected: int) -> FloatArray:
     weights = np.asarray(weight, dtype=np.float64)
     if weights.shape != (expected,):
-        raise TallyError(f"weight: {weights.size} values for {expected} observations.")
+        msg = f"weight: {weights.size} values for {expected} observations."
+        raise TallyError(msg)
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if wrong.size:
-        raise TallyError(
+        msg = (
             f"weight: {len(wrong)} of {expected} values are negative or not finite; "
             f"first at row {wrong[0]}. Drop or correct them before calling."
         )
+        raise TallyError(msg)
     return weights

@@ -1,7 +1,7 @@
 """Which phrase to say instead: costs, maps with a certificate, guard-rails, held-out effect."""
 
 from calibration.substitution.advice import Advice, Suggestion, Suppressed, advise
-from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.effect import HeldOutEffect, held_out_effect, split_effect
 from calibration.substitution.guardrails import GuardRails
 from calibration.substitution.transport import SubstitutionMap, transport_map
 
@@ -14,5 +14,6 @@ __all__ = [
     "Suppressed",
     "advise",
     "held_out_effect",
+    "split_effect",
     "transport_map",
 ]

@@ -7,11 +7,13 @@ therefore passes five doors, one phrase at a time:
 1. enough uses (``min_n``), and not a statement of 0 % or 100 %;
 2. evidence: the score test of "this phrase means what readers expect" rejects after Holm's
    correction over the phrases tested, that is, a Wilson interval excludes the expectation;
-3. a target: among permitted phrases the one whose gain in expected Brier score per use,
-   [var_k + m_k² − 2 m_k p] − [var_l + m_l² − 2 m_l p] at the observed rate p, has the largest
-   lower confidence bound, so that a modest sure step beats a bold doubtful one;
-4. stability: that target is chosen in at least ``min_stability`` of bootstrap replicates;
-5. held out: cross-fitted, the interval of the Brier difference lies below 0.
+3. a target: among permitted phrases the one whose gain in Brier score per use of the phrase's
+   mean, (m_k − p)² − (m_l − p)² at the observed rate p, has the largest lower confidence bound,
+   so that a modest sure step beats a bold doubtful one;
+4. stability: at least ``min_stability`` of bootstrap replicates keep that target. Neighbouring
+   phrases differ by less than sampling noise, so a replicate keeps it while it gains and no other
+   phrase gains twice as much, which is also when advice would be kept from month to month;
+5. held out: 5-fold cross-fitted, the interval of the Brier difference lies below 0.
 
 ``benchmarks/calibration_advice.py`` measures how often a calibrated reader gets advice and how
 often a planted fault is found.
@@ -29,7 +31,7 @@ from calibration.bins import BinTables, bin_edges, bin_tables
 from calibration.phrase_calibration import wilson
 from calibration.resample import multinomial_moments
 from calibration.substitution.cost import substitution_cost
-from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.effect import HeldOutEffect, MapFitter, held_out_effect
 from calibration.substitution.guardrails import (
     GuardRails,
     SuppressionReason,
@@ -44,8 +46,10 @@ from calibration.tally import Tally
 __all__ = ["Advice", "Suggestion", "Suppressed", "advise"]
 
 _FAMILY_ERROR = 0.05
-_CAUTION = 1.0
-"""Standard errors subtracted from a gain before targets are compared."""
+_CAUTION = 1.2816
+"""Standard errors taken off a gain before targets are compared: a one-sided 90 % bound."""
+_LOYALTY = 0.5
+"""A recommendation is kept while it has this share of the best attainable gain."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,9 +221,9 @@ def _suggest(
         if early is not None:
             suppressed.append(early)
             continue
-        target = int(_targets(n, mass, int(source), setting))
-        picks = _targets(boot_n, boot_mass, int(source), setting)
-        stability = float(np.mean(picks == target)) if bootstrap else float("nan")
+        target = _target(n, mass, int(source), setting)
+        kept = _kept(_bounds(boot_n, boot_mass, int(source), setting), target)
+        stability = float(np.mean(kept)) if bootstrap else float("nan")
         outcome = _judge(tally, setting, int(source), target, stability, splits, rng)
         if isinstance(outcome, Suggestion):
             suggestions.append(outcome)
@@ -267,20 +271,33 @@ def _early_reason(
     return None
 
 
-def _targets(n: FloatArray, mass: FloatArray, source: int, setting: _Setting) -> FloatArray:
-    """Best permitted target of one source by the lower bound of the gain, itself if none gains.
+def _bounds(n: FloatArray, mass: FloatArray, source: int, setting: _Setting) -> FloatArray:
+    """Lower confidence bound of every target's gain per use, −inf where not permitted.
 
-    n and mass are (..., K); the answer is (...) of phrase indices.
+    n and mass are (..., K); the answer is (..., K), 0 for keeping the phrase. The gain of saying
+    l for k at rate p is (m_k − p)² − (m_l − p)² = (m_k − m_l)(m_k + m_l − 2p).
     """
     uses = n[..., source]
     rate = np.divide(mass[..., source], uses, out=np.full(uses.shape, np.nan), where=uses > 0)
     error = np.sqrt(np.clip(rate * (1.0 - rate), 0.0, None) / np.maximum(uses, 1.0))
-    fixed = setting.means[source] ** 2 - setting.means**2
-    step = setting.means - setting.means[source]
-    bound = fixed + 2.0 * step * rate[..., None] - 2.0 * _CAUTION * np.abs(step) * error[..., None]
-    bound = np.where(setting.allowed[source], bound, -np.inf)
+    own, means = setting.means[source], setting.means
+    step = own - means
+    bound = step * (own + means - 2.0 * rate[..., None])
+    bound = bound - 2.0 * _CAUTION * np.abs(step) * error[..., None]
+    bound = np.where(setting.allowed[source] & np.isfinite(bound), bound, -np.inf)
     bound[..., source] = 0.0
-    return np.asarray(np.argmax(np.nan_to_num(bound, nan=-np.inf), axis=-1))
+    return np.asarray(bound)
+
+
+def _target(n: FloatArray, mass: FloatArray, source: int, setting: _Setting) -> int:
+    """Find the surest target of one source, itself if none gains."""
+    return int(np.argmax(_bounds(n, mass, source, setting)))
+
+
+def _kept(bounds: FloatArray, target: int) -> FloatArray:
+    """Whether replicates (B, K) keep a recommendation: it gains, and none gains twice as much."""
+    own = bounds[:, target]
+    return np.asarray((own > 0.0) & (own >= _LOYALTY * bounds.max(axis=1)))
 
 
 def _judge(
@@ -305,12 +322,11 @@ def _judge(
 
     def swap(part: Tally) -> FloatArray:
         weights = np.eye(len(names))
-        weights[source] = np.eye(len(names))[
-            int(_targets(part.n, part.label_mass, source, setting))
-        ]
+        weights[source] = 0.0
+        weights[source, _target(part.n, part.label_mass, source, setting)] = 1.0
         return weights
 
-    effect = _effect(tally, setting, swap, 4 * splits, rng)
+    effect = _effect(tally, setting, swap, splits, rng, swap_only=True)
     difference = effect.brier_difference
     if not difference.high < 0.0:
         detail = f"held-out Brier difference {difference.summary()}"
@@ -328,7 +344,7 @@ def _no_target(tally: Tally, setting: _Setting, source: int) -> Suppressed:
         np.ones_like(setting.allowed),
         setting.rails,
     )
-    target = int(_targets(tally.n, tally.label_mass, source, free))
+    target = _target(tally.n, tally.label_mass, source, free)
     names = setting.table.phrases
     if target == source:
         return Suppressed(names[source], None, "no better phrase", "none of the table is closer")
@@ -349,16 +365,19 @@ def _resolution_kept(tally: Tally, source: int, target: int) -> float:
 def _effect(
     tally: Tally,
     setting: _Setting,
-    fit: object,
+    fit: MapFitter,
     splits: int,
     rng: np.random.Generator,
+    *,
+    swap_only: bool = False,
 ) -> HeldOutEffect:
     return held_out_effect(
         tally,
-        fit=fit,  # type: ignore[arg-type]
+        fit=fit,
         tables=setting.tables,
         means=setting.means,
-        variances=setting.variances,
+        variances=np.zeros_like(setting.variances) if swap_only else setting.variances,
+        folds=5 if swap_only else 2,
         splits=splits,
         rng=rng,
     )

@@ -22,7 +22,14 @@ from calibration.resample import estimate_from_replicates, multinomial_moments
 from calibration.scores import brier
 from calibration.tally import Tally
 
-__all__ = ["HeldOutEffect", "held_out_effect", "split_tally"]
+__all__ = [
+    "HeldOutEffect",
+    "MapFitter",
+    "fold_tally",
+    "held_out_effect",
+    "split_effect",
+    "split_tally",
+]
 
 MapFitter = Callable[[Tally], FloatArray]
 """Tally → row-stochastic weights (K, K)."""
@@ -55,7 +62,7 @@ class HeldOutEffect:
 def split_tally(
     tally: Tally, *, share: float = 0.5, rng: np.random.Generator
 ) -> tuple[Tally, Tally]:
-    """Split at random within each phrase; fractional counts are split in whole observations.
+    """Split at random within each phrase; a fraction of an observation is shared out evenly.
 
     Parameters
     ----------
@@ -63,14 +70,22 @@ def split_tally(
         Share of each phrase's observations that goes to the first part; odd ones fall by chance.
     """
     whole = np.floor(tally.counts + 1e-9).astype(np.int64)
-    first = np.zeros_like(tally.counts)
+    first = (tally.counts - whole) * share
     for k in np.flatnonzero(whole.sum(axis=1)):
-        wanted = whole[k].sum() * share
-        taken = int(np.floor(wanted)) + int(rng.random() < wanted % 1.0)
-        first[k] = rng.multivariate_hypergeometric(whole[k], taken, method="marginals")
-    rest = tally.counts - whole
-    first += rest * share
-    return Tally(tally.label_values, first), Tally(tally.label_values, tally.counts - first)
+        wanted = float(whole[k].sum()) * share
+        taken = int(wanted) + int(rng.random() < wanted % 1.0)
+        first[k] += rng.multivariate_hypergeometric(whole[k], taken)
+    rest = np.clip(tally.counts - first, 0.0, None)
+    return Tally(tally.label_values, first), Tally(tally.label_values, rest)
+
+
+def fold_tally(tally: Tally, *, folds: int, rng: np.random.Generator) -> list[Tally]:
+    """Split into equal parts at random within each phrase."""
+    parts, rest = [], tally
+    for left in range(folds, 1, -1):
+        part, rest = split_tally(rest, share=1.0 / left, rng=rng)
+        parts.append(part)
+    return [*parts, rest]
 
 
 def held_out_effect(
@@ -80,9 +95,9 @@ def held_out_effect(
     tables: BinTables,
     means: FloatArray,
     variances: FloatArray,
+    folds: int = 2,
     splits: int = 20,
-    replicates: int = 10,
-    share: float = 0.5,
+    replicates: int = 50,
     rng: np.random.Generator,
 ) -> HeldOutEffect:
     """Cross-fitted effect of a map on ECE and Brier score.
@@ -95,38 +110,72 @@ def held_out_effect(
         Makes the map from a tally.
     tables, means, variances
         Bin tables (K, M) and moments (K,) of the phrases.
+    folds
+        Parts per split; each is tested with the map fitted on all others. 2 is the paper's 50/50.
     splits
-        Random splits; each is used both ways.
+        Random splits to average over.
     replicates
-        Bootstrap samples of each test part per split, for the interval.
-    share
-        Share of the observations used for fitting.
+        Bootstrap samples of the test parts per split, for the interval.
     rng
         Source of chance.
 
     Notes
     -----
-    The interval is conditional on the fitted maps: each replicate resamples both test parts of
-    one split, its deviation from that split's own value is added to the mean over splits.
+    The interval is conditional on the fitted maps: each replicate resamples all test parts of one
+    split, and its deviation from that split's own value is added to the mean over splits.
     """
     score = _Scores(tables, means, variances)
-    values, deviations = [], []
-    sizes = np.zeros(2)
-    for _ in range(splits):
-        parts = split_tally(tally, share=share, rng=rng)
-        folds = [parts, parts[::-1]] if share == 0.5 else [parts]
-        sizes += [parts[0].total / splits, parts[1].total / splits]
-        fold_values, fold_draws = [], []
-        for fitted_on, tested_on in folds:
-            weights = fit(fitted_on)
-            fold_values.append(score.of(tested_on.n, tested_on.label_mass, weights))
-            n, mass = multinomial_moments(tested_on, replicates=replicates, rng=rng)
-            fold_draws.append(score.of(n, mass, weights))
-        values.append(np.mean(fold_values, axis=0))
-        deviations.append(np.mean(fold_draws, axis=0) - values[-1][:, None])
-    mean = np.mean(values, axis=0)
-    spread = np.concatenate(deviations, axis=1)
-    return _assemble(mean, spread, tally.total, sizes)
+    rounds = [
+        _cross_fit(_pairs(fold_tally(tally, folds=folds, rng=rng)), fit, score, replicates, rng)
+        for _ in range(splits)
+    ]
+    share = tally.total / folds
+    return _assemble(rounds, tally.total, (tally.total - share, share))
+
+
+def split_effect(
+    tally: Tally,
+    *,
+    fit: MapFitter,
+    tables: BinTables,
+    means: FloatArray,
+    variances: FloatArray,
+    test_share: float = 0.5,
+    replicates: int = 1000,
+    rng: np.random.Generator,
+) -> HeldOutEffect:
+    """Effect on one held-out part, as in the paper; parameters as :func:`held_out_effect`."""
+    score = _Scores(tables, means, variances)
+    fitted_on, tested_on = split_tally(tally, share=1.0 - test_share, rng=rng)
+    rounds = [_cross_fit([(fitted_on, tested_on)], fit, score, replicates, rng)]
+    return _assemble(rounds, tested_on.total, (fitted_on.total, tested_on.total))
+
+
+def _pairs(parts: list[Tally]) -> list[tuple[Tally, Tally]]:
+    """Each part with the sum of all others: (fitted on, tested on)."""
+    values = parts[0].label_values
+    counts = np.sum([part.counts for part in parts], axis=0)
+    return [(Tally(values, np.clip(counts - p.counts, 0.0, None)), p) for p in parts]
+
+
+def _cross_fit(
+    pairs: list[tuple[Tally, Tally]],
+    fit: MapFitter,
+    score: _Scores,
+    replicates: int,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Scores (4,) averaged over the test parts, and their bootstrap deviations (4, B)."""
+    value, draws = np.zeros(4), np.zeros((4, replicates))
+    tested = sum(part.total for _, part in pairs)
+    for fitted_on, tested_on in pairs:
+        if tested_on.total <= 0:
+            continue
+        weights, share = fit(fitted_on), tested_on.total / tested
+        value += share * score.of(tested_on.n, tested_on.label_mass, weights)
+        n, mass = multinomial_moments(tested_on, replicates=replicates, rng=rng)
+        draws += share * score.of(n, mass, weights)
+    return value, draws - value[:, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +194,11 @@ class _Scores:
 
 
 def _assemble(
-    mean: FloatArray, spread: FloatArray, total: float, sizes: FloatArray
+    rounds: list[tuple[FloatArray, FloatArray]], total: float, sizes: tuple[float, float]
 ) -> HeldOutEffect:
+    mean = np.mean([value for value, _ in rounds], axis=0)
+    spread = np.concatenate([deviation for _, deviation in rounds], axis=1)
+
     def difference(before: int, after: int) -> Estimate:
         value = float(mean[after] - mean[before])
         draws = value + spread[after] - spread[before]
@@ -155,8 +207,8 @@ def _assemble(
         )
 
     return HeldOutEffect(
-        n_fit=float(sizes[0]),
-        n_test=float(sizes[1]),
+        n_fit=sizes[0],
+        n_test=sizes[1],
         ece_before=float(mean[0]),
         ece_after=float(mean[1]),
         ece_difference=difference(0, 1),

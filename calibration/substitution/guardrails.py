@@ -25,6 +25,7 @@ SuppressionReason = Literal[
     "no better phrase",
     "step too large",
     "forbidden",
+    "target little surveyed",
     "less informative",
     "unstable",
     "no clear improvement",
@@ -47,6 +48,9 @@ class GuardRails:
         Share of bootstrap replicates in which the same target must be chosen.
     informativeness_floor
         Share of the resolution Σ n_k (rate_k − rate)² that must be left after the swap.
+    min_respondents
+        A phrase surveyed with fewer people is not advised as a target; phrases without a survey
+        (assigned or borrowed) are not held to it.
     protect_atoms
         Whether statements of 0 % and 100 % are neither sources nor targets.
     forbidden
@@ -57,16 +61,18 @@ class GuardRails:
     max_step: float = 0.4
     min_stability: float = 0.8
     informativeness_floor: float = 0.8
+    min_respondents: int = 10
     protect_atoms: bool = True
     forbidden: frozenset[tuple[str, str]] = frozenset()
 
     def __post_init__(self) -> None:
         shares = (self.min_stability, self.informativeness_floor, self.max_step)
         if self.min_n < 1 or not all(0.0 <= share <= 1.0 for share in shares):
-            raise CalibrationError(
+            msg = (
                 "GuardRails: min_n must be at least 1; max_step, min_stability and "
                 "informativeness_floor lie between 0 and 1."
             )
+            raise CalibrationError(msg)
 
 
 def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> BoolArray:
@@ -76,11 +82,17 @@ def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> Bool
     if guard_rails.protect_atoms:
         atoms = phrase_table.certain
         allowed &= ~(atoms[:, None] | atoms)
+    allowed &= ~_little_surveyed(phrase_table, guard_rails)
     for source, target in guard_rails.forbidden:
         if source in phrase_table.phrases and target in phrase_table.phrases:
             allowed[phrase_table.index(source), phrase_table.index(target)] = False
     np.fill_diagonal(allowed, val=True)
     return allowed
+
+
+def _little_surveyed(phrase_table: PhraseTable, guard_rails: GuardRails) -> BoolArray:
+    asked = [n is not None and n < guard_rails.min_respondents for n in phrase_table.respondents]
+    return np.array(asked, dtype=np.bool_)
 
 
 def cell_reason(
@@ -92,7 +104,9 @@ def cell_reason(
         return "forbidden"
     if abs(float(means[source] - means[target])) > guard_rails.max_step:
         return "step too large"
-    return "protected"
+    if guard_rails.protect_atoms and phrase_table.certain[[source, target]].any():
+        return "protected"
+    return "target little surveyed"
 
 
 def resolution(n: FloatArray, label_mass: FloatArray) -> float:

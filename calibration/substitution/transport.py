@@ -86,10 +86,11 @@ class SubstitutionMap:
             If the solver did not converge.
         """
         if not self.converged:
-            raise NotConvergedError(
+            msg = (
                 f"The substitution map did not converge (dual gradient {self.dual_gradient:.1e}, "
                 f"row residual {self.row_residual:.1e}); raise epsilon, now {self.epsilon:g}."
             )
+            raise NotConvergedError(msg)
         total = self.plan.sum(axis=1, keepdims=True)
         used = total > 0
         return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))
@@ -134,7 +135,8 @@ def transport_map(
     if not len(rows):
         return _nothing(cost, phrases, source_weights, b, epsilon, tau, regulariser)
     if not np.all(np.isfinite(inner).any(axis=1)):
-        raise CalibrationError("cost: a phrase in use has no allowed target, not even itself.")
+        msg = "cost: a phrase in use has no allowed target, not even itself."
+        raise CalibrationError(msg)
     log_prior = np.log(b_used) if regulariser == "kl" else np.zeros(len(columns))
     solved = _newton(inner, a_used, b_used, log_prior, epsilon, tau)
     plan = np.zeros_like(cost)
@@ -259,7 +261,7 @@ def _solve(curvature: FloatArray, gradient: FloatArray) -> FloatArray:
     try:
         solution = cho_solve(cho_factor(scaled + ridge), gradient * scale)
     except np.linalg.LinAlgError:
-        solution = np.linalg.lstsq(scaled, gradient * scale, rcond=None)[0]
+        return np.asarray(np.linalg.lstsq(scaled, gradient * scale, rcond=None)[0] * scale)
     return np.asarray(solution * scale)
 
 
@@ -300,7 +302,9 @@ def _objective(
 
 def _check(epsilon: float, tau: float, regulariser: str) -> None:
     if not (epsilon > 0 and tau > 0):
-        raise CalibrationError(f"epsilon = {epsilon} and tau = {tau} must both be positive.")
+        msg = f"epsilon = {epsilon} and tau = {tau} must both be positive."
+        raise CalibrationError(msg)
     if regulariser not in get_args(Regulariser):
         known = ", ".join(get_args(Regulariser))
-        raise CalibrationError(f"regulariser {regulariser!r}: use one of {known}.")
+        msg = f"regulariser {regulariser!r}: use one of {known}."
+        raise CalibrationError(msg)

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,7 +94,8 @@ def calibrate(
         counted = _count(read_table(observations), table, by, weight, observations.name)
         groups = list(_with_progress(counted, table, options, quiet=quiet or as_json))
     except CalibrationError as error:
-        raise InputError(f"{observations.name}: {error}") from None
+        msg = f"{observations.name}: {error}"
+        raise InputError(msg) from None
     _write(out, {"phrases": list(table.phrases), **_header(table, options, counted, groups)})
     set_aside = sum(counted.unmapped.values())
     summary: dict[str, object] = {
@@ -116,9 +118,8 @@ def _holdout(text: str) -> float | None:
     except ValueError:
         share = -1.0
     if not 0.0 < share < 1.0:
-        raise ConfigurationError(
-            f"--holdout {text}: give the share to test on, between 0 and 1, or none."
-        )
+        msg = f"--holdout {text}: give the share to test on, between 0 and 1, or none."
+        raise ConfigurationError(msg)
     return share
 
 
@@ -148,15 +149,17 @@ def _count(frame: pd.DataFrame, table: PhraseTable, by: str, weight: str, source
     needed |= {weight: "named by --weight"} if weight else {}
     require_columns(frame, needed, source=source)
     if frame.empty:
-        raise InputError(f"{source}: no observations; the table has a header only.")
-    code = pd.Index(table.phrases).get_indexer(frame["phrase"].astype(str).str.strip())
+        msg = f"{source}: no observations; the table has a header only."
+        raise InputError(msg)
+    code = pd.Index(table.phrases).get_indexer(pd.Index(frame["phrase"].astype(str).str.strip()))
     known = code >= 0
     unmapped = frame.loc[~known, "phrase"].astype(str).value_counts().to_dict()
     if not known.any():
-        raise InputError(
+        msg = (
             f"{source}: none of {len(frame)} phrases is in {table.name}; "
             f"it has {', '.join(table.phrases[:5])}, …"
         )
+        raise InputError(msg)
     labels = _numbers(frame["label"], "label", source)
     weights = _numbers(frame[weight], weight, source)[known] if weight else None
     keys = frame[list(columns)].astype(str) if columns else pd.DataFrame(index=frame.index)
@@ -186,10 +189,11 @@ def _numbers(column: pd.Series, name: str, source: str) -> np.ndarray:
     missing = pd.isna(values)
     if missing.any():
         first = int(missing.argmax())
-        raise InputError(
+        msg = (
             f"{source}: {name}: {int(missing.sum())} of {len(values)} values are missing or not "
             f"numbers; first at row {first + 1}. Drop or correct them."
         )
+        raise InputError(msg)
     return values
 
 
@@ -247,12 +251,12 @@ def _group(
 def _map(
     tally: Tally, table: PhraseTable, options: _Options, rng: np.random.Generator
 ) -> dict[str, Plain]:
-    """The paper's map on its own, without the guard-rails that advice is under."""
+    """Fit the paper's map on its own, without the guard-rails that advice is under."""
     from calibration.bins import bin_edges, bin_tables
     from calibration.curve import calibration_error
     from calibration.export import map_data
     from calibration.scores import brier
-    from calibration.substitution import held_out_effect, transport_map
+    from calibration.substitution import held_out_effect, split_effect, transport_map
     from calibration.substitution.cost import substitution_cost
 
     tables = bin_tables(
@@ -280,20 +284,21 @@ def _map(
         ece_after = float(calibration_error(n, mass, tables=tables))
         brier_after = float(brier(n, mass, means=table.means, variances=table.variances))
     if fitted.converged and options.holdout is not None and tally.total >= 4:
-        held_out = held_out_effect(
+        measure = partial(
+            held_out_effect if options.holdout == 0.5 else split_effect,
             tally,
             fit=lambda part: fit(part).weights(),
             tables=tables,
             means=table.means,
             variances=table.variances,
-            share=1.0 - options.holdout,
             rng=rng,
         )
+        held_out = measure() if options.holdout == 0.5 else measure(test_share=options.holdout)
     return map_data(fitted, ece_after=ece_after, brier_after=brier_after, held_out=held_out)
 
 
 def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:
-    """A stream of chance that belongs to the group, whatever other groups there are."""
+    """Give a stream of chance that belongs to the group, whatever other groups there are."""
     import numpy as np
 
     digest = hashlib.sha256("\x1f".join(key).encode()).digest()

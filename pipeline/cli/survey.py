@@ -41,7 +41,8 @@ def fit(
     from pipeline.formats.tables import write_table
 
     if (answers is None) == (not builtin):
-        raise ConfigurationError("survey fit: give either a survey file or --builtin NAME.")
+        msg = "survey fit: give either a survey file or --builtin NAME."
+        raise ConfigurationError(msg)
     try:
         table = _fit(answers) if answers is not None else _builtin(builtin)
     except CalibrationError as error:
@@ -61,4 +62,5 @@ def _builtin(name: str) -> PhraseTable:
 
 
 def _fit(path: Path) -> PhraseTable:
-    raise InputError(f"{path.name}: survey files come next; use --builtin for now.")
+    msg = f"{path.name}: survey files come next; use --builtin for now."
+    raise InputError(msg)
