@@ -50,7 +50,8 @@ def dictate(
         where = _terse(document, cells, speaker, context, rng)
     else:
         where = _full(document, cells, style, speaker, context, rng)
-    return document, document.text(capitals=style == "capitals"), where
+    width = context.site["wrap"]
+    return document, document.text(capitals=style == "capitals", width=width), where
 
 
 def dictate_addendum(
@@ -212,6 +213,8 @@ def _impression(
     heading = _choose(headings["impression"], rng)
     document.add(heading)
     if style == "numbered" or (style != "narrative" and rng.random() < 0.3):
+        if rng.random() < 0.2:  # some dictate lists without full stops
+            texts = [t.removesuffix(".") for t in texts]
         document.add("\n" + "".join(f"{i}. {t}\n" for i, t in enumerate(texts, start=1)))
     else:
         document.add(_gap(heading, rng) + " ".join(texts) + "\n")

@@ -53,9 +53,24 @@ class Document:
         self.add(text)
         self.spans.append(Span(start, self.length, category, kind))
 
-    def text(self, *, capitals: bool = False) -> str:
-        """Return the finished text; in capitals on request, which must not move any offset."""
+    def text(self, *, capitals: bool = False, width: int = 0) -> str:
+        """Return the finished text, in capitals or hard-wrapped on request; no offset moves.
+
+        Parameters
+        ----------
+        capitals
+            Raise every letter.
+        width
+            Break lines at the last space before this column, outside identifiers; 0 leaves them.
+
+        Raises
+        ------
+        ValueError
+            If capitals would change the length of the text.
+        """
         whole = "".join(self.pieces)
+        if width:
+            whole = self._wrapped(whole, width)
         if not capitals:
             return whole
         raised = whole.upper()
@@ -66,3 +81,22 @@ class Document:
             )
             raise ValueError(message)
         return raised
+
+    def _wrapped(self, whole: str, width: int) -> str:
+        letters, line_start = list(whole), 0
+        while len(whole) - line_start > width:
+            stop = whole.find("\n", line_start, line_start + width)
+            if stop < 0:
+                stop = self._last_gap(whole, line_start, line_start + width)
+                if stop < 0:
+                    break
+                letters[stop] = "\n"
+            line_start = stop + 1
+        return "".join(letters)
+
+    def _last_gap(self, whole: str, start: int, end: int) -> int:
+        """Return the last space of a line that lies in no identifier, or -1."""
+        gap = whole.rfind(" ", start + 1, end)
+        while gap > start and any(s.start <= gap < s.end for s in self.spans):
+            gap = whole.rfind(" ", start + 1, gap)
+        return gap

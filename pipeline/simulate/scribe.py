@@ -20,7 +20,7 @@ from pipeline.simulate.truth import Ledger
 
 __all__ = ["NUMBERS_PER_CHUNK", "Order", "Scribe"]
 
-NUMBERS_PER_CHUNK: Final = 8192
+NUMBERS_PER_CHUNK: Final = 16384
 """Exam and accession numbers set apart for one chunk."""
 
 

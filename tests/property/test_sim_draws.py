@@ -125,6 +125,27 @@ def test_spans_of_a_document_hold_what_was_put_in(pieces: list[tuple[str, bool]]
     assert [whole[s.start : s.end] for s in document.spans] == planted
 
 
+@given(st.lists(st.tuples(st.text("ab ,.\n", max_size=30), st.booleans()), max_size=12))
+def test_wrapping_moves_no_span_and_breaks_no_identifier(pieces: list[tuple[str, bool]]) -> None:
+    document = Document()
+    for text, identifies in pieces:
+        if identifies:
+            document.identify(text, "NAME", "any")
+        else:
+            document.add(text)
+    plain, wrapped = document.text(), document.text(width=20)
+    assert len(wrapped) == len(plain)
+    assert wrapped.replace("\n", " ") == plain.replace("\n", " ")
+    for start, end, *_ in document.spans:
+        assert wrapped[start:end] == plain[start:end]
+
+
+def test_wrapped_lines_are_no_longer_than_the_width() -> None:
+    document = Document()
+    document.add("may represent " * 40)
+    assert max(len(line) for line in document.text(width=30).splitlines()) <= 30
+
+
 @given(st.lists(st.integers(0, 5_000_000), unique=True, min_size=2, max_size=40))
 def test_scrambled_numbers_never_collide(counters: list[int]) -> None:
     digits = {re.sub(r"\D", "", patient_number(c, "dashes")) for c in counters}
