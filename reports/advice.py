@@ -2,8 +2,9 @@
 
 Nothing is estimated here. A phrase *stands as expected* where its 95 % interval covers the mean of
 what readers expect; statements of 0 % and 100 % are not judged (nobody is certain every time), and
-neither is a phrase of unknown meaning. Which actions to show: every suggestion that calibration let through, ordered
-by the number of exams that carry the gap, n·|observed − expected|; a suggestion from all findings
+neither is a phrase of unknown meaning. Which actions to show: every suggestion that calibration
+let through, ordered by the number of exams that carry the gap, n·|observed − expected|; a
+suggestion from all findings
 together stands in for those of single findings with the same source phrase; phrases that the
 institution discourages are never advised.
 """
@@ -111,7 +112,7 @@ def _evidence(suggestion: Suggestion, pathology: str | None, words: Strings) -> 
 
 
 def _held_out(effect: HeldOutEffect, words: Strings) -> str:
-    """The gain in points where it is certain, else only that the swap passed its held-out test."""
+    """Give the gain in points where it is certain, else only that the held-out test was passed."""
     gain = effect.ece_difference
     if not gain.high < 0:
         return words("action.held_out_only") if effect.brier_difference.high < 0 else ""
@@ -120,7 +121,7 @@ def _held_out(effect: HeldOutEffect, words: Strings) -> str:
 
 
 def headline(content: RadiologistContent, *, words: Strings) -> str:
-    """The one sentence that matters most."""
+    """Choose the one sentence that matters most."""
     if isinstance(content.overall, SuppressedCell):
         return words("headline.too_few")
     chosen = _chosen(content)

@@ -6,6 +6,7 @@ Readers appear by code, in code order; figures by reader and for the department 
 
 from __future__ import annotations
 
+from calibration.result import GroupResult
 from reports.committee_readers import missing_measures, reader_table
 from reports.committee_sections import (
     gates_and_manifest,
@@ -28,8 +29,9 @@ from reports.marks import Bookmark, Box, Drawing
 from reports.numbers import count, decimal, percent
 from reports.panels import add_panels
 from reports.paper import DocumentInfo, to_pdf
+from reports.strings import Strings
 from reports.style import BODY, CAPTION, LEAD, NOTE, TITLE, Style, palette
-from reports.typeset import fit, put
+from reports.typeset import fit, paragraph, put
 
 __all__ = ["build", "pages"]
 
@@ -124,14 +126,18 @@ def _department(composer: Composer, content: CommitteeContent) -> None:
         composer.add(Prose(words("radiologist.unused", phrases=unused), NOTE, palette.muted))
     composer.heading(words("committee.curve"), level=1, room=300.0)
 
-    def paint(drawing: Drawing, box: Box) -> None:
-        square = Box(box.x, box.y, 0.62 * box.width, box.height)
-        reliability(drawing, square, curve=department.curve, words=words)
-
-    composer.add(Figure(paint, 270.0, words("committee.curve_note")))
+    composer.add(Figure(lambda d, box: _curve(d, box, department, words), 262.0))
     composer.heading(words("committee.scores"), level=1, room=150.0)
     composer.flow(score_table(department, words=words), after=4.0)
     composer.add(Prose(words("committee.scores_note"), CAPTION, palette.muted))
+
+
+def _curve(drawing: Drawing, box: Box, department: GroupResult, words: Strings) -> None:
+    """Draw the curve on the left, with what to see in it on the right."""
+    square = Box(box.x, box.y, 0.6 * box.width, box.height)
+    reliability(drawing, square, curve=department.curve, words=words)
+    beside = Box(square.right + 24.0, box.y + 12.0, box.right - square.right - 24.0, box.height)
+    paragraph(drawing, beside, words("committee.curve_note"), CAPTION, colour=palette.muted)
 
 
 def _withheld(cell: SuppressedCell, composer: Composer) -> str:

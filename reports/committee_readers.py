@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from reports.content import CommitteeContent, ReaderRow, SuppressedCell
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
@@ -68,7 +68,6 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     rows = sorted(content.readers, key=lambda row: row.code)
     shown = [m for m in _MEASURES if _estimates(rows, m)]
     domains = {m.key: _domain(_estimates(rows, m), m.reference) for m in shown if m.graph}
-    reliability = any(not math.isnan(row.reliability) for row in rows)
     columns = [
         Column(words("readers.code"), 1.3),
         Column(words("readers.n"), 1.1, "right"),
@@ -78,10 +77,10 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
         columns.append(Column(words(f"readers.{measure.key}"), 1.0, "right"))
         if measure.graph:
             columns.append(Column(words(f"readers.{measure.key}_graph"), 2.0))
-    if reliability:
+    if any(not math.isnan(row.reliability) for row in rows):
         columns.append(Column(words("readers.reliability"), 0.8, "right"))
     columns.append(Column(words("readers.note"), 1.6))
-    body = tuple(_row(row, content, shown, domains, reliability, words) for row in rows)
+    body = tuple(_row(row, content, shown, domains, words) for row in rows)
     return Table(tuple(columns), body, empty=words("state.none"), id="readers")
 
 
@@ -98,7 +97,6 @@ def _row(
     content: CommitteeContent,
     shown: list[_Measure],
     domains: dict[str, tuple[float, float]],
-    reliability: bool,
     words: Strings,
 ) -> Row:
     few = row.n < content.minimum_n
@@ -110,7 +108,7 @@ def _row(
     ]
     for measure in shown:
         cells.extend(_cells(None if few else measure.of(row), measure, domains))
-    if reliability:
+    if any(not math.isnan(r.reliability) for r in content.readers):
         cells.append(BLANK if few else decimal(row.reliability, 2))
     unreportable = row.reliability < content.minimum_reliability
     note = BLANK
@@ -123,7 +121,7 @@ def _row(
 
 
 def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, float]]) -> list[Cell]:
-    """The number, and beside it the graph where the measure has one."""
+    """Give the number, and beside it the graph where the measure has one."""
     hidden = value is None or isinstance(value, SuppressedCell)
     text = BLANK if hidden else measure.show(value.value)  # type: ignore[union-attr]
     if not measure.graph:

@@ -58,7 +58,7 @@ def scale_use(composer: Composer, content: CommitteeContent) -> None:
 
 
 def maps(composer: Composer, content: CommitteeContent) -> None:
-    """The fitted maps before and after, their held-out effect, the swaps, the frontier."""
+    """Draw the fitted maps with their held-out effect, the swaps, the frontier."""
     words = composer.style.strings
     composer.heading(words("committee.maps"), room=340.0, note=words("committee.maps_note"))
     if content.maps is None:
@@ -129,7 +129,7 @@ def gates_and_manifest(composer: Composer, content: CommitteeContent) -> None:
 
 
 def governance(composer: Composer, content: CommitteeContent) -> None:
-    """The institution's own text."""
+    """Print the institution's own text."""
     if not content.governance:
         return
     composer.heading(composer.style.strings("committee.governance"), room=80.0)

@@ -1,4 +1,4 @@
-"""The committee's other tables: scores, pathologies, sensitivity, swaps, instrument, gates, manifest."""
+"""The committee's other tables, from scores to the run's manifest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Value: TypeAlias = "Estimate | SuppressedCell | None"
 
 
 def number(value: Value, words: Strings, places: int = 3) -> str:
-    """An estimate's value, or its state in words."""
+    """Print an estimate's value, or its state in words."""
     if value is None:
         return words("state.not_computed_short")
     if isinstance(value, SuppressedCell):
@@ -134,7 +134,7 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
 
 
 def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
-    """Swaps that passed every guard-rail."""
+    """List the swaps that passed every guard-rail."""
     columns = (
         Column(words("maps.finding"), 1.8),
         Column(words("maps.source"), 1.6),
@@ -165,7 +165,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
 
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
-    """Swaps held back by a guard-rail; counts below the minimum are not given away."""
+    """List swaps held back; counts below the minimum are not given away."""
     columns = (
         Column(words("maps.finding"), 1.8),
         Column(words("maps.source"), 1.6),
@@ -192,7 +192,7 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
 
 
 def term_table(use: ScaleUse, *, words: Strings) -> Table:
-    """Uses of each phrase over the whole span."""
+    """Count the uses of each phrase over the whole span."""
     columns = (
         Column(words("scale.term"), 2.4),
         Column(words("scale.count"), 1.0, "right"),

@@ -155,7 +155,7 @@ class Composer:
             self.add(Prose(note, CAPTION, palette.muted), after=8.0)
 
     def finish(self) -> list[Drawing]:
-        """Number the pages and return them."""
+        """Set the page numbers and return the pages."""
         for number, drawing in enumerate(self.pages, start=1):
             self._footer(drawing, number)
         return self.pages

@@ -53,13 +53,13 @@ class Box:
         return self.y + self.height
 
     def inset(self, across: float, down: float) -> Box:
-        """The box without a margin on each side."""
+        """Take a margin off each side."""
         return Box(self.x + across, self.y + down, self.width - 2 * across, self.height - 2 * down)
 
     def cut(
         self, *, left: float = 0.0, top: float = 0.0, right: float = 0.0, bottom: float = 0.0
     ) -> Box:
-        """The box without the given strips."""
+        """Take the given strips off."""
         return Box(
             self.x + left, self.y + top, self.width - left - right, self.height - top - bottom
         )

@@ -27,7 +27,7 @@ _SPACE: Final = "\u00a0"
 
 
 def count(value: float) -> str:
-    """Whole numbers with thousands separators.
+    """Print whole numbers with thousands separators.
 
     >>> count(12345)
     '12,345'
@@ -45,19 +45,19 @@ def _whole(share: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in [0, 1] as whole per cent.
+    r"""Print a share in [0, 1] as whole per cent.
 
     >>> percent(0.484), percent(0.002), percent(0.0), percent(0.999), percent(float("nan"))
-    ('48\\xa0%', '<1\\xa0%', '0\\xa0%', '>99\\xa0%', '–')
+    ('48\xa0%', '<1\xa0%', '0\xa0%', '>99\xa0%', '–')
     """
     return BLANK if math.isnan(share) else f"{_whole(share)}{_SPACE}%"
 
 
 def percent_interval(low: float, high: float) -> str:
-    """An interval of shares.
+    r"""Print an interval of shares.
 
     >>> percent_interval(0.36, 0.601)
-    '36–60\\xa0%'
+    '36–60\xa0%'
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
@@ -66,7 +66,7 @@ def percent_interval(low: float, high: float) -> str:
 
 
 def points(value: float) -> str:
-    """A difference of shares in percentage points, one decimal below 10.
+    """Print a difference of shares in percentage points, one decimal below 10.
 
     >>> points(0.074), points(0.132), points(-0.05)
     ('7.4', '13', '−5.0')
@@ -79,7 +79,7 @@ def points(value: float) -> str:
 
 
 def decimal(value: float, places: int = 3) -> str:
-    """A plain decimal with a real minus sign.
+    """Print a plain decimal with a real minus sign.
 
     >>> decimal(0.0714), decimal(-1.5, 2), decimal(float("nan"))
     ('0.071', '−1.50', '–')
@@ -90,16 +90,17 @@ def decimal(value: float, places: int = 3) -> str:
 
 
 def signed(value: float, places: int = 3) -> str:
-    """A decimal that always carries its sign.
+    """Print a decimal with its sign, zero without.
 
-    >>> signed(0.02), signed(-0.02)
-    ('+0.020', '−0.020')
+    >>> signed(0.02), signed(-0.02), signed(0.0, 2)
+    ('+0.020', '−0.020', '0.00')
     """
-    return decimal(value, places) if value < 0 or math.isnan(value) else f"+{value:.{places}f}"
+    text = decimal(value, places)
+    return text if value < 0 or math.isnan(value) or not float(text) else f"+{text}"
 
 
 def interval(low: float, high: float, places: int = 3) -> str:
-    """An interval of decimals; "to" keeps a minus sign from meeting a dash.
+    """Print an interval of decimals; "to" keeps a minus sign from meeting a dash.
 
     >>> interval(-0.01, 0.02, 2)
     '−0.01 to 0.02'

@@ -99,7 +99,8 @@ class _Pen:
 
 @singledispatch
 def _paint(mark: Mark, pen: _Pen) -> None:
-    raise TypeError(f"marks of type {type(mark).__name__} cannot be painted")
+    message = f"Marks of type {type(mark).__name__} cannot be painted; register a painter."
+    raise TypeError(message)
 
 
 @_paint.register

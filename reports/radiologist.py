@@ -120,7 +120,7 @@ def _actions(composer: Composer, content: RadiologistContent, chosen: tuple[Acti
 
 
 def _action(composer: Composer, action: Action, number: int) -> None:
-    """Number, swap and evidence on the left, the picture on the right."""
+    """Set number, swap and evidence on the left, the picture on the right."""
     words = composer.style.strings
     left_width = 0.60 * composer.body.width - 18.0
     text_height = paragraph_height(action.evidence, CAPTION, left_width)
@@ -142,7 +142,7 @@ def _action(composer: Composer, action: Action, number: int) -> None:
 
 
 def _phrases(composer: Composer, content: RadiologistContent) -> None:
-    """The phrase chart fills what is left of the page; unused phrases are named below it."""
+    """Fill what is left of the page with the phrase chart; name unused phrases below it."""
     if isinstance(content.overall, SuppressedCell):
         return
     words, minimum = composer.style.strings, content.minimum_n
@@ -212,7 +212,7 @@ def _second_page(composer: Composer, content: RadiologistContent) -> None:
 
 
 def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2) -> Box:
-    """A titled figure frame with its caption at the foot; returns the frame for the figure."""
+    """Set title and caption; return the frame left for the figure."""
     page.bookmarks.append(Bookmark(title, 1, box.y))
     put(page, box.x, box.y + 10.0, title, SUBHEADING)
     tall = max(paragraph_height(caption, CAPTION, box.width), lines * CAPTION.leading)

@@ -40,7 +40,7 @@ def _numbers(composer: Composer, content: RadiologistContent) -> None:
 
 
 def number_table(content: RadiologistContent, *, words: Strings) -> Table:
-    """The phrase chart's numbers; withheld ones in words."""
+    """List the phrase chart's numbers; withheld ones in words."""
     if isinstance(content.overall, SuppressedCell):
         return Table((), ())
     department = None if isinstance(content.department, SuppressedCell) else content.department

@@ -23,7 +23,7 @@ def _order(table: PhraseCalibration) -> list[str]:
 def streams_of_actions(
     table: PhraseCalibration, chosen: tuple[Action, ...]
 ) -> tuple[list[Stream], list[str]]:
-    """The reader's phrases if every action were taken.
+    """Say where the reader's phrases would go if every action were taken.
 
     An action for one pathology moves that pathology's exams only (its ``n``), the rest stays.
     """
@@ -45,7 +45,7 @@ def streams_of_actions(
 def streams_of_map(
     fitted: SubstitutionMap, table: PhraseCalibration, *, least: float = 1e-3
 ) -> tuple[list[Stream], list[str]]:
-    """A fitted plan's cells above ``least`` of the mass."""
+    """List a fitted plan's cells above ``least`` of its mass."""
     plan = np.nan_to_num(fitted.plan)
     cells = np.argwhere(plan > least * max(float(plan.sum()), 1e-300))
     names = fitted.phrases

@@ -61,7 +61,7 @@ class Strings:
         try:
             return self.sentences[key].format(**values)
         except KeyError as missing:
-            message = f"strings: {key!r} cannot be printed; {missing} is missing. Add it to the catalogue."
+            message = f"strings: {key!r} lacks {missing}. Add it to the catalogue or its caller."
             raise StringsError(message) from None
 
     def several(self, key: str, count: int, **values: object) -> str:

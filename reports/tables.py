@@ -6,17 +6,24 @@ A text column may wrap; every other cell is fitted to its column.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
-from reports.marks import Box, Disc, Drawing, Line, Rect
+from reports.figures.axes import Scale
+from reports.marks import Anchor, Box, Disc, Drawing, Line, Rect
 from reports.style import CAPTION, FIGURE, NOTE, Type, palette
-from reports.typeset import fit, paragraph, paragraph_height, put, wrap
+from reports.typeset import fit, paragraph_height, put, width_of, wrap
 
 __all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox"]
 
 _PAD: Final = 3.0
 _GAP: Final = 8.0
+_SPAN: Final = 56.0
+"""Least width of a drawn interval."""
+_MOST_LINES: Final = 12
+_WIDEST: Final = 150.0
+"""A cell wider than this is fitted instead of widening its column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +83,42 @@ class Table:
     rows: tuple[Row, ...]
     empty: str = ""
     id: str = "table"
+    fixed: tuple[float, ...] = ()
+    """Column widths in points, once a page break has made them common to all parts."""
 
-    def _widths(self, width: float) -> list[float]:
+    def _widths(self, width: float) -> tuple[float, ...]:
+        """Widths that show every cell whole where that is possible; shares divide what is left."""
+        if self.fixed:
+            return self.fixed
         free = width - _GAP * (len(self.columns) - 1)
-        total = sum(c.share for c in self.columns)
-        return [free * c.share / total for c in self.columns]
+        needs = [self._need(j) for j in range(len(self.columns))]
+        over = sum(needs) - free
+        if over > 0:
+            return tuple(need * free / sum(needs) for need in needs)
+        total = sum(column.share for column in self.columns)
+        return tuple(n - over * c.share / total for n, c in zip(needs, self.columns, strict=True))
 
-    def _row_height(self, row: Row, widths: list[float]) -> float:
+    def _need(self, j: int) -> float:
+        """Width that column j cannot do without: its longest header word and its widest cell."""
+        column = self.columns[j]
+        needs = [width_of(word, NOTE.bold) for word in column.title.split()]
+        for row in self.rows:
+            cell = row.cells[j]
+            if isinstance(cell, Span):
+                needs.append(_SPAN)
+            elif isinstance(cell, str):
+                parts = cell.split() if column.wraps else [cell]
+                needs.extend(min(width_of(part, row.kind), _WIDEST) for part in parts)
+        return max(needs, default=0.0) + 0.5
+
+    def _row_height(self, row: Row, widths: tuple[float, ...]) -> float:
         lines = CAPTION.leading
         for cell, column, width in zip(row.cells, self.columns, widths, strict=True):
             if column.wraps and isinstance(cell, str):
-                lines = max(lines, paragraph_height(cell, CAPTION, width))
+                lines = max(lines, len(_clipped(cell, CAPTION, width)) * CAPTION.leading)
         return lines + _PAD
 
-    def _header_height(self, widths: list[float]) -> float:
+    def _header_height(self, widths: tuple[float, ...]) -> float:
         heights = [
             paragraph_height(c.title, NOTE.bold, w)
             for c, w in zip(self.columns, widths, strict=True)
@@ -97,7 +126,7 @@ class Table:
         return max(heights) + _PAD + 1.0
 
     def height(self, width: float) -> float:
-        """Header and all rows."""
+        """Add header and all rows."""
         widths = self._widths(width)
         rows = sum(self._row_height(row, widths) for row in self.rows)
         return self._header_height(widths) + (rows or CAPTION.leading + _PAD) + 1.0
@@ -115,9 +144,9 @@ class Table:
         if fitting == len(self.rows):
             return self, None
         if fitting < 3:
-            return None, self
-        head = replace(self, rows=self.rows[:fitting])
-        return head, replace(self, rows=self.rows[fitting:])
+            return None, replace(self, fixed=widths)
+        head = replace(self, rows=self.rows[:fitting], fixed=widths)
+        return head, replace(self, rows=self.rows[fitting:], fixed=widths)
 
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Header, hairlines, rows."""
@@ -141,79 +170,81 @@ class Table:
             ink = palette.rule if last else palette.hairline
             drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
 
-    def _draw_header(self, drawing: Drawing, box: Box, widths: list[float]) -> float:
+    def _draw_header(self, drawing: Drawing, box: Box, widths: tuple[float, ...]) -> float:
         height = self._header_height(widths)
         x = box.x
         for column, width in zip(self.columns, widths, strict=True):
             tall = paragraph_height(column.title, NOTE.bold, width)
             top = box.y + height - _PAD - tall
-            _set(
-                drawing,
-                Box(x, top, width, tall),
-                column.title,
-                NOTE.bold,
-                column.align,
-                palette.muted,
-            )
+            _header_cell(drawing, Box(x, top, width, tall), column.title, column.align)
             x += width + _GAP
         y = box.y + height
         drawing.add(Line(box.x, y, box.right, y, palette.ink, 0.6))
         return y
 
-    def _draw_row(self, drawing: Drawing, row: Row, box: Box, widths: list[float], i: int) -> None:
+    def _draw_row(
+        self, drawing: Drawing, row: Row, box: Box, widths: tuple[float, ...], i: int
+    ) -> None:
         x = box.x
-        baseline = box.y + _PAD / 2 + 7.8
         for j, (cell, column, width) in enumerate(
             zip(row.cells, self.columns, widths, strict=True)
         ):
+            slot = Box(x, box.y, width, box.height)
             if isinstance(cell, Span):
-                _span(drawing, Box(x, box.y, width, box.height), cell, quiet=row.quiet)
+                _span(drawing, slot, cell, quiet=row.quiet)
             elif isinstance(cell, TickBox):
-                side = Box(x + 1.0, box.y + box.height / 2 - 3.7, 7.4, 7.4)
-                drawing.add(Rect(side.x, side.y, side.width, side.height, stroke=palette.ink))
-            elif column.wraps:
-                slot = Box(x, box.y + _PAD / 2, width, box.height)
-                kind = CAPTION.bold if row.strong else CAPTION
-                paragraph(drawing, slot, cell, kind, colour=row.colour, id=f"{self.id}.{i}.{j}")
+                top = slot.y + slot.height / 2 - 3.7
+                drawing.add(Rect(slot.x + 1.0, top, 7.4, 7.4, stroke=palette.ink))
             else:
-                text, kind = fit(cell, row.kind, width)
-                right = column.align == "right"
-                put(
-                    drawing,
-                    x + width if right else x,
-                    baseline,
-                    text,
-                    kind,
-                    colour=row.colour,
-                    anchor="end" if right else "start",
-                    id=f"{self.id}.{i}.{j}",
-                )
+                _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
             x += width + _GAP
 
 
-def _set(drawing: Drawing, box: Box, text: str, kind: Type, align: str, colour: str) -> None:
-    """A header cell of one or more lines."""
+def _clipped(text: str, kind: Type, width: float) -> list[str]:
+    """Break a cell's text into lines, the last of too many ending in an ellipsis."""
+    lines = wrap(text, kind, width)
+    if len(lines) <= _MOST_LINES:
+        return lines
+    last, _ = fit(lines[_MOST_LINES - 1] + " …", kind, width, smallest=kind.size)
+    return [*lines[: _MOST_LINES - 1], last if last.endswith("…") else last + "…"]
+
+
+def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name: str) -> None:
+    """Set a text cell: wrapped, or fitted to one line."""
+    baseline = slot.y + _PAD / 2 + 7.2
+    if column.wraps:
+        for i, line in enumerate(_clipped(cell, row.kind, slot.width)):
+            y = baseline + i * CAPTION.leading
+            put(drawing, slot.x, y, line, row.kind, colour=row.colour, id=name)
+        return
+    text, kind = fit(cell, row.kind, slot.width, smallest=5.0)
+    right = column.align == "right"
+    x = slot.right if right else slot.x
+    anchor: Anchor = "end" if right else "start"
+    put(drawing, x, baseline, text, kind, colour=row.colour, anchor=anchor, id=name)
+
+
+def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
+    """Set a header cell of one or more lines."""
+    kind, right = NOTE.bold, align == "right"
     for i, line in enumerate(wrap(text, kind, box.width)):
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
-        right = align == "right"
-        x = box.right if right else box.x
-        put(drawing, x, y, line, kind, colour=colour, anchor="end" if right else "start")
+        x, anchor = (box.right, "end") if right else (box.x, "start")
+        side: Anchor = "end" if anchor == "end" else "start"
+        put(drawing, x, y, line, kind, colour=palette.muted, anchor=side)
 
 
 def _span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
-    low, high = span.domain
-
-    def at(value: float) -> float:
-        share = (min(max(value, low), high) - low) / (high - low)
-        return box.x + share * box.width
-
+    """Draw an estimate with its interval on the column's scale."""
+    scale = Scale(*span.domain, box.x, box.right)
     middle = box.y + box.height / 2
     if span.reference is not None:
-        x = at(span.reference)
+        x = scale(span.reference)
         drawing.add(Line(x, box.y, x, box.bottom, palette.rule, 0.5))
-    if span.value != span.value:
+    if math.isnan(span.value):
         return
     ink = palette.own_soft if quiet else palette.own
-    if span.low == span.low and span.high == span.high:
-        drawing.add(Line(at(span.low), middle, at(span.high), middle, ink, 1.0, hint=span.hint))
-    drawing.add(Disc(at(span.value), middle, 2.2, "circle", ink, hint=span.hint))
+    if not (math.isnan(span.low) or math.isnan(span.high)):
+        ends = scale(span.low), scale(span.high)
+        drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
+    drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))

@@ -41,7 +41,7 @@ def width_of(string: str, kind: Type) -> float:
 
 
 def text_box(mark: Text) -> Box:
-    """The box a line of text covers, from ascender to descender (turned text: its bounding box)."""
+    """Measure the box a line covers, ascender to descender (turned text: its bounding box)."""
     width = width_of_font(mark.string, mark.font, mark.size)
     shift = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
     up, down = _ASCENT * mark.size, _DESCENT * mark.size
@@ -67,7 +67,7 @@ def put(
 
 
 def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tuple[str, Type]:
-    """A line that fits: first smaller type, then an ellipsis in place of its end."""
+    """Make a line fit: first in smaller type, then with an ellipsis in place of its end."""
     natural = width_of(string, kind)
     if natural <= width:
         return string, kind
@@ -141,7 +141,7 @@ def _lines(text: str, kind: Type, width: float) -> tuple[tuple[_Word, ...], ...]
 
 
 def wrap(text: str, kind: Type, width: float) -> list[str]:
-    """The lines a text breaks into, ``**bold**`` marks taken out.
+    """Break a text into lines, ``**bold**`` marks taken out.
 
     >>> from reports.style import BODY
     >>> wrap("one two", BODY, 20.0)

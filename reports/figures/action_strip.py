@@ -1,4 +1,4 @@
-"""A swap as a picture: own rate with its interval, between what the two phrases lead readers to expect."""
+"""A swap as a picture: own rate and interval between what the two phrases promise."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion, words:
 def _flag(
     drawing: Drawing, frame: Box, x: float, y: float, side: int, phrase: str, expected: float
 ) -> None:
-    """A tick with the phrase and its expectation, above (-1) or below (+1) the line."""
+    """Set a tick with phrase and expectation, above (-1) or below (+1) the line."""
     drawing.add(Line(x, y, x, y + 9.0 * side, palette.muted, 0.9))
     label, kind = fit(f"“{phrase}” {percent(expected)}", NOTE, frame.width)
     half = width_of(label, kind) / 2

@@ -1,4 +1,4 @@
-"""Scales and axes shared by all figures: ticks that fall on round numbers, grid lines that whisper."""
+"""Scales and axes shared by all figures: ticks on round numbers, grid lines that whisper."""
 
 from __future__ import annotations
 

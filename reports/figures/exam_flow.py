@@ -49,7 +49,7 @@ def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
 
 
 def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:
-    """The arrow down, with a branch to each reason; returns the y of the next box."""
+    """Draw the arrow down, with a branch to each reason; return the y of the next box."""
     x = left.x + left.width / 2
     end = y + _between(step)
     drawing.add(Line(x, y, x, end - 3.0, palette.muted, 0.8))

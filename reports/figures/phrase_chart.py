@@ -117,7 +117,7 @@ def _figures(
     minimum_n: int,
     words: Strings,
 ) -> None:
-    """The phrase and its aligned numbers."""
+    """Set the phrase and its aligned numbers."""
     size = min(FIGURE.size, 0.8 * slot.height)
     kind = Type("Book", size, slot.height)
     baseline = slot.y + slot.height / 2 + 0.36 * size
@@ -150,7 +150,7 @@ def phrase_key(
     department: bool,
     own: Literal["own", "department_own"] = "own",
 ) -> None:
-    """The key, one line: every sign with its words."""
+    """Draw the key, one line: every sign with its words."""
     x, y = frame.x, frame.y + 5.0
     entries = ["band", "mean", own] + ["shrunk"] * shrunk + ["department"] * department
     for entry in entries:

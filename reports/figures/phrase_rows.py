@@ -59,7 +59,7 @@ def _department_rates(
 def phrase_rows(
     table: PhraseCalibration, *, minimum_n: int, department: PhraseCalibration | None = None
 ) -> tuple[PhraseRow, ...]:
-    """All phrases from the surest "present" to the surest "absent", own numbers only where n allows.
+    """Order all phrases from surest present to surest absent, own numbers only where n allows.
 
     Phrases without a known expectation come last.
     """

@@ -1,4 +1,4 @@
-"""The reliability curve: of statements made with this certainty, how many were right on CT?
+"""The reliability curve: of statements made with a certainty, the share that CT bore out.
 
 Dotted diagonal: words and CT agree. Pale area: simultaneous 95 % band of the whole curve. Below,
 how often each certainty was used (density over bins, sums to 1).

@@ -1,4 +1,4 @@
-"""Use of the scale's terms over time: recommended and discouraged shares, labelled at their ends."""
+"""Use of the scale's terms over time: two shares, labelled at their ends."""
 
 from __future__ import annotations
 

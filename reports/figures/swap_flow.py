@@ -21,6 +21,7 @@ __all__ = ["Stream", "swap_flow"]
 _LEFT_OUT: Final = frozenset({"absent", "present"})
 _BAR: Final = 7.0
 _LEAST_GAP: Final = 3.0
+_WIDEST_LABEL: Final = 150.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def swap_flow(
     for s in kept:
         before[s.source] = before.get(s.source, 0.0) + s.share / total
         after[s.target] = after.get(s.target, 0.0) + s.share / total
-    label = 0.36 * frame.width
+    label = min(0.36 * frame.width, _WIDEST_LABEL)
     area = frame.cut(left=label, right=label, top=14.0)
     unit = _fit_unit((before, after), area.height, _LEAST_GAP)
     left = _stack(before, order, area, unit, _LEAST_GAP)
