@@ -93,6 +93,11 @@ class Phrases(_Section):
     builtin: str | None = "diagnostic-certainty-scale"
     table: str | None = None
     borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "worrisome for"})
+    discouraged: tuple[str, ...] = (
+        "maybe", "probably", "possibly", "question of", "suggestive of", "suspicious for",
+        "worrisome for", "concerning for",
+    )  # fmt: skip
+    reserved: tuple[str, ...] = ("consistent with", "compatible with", "diagnostic of")
 
     @model_validator(mode="after")
     def _one_source(self) -> Phrases:

@@ -11,10 +11,10 @@ content-keyed shards are what a retry, a resumed run and the next night find.
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
-from prefect import flow, task
+from prefect import Task, flow
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
 
@@ -25,6 +25,7 @@ from pipeline.workers import in_worker
 
 __all__ = ["whole_job"]
 
+P = ParamSpec("P")
 Facts = dict[str, Any]
 
 
@@ -52,72 +53,79 @@ def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
     return not isinstance(state.data, RadcalError)
 
 
-step = partial(
-    task,
-    retries=2,
-    retry_delay_seconds=exponential_backoff(1),
-    retry_jitter_factor=0.5,
-    retry_condition_fn=_worth_retrying,
-    cache_policy=NO_CACHE,
-    persist_result=False,
-)
+def step(name: str) -> Callable[[Callable[P, Facts]], Task[P, Facts]]:
+    """Make a function a task of this job: retried with jitter, nothing kept in Prefect."""
+
+    def decorated(function: Callable[P, Facts]) -> Task[P, Facts]:
+        return Task(
+            function,
+            name=name,
+            retries=2,
+            retry_delay_seconds=exponential_backoff(1),
+            retry_jitter_factor=0.5,
+            retry_condition_fn=_worth_retrying,
+            cache_policy=NO_CACHE,
+            persist_result=False,
+        )
+
+    return decorated
 
 
-@step(name="ingest")
+@step("ingest")
 def ingest(config: str, source: str) -> Facts:
     """Read one export into exams."""
     return in_worker(intake.ingest_source, config, source)
 
 
-@step(name="register")
+@step("register")
 def register(config: str, exams: list[str]) -> Facts:
     """Give everyone in the new exams a code."""
     return {"shards": intake.register(config, exams)}
 
 
-@step(name="de-identify")
+@step("de-identify")
 def deidentify(config: str, shard: str, batch: list[str]) -> Facts:
     """Code and clean one shard of exams."""
     return in_worker(intake.clean_shard, config, shard, batch)
 
 
-@step(name="pair")
+@step("pair")
 def pair(config: str, coded: list[str]) -> Facts:
     """Find the CT that answers each X-ray."""
     return evidence.pair_exams(config, coded)
 
 
-@step(name="extract")
+@step("extract")
 def extract(config: str, shard: str, pairs: str) -> Facts:
     """Read the paired reports of one shard."""
     return in_worker(evidence.read_shard, config, pairs, shard)
 
 
-@step(name="tally")
+@step("tally")
 def tally(config: str, pairs: str, reports: list[str]) -> Facts:
     """Set each forecast against its outcome, and count."""
     return evidence.observe_pairs(config, pairs, reports)
 
 
-@step(name="issue")
+@step("issue")
 def choose_issue(config: str, tallies: str, period: str | None) -> Facts:
     """Settle the period, the readers and the pathologies."""
     return issue.choose_issue(config, tallies, period)
 
 
-@step(name="feedback")
+@step("feedback")
 def feedback(config: str, reader: str, chosen: Facts, run: Facts) -> Facts:
     """Calibrate and advise one reader, and draw the page."""
     return in_worker(issue.feedback_page, config, chosen, run, reader)
 
 
-@step(name="review")
+@step("review")
 def review(config: str, chosen: Facts, run: Facts) -> Facts:
     """Calibrate the department, and draw the committee's review."""
     return in_worker(issue.committee_page, config, chosen, run)
 
 
-@step(name="deliver")
+@step("deliver")
 def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
     """Put every page into its recipient's folder."""
     return issue.deliver(config, period, pages)

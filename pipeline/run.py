@@ -86,9 +86,9 @@ class Run:
                 self.config, self.id, [asdict(c) for c in self.checks], self.manifest_rows()
             )
             self._write_manifest("refused")
-            lines = "; ".join(f"{c.name}: found {c.found}, required {c.required}" for c in failed)
+            lines = "; ".join(f"{c.name}: {c.found}, required {c.required}" for c in failed)
             msg = (
-                f"{len(failed)} of {len(self.checks)} gates failed, nothing was delivered. {lines}. "
+                f"{len(failed)} of {len(self.checks)} gates failed; nothing delivered: {lines}. "
                 f"See {page}."
             )
             raise GateFailedError(msg)
@@ -114,7 +114,7 @@ class Run:
         )
 
     def facts(self) -> Facts:
-        """What the pages say about the run; nothing here depends on the clock."""
+        """Give what the pages say about the run; nothing here depends on the clock."""
         a = self.accounting()
         return {
             "flow": self.results["pair"][0]["flow"],
@@ -139,7 +139,7 @@ class Run:
         )
 
     def manifest_rows(self) -> list[list[str]]:
-        """The manifest's entries that a page shows."""
+        """Give the manifest's entries that a page shows."""
         a = self.accounting()
         return [
             ["run", self.id],

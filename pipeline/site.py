@@ -17,12 +17,12 @@ from extraction.rules import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
-from pipeline.deidentify import Deidentifier, DeidentifierOptions
+from pipeline.deidentify import Deidentifier, Options
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.provenance import code_digest
 from pipeline.store import SCHEMA_VERSION, Workspace
-from pipeline.vault import Vault, key_from_environment
+from pipeline.vault import Vault
 
 __all__ = ["Site"]
 
@@ -55,8 +55,12 @@ class Site:
     @cached_property
     def deidentifier(self) -> Deidentifier:
         """The instrument that takes identifiers out of text."""
-        options = DeidentifierOptions(replacement=self.config.deidentification.replacement)
-        return Deidentifier(options)
+        return Deidentifier(
+            Options(
+                replacement=self.config.deidentification.replacement,
+                max_characters=self.config.input.max_text_characters,
+            )
+        )
 
     @cached_property
     def phrases(self) -> PhraseTable:
@@ -89,12 +93,9 @@ class Site:
         return dict(zip(table["exam_code"].astype(str), chest, strict=True))
 
     def open_vault(self, *, read_only: bool) -> Vault:
-        """Open the vault, making it on the first run."""
+        """Open the vault; to write to it, make it first if this is the first run."""
         path = self.workspace.root / "raw" / "vault.sqlite"
-        key = key_from_environment()
-        if not path.exists() and not read_only:
-            return Vault.create(path, key)
-        return Vault.open(path, key, read_only=read_only)
+        return Vault.open(path, read_only=True) if read_only else Vault.ensure(path)
 
     def sources(self) -> list[Path]:
         """Files that match ``[input] paths``, in order of their names.

@@ -13,13 +13,16 @@ from typing import Final
 
 import pandas as pd
 
-from pipeline.deidentify import Deidentifier, KnownIdentifiers, LeakScan, Quarantined
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 
 __all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
 
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
 )  # fmt: skip
+
+_WITHHELD: Final = Clean("", (), 0)
+"""Stands in for a withheld report until its row is dropped."""
 
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
@@ -82,24 +85,17 @@ def clean(
         The identifiers of everyone in the batch; a hit withholds the report.
     """
     keys = _exam_keys(exams, codes.study)
-    texts: list[str] = []
-    locked: list[int] = []
-    reasons: list[str] = []
-    removed: Counter[str] = Counter()
-    for text, known in zip(exams["text"], known_identifiers(exams), strict=True):
-        result = deidentifier.clean(text, known=known)
-        reason = result.reason if isinstance(result, Quarantined) else ""
-        if not isinstance(result, Quarantined):
-            removed.update(span.category for span in result.removed)
-            reason = "leak_found" if scan.hits(result.text) else ""
-            locked.append(result.phrases_locked)
-            texts.append(result.text)
-        else:
-            locked.append(0)
-            texts.append("")
-        reasons.append(reason)
+    outcomes = [
+        deidentifier.clean(text, known=known, scan=scan)
+        for text, known in zip(exams["text"], known_identifiers(exams), strict=True)
+    ]
+    kept = [outcome if isinstance(outcome, Clean) else _WITHHELD for outcome in outcomes]
+    reasons = [o.reason if isinstance(o, Quarantined) else "" for o in outcomes]
+    removed: Counter[str] = Counter(span.category for outcome in kept for span in outcome.removed)
     coded = _coded(exams, codes, min_age_years).assign(
-        exam_key=keys, text=texts, phrases_locked=locked
+        exam_key=keys,
+        text=[outcome.text for outcome in kept],
+        phrases_locked=[outcome.phrases_locked for outcome in kept],
     )
     bad = pd.Series(reasons, index=coded.index) != ""
     withheld = pd.DataFrame({"exam_key": keys, "reason": reasons})[bad.to_numpy()]

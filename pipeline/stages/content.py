@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -104,6 +104,7 @@ def radiologist_content(
         trend=tuple(trend),
         cases=reader_cases,
         logistic=results.logistic,
+        discouraged=frozenset(issue.config.phrases.discouraged),
     )
 
 
@@ -136,7 +137,7 @@ def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
     return tuple(_case(row) for row in pd.concat([missed[::-1], good]).to_dict("records"))
 
 
-def _case(row: dict[str, object]) -> Case:
+def _case(row: Mapping[Hashable, object]) -> Case:
     xray, ct = str(row["pair_id"]).split(":")
     gap = float(str(row["_gap"]))
     return Case(

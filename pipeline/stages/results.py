@@ -47,11 +47,18 @@ class Scale:
     @property
     def guard_rails(self) -> GuardRails:
         """The configured limits of advice."""
-        settings = self.config.advice
+        settings, scale = self.config.advice, self.config.phrases
+        never = {*scale.discouraged, *scale.reserved} & set(self.phrases.phrases)
         return GuardRails(
             min_n=settings.min_exams,
             max_step=settings.max_step,
             min_stability=settings.min_stability,
+            forbidden=frozenset(
+                (source, target)
+                for source in self.phrases.phrases
+                for target in never
+                if source != target
+            ),
         )
 
 

@@ -130,14 +130,12 @@ def _clean_key(site: Site, shard: str) -> str:
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:
     with site.open_vault(read_only=True) as vault:
-        readers = exams["reader_id"].tolist()
-        named = vault.codes("reader", [r for r in readers if r])
-        coded = iter(named)
+        patients = exams["patient_id"].tolist()
         return Codes(
             study=vault.codes("study", exams["accession"].tolist()),
-            patient=vault.codes("patient", exams["patient_id"].tolist()),
-            reader=[next(coded) if r else "" for r in readers],
-            shift_days=vault.shift_days(exams["patient_id"].tolist()),
+            patient=vault.codes("patient", patients),
+            reader=vault.codes("reader", exams["reader_id"].tolist()),
+            shift_days=vault.shift_days(patients),
         )
 
 

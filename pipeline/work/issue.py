@@ -26,7 +26,7 @@ from pipeline.stages.results import (
 from pipeline.stages.review import CommitteeFacts, committee_content
 from pipeline.stages.rows import advice_table, result_table
 from reports import committee, gate_failure, radiologist
-from reports.content import GateFailureContent, SuppressedCell, TrendPoint
+from reports.content import GateFailureContent, Instrument, SuppressedCell, TrendPoint
 from reports.style import style_for
 
 __all__ = ["choose_issue", "committee_page", "deliver", "feedback_page", "refusal_page"]
@@ -191,7 +191,7 @@ def _fates(site: Site, run: Facts, period: Period) -> pd.DataFrame:
     return fates[fates["performed_month"].isin(period.months)]
 
 
-def _instrument(site: Site, run: Facts) -> content.Instrument:
+def _instrument(site: Site, run: Facts) -> Instrument:
     return content.instrument(
         f"{site.engine.name} {site.engine.version}", counts=[tuple(c) for c in run["counts"]]
     )
