@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.readers import Staff
@@ -39,10 +40,19 @@ def _rates(name: str) -> FloatArray:
     return np.array([rates[p.name][name] for p in wording().pathologies])
 
 
-def _pick(cumulative: FloatArray, *, rng: np.random.Generator) -> IntArray:
-    """Draw one index per row of cumulative probabilities, along the last axis."""
-    u = rng.random(cumulative.shape[:-1])[..., None]
-    return np.asarray(np.minimum((u > cumulative).sum(-1), cumulative.shape[-1] - 1), np.int64)
+def _scores(exams: int, *, rng: np.random.Generator) -> FloatArray:
+    """Draw a uniform score (N, P) behind each phrase: a Gaussian copula within groups.
+
+    Phrases are ordered by strength, so correlated scores make related findings strong together.
+    Outcomes are drawn independently given the phrases, so nothing of the calibration changes.
+    """
+    coherence, names = hospital()["coherence"], [p.name for p in wording().pathologies]
+    latent = rng.standard_normal((exams, len(names)))
+    for group in coherence["groups"]:
+        members = [names.index(name) for name in group]
+        shared, rho = rng.standard_normal((exams, 1)), coherence["correlation"]
+        latent[:, members] = np.sqrt(rho) * shared + np.sqrt(1 - rho) * latent[:, members]
+    return np.asarray(ndtr(latent), dtype=np.float64)
 
 
 def draw_phrases(reader: IntArray, *, staff: Staff, rng: np.random.Generator) -> IntArray:
@@ -56,7 +66,9 @@ def draw_phrases(reader: IntArray, *, staff: Staff, rng: np.random.Generator) ->
     mention = _rates("mention")
     said = rng.random((reader.size, mention.size)) < mention
     said[~said.any(axis=1), int(np.argmax(mention))] = True
-    phrase = _pick(staff.usage.cumsum(-1)[reader], rng=rng)
+    cumulative = staff.usage.cumsum(-1)[reader]
+    above = _scores(reader.size, rng=rng)[..., None] > cumulative
+    phrase = np.minimum(above.sum(-1), cumulative.shape[-1] - 1)
     return np.where(said, phrase, -1)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pandas as pd
 
 from pipeline.simulate.lexicon import hospital, wording
-from pipeline.simulate.readers import Staff, projected_curve
+from pipeline.simulate.readers import Reader, Staff, projected_curve
 from pipeline.simulate.scale import ct_labels, phrase_means
 
 __all__ = ["EXAM_COLUMNS", "TABLES", "Ledger", "Truth", "fixed_tables"]
@@ -95,11 +95,20 @@ def _readers(staff: Staff) -> pd.DataFrame:
                 "fitted_intercept": intercept,
                 "fitted_slope": slope,
                 "habits": len(reader.habits),
+                "favourites": "; ".join(_favourites(reader)),
                 "xray_style": reader.xray_style,
                 "ct_style": reader.ct_style,
             }
         )
     return pd.DataFrame(rows)
+
+
+def _favourites(reader: Reader) -> list[str]:
+    """Return the three hedges a reader writes most often relative to the department."""
+    weights = hospital()["phrase_weights"]
+    liking = reader.favourites / [weights[p] for p in wording().phrases]
+    order = liking[1:-1].argsort()[::-1][:3] + 1
+    return [wording().phrases[k] for k in order]
 
 
 def _habits(staff: Staff) -> pd.DataFrame:

@@ -119,6 +119,25 @@ def test_prevalence_is_the_declared_one(sim: Simulation) -> None:
     assert (abs(seen["mean"] - wanted) < 3.5 * error).all()
 
 
+def test_related_findings_go_together_and_unrelated_ones_do_not(sim: Simulation) -> None:
+    wide = sim.truth.outcomes.pivot(index="xr_exam_id", columns="pathology", values="probability")
+    together = wide.corr()
+    assert together.loc["pneumonia", "consolidation"] > 0.25
+    assert together.loc["pleural effusion", "pulmonary edema"] > 0.25
+    assert abs(together.loc["pneumonia", "pleural effusion"]) < 0.12
+
+
+def test_favourites_are_written_more_than_the_department_writes_them(sim: Simulation) -> None:
+    stated = sim.truth.outcomes
+    overall = stated["phrase"].value_counts(normalize=True)
+    more = []
+    for reader in sim.truth.readers.itertuples():
+        own = stated.loc[stated["reader_id"] == reader.reader_id, "phrase"]
+        share = own.value_counts(normalize=True)
+        more += [share.get(p, 0.0) > overall[p] for p in reader.favourites.split("; ")]
+    assert sum(more) > 0.85 * len(more)
+
+
 def test_report_findings_of_a_pair_are_its_outcomes(sim: Simulation) -> None:
     stated = sim.truth.report_findings.set_index(["exam_id", "pathology"])["phrase"]
     outcomes = sim.truth.outcomes
