@@ -12,6 +12,7 @@ from typing import Final
 import typer
 
 from calibration.errors import CalibrationError
+from extraction.errors import ExtractionError
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, RadcalError
 
@@ -50,7 +51,7 @@ def main() -> None:
     except RadcalError as error:
         typer.echo(f"radcal: {error}", err=True)
         sys.exit(error.exit_code)
-    except CalibrationError as error:
+    except (CalibrationError, ExtractionError) as error:
         typer.echo(f"radcal: {error}", err=True)
         sys.exit(ConfigurationError.exit_code)
     except Exception as error:

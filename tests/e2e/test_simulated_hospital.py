@@ -1,0 +1,183 @@
+"""The demonstration recovers the simulated hospital's truth, and gives nobody away."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pypdf
+import pytest
+
+from calibration.readers import logistic_calibration
+from calibration.survey import builtin
+from calibration.tally import tally
+from pipeline.vault import Vault
+from tests.e2e.commands import Demo, radcal
+
+pytestmark = pytest.mark.slow
+
+
+def table(demo: Demo, name: str) -> pd.DataFrame:
+    shards = sorted((demo.workspace / "analysis" / name).glob("*.parquet"))
+    return pd.concat([pd.read_parquet(shard) for shard in shards], ignore_index=True)
+
+
+def study_codes(demo: Demo, accessions: list[str]) -> dict[str, str]:
+    with Vault.open(demo.workspace / "raw" / "vault.sqlite", demo.key, read_only=True) as vault:
+        return dict(zip(accessions, vault.codes("study", accessions), strict=True))
+
+
+def test_demo_ends_well_and_tells_its_counts(demo: Demo) -> None:
+    assert demo.finished.code == 0, demo.finished.err
+    assert demo.finished.summary["outcome"] == "delivered"
+    assert demo.finished.summary["pages_delivered"] == 13
+
+
+def test_every_reader_and_the_committee_get_a_page(demo: Demo) -> None:
+    folders = sorted(p.name for p in demo.delivery().iterdir())
+    assert len([f for f in folders if f.startswith("R-")]) == 12
+    for folder in folders:
+        name = "review.pdf" if folder == "committee" else "feedback.pdf"
+        page = demo.delivery() / folder / name
+        assert page.stat().st_mode & 0o777 == 0o600
+        assert len(pypdf.PdfReader(page).pages) >= 2
+
+
+def test_pairs_are_those_of_the_truth_but_for_withheld_reports(demo: Demo) -> None:
+    truth = pd.read_parquet(demo.truth / "pairs.parquet")
+    codes = study_codes(demo, sorted({*truth["xr_accession"], *truth["ct_accession"]}))
+    expected = set(
+        zip(truth["xr_accession"].map(codes), truth["ct_accession"].map(codes), strict=True)
+    )
+    found = table(demo, "pairs")
+    pairs = set(zip(found["xr_study_code"], found["ct_study_code"], strict=True))
+    withheld = {key.split(".")[0] for key in table(demo, "withheld")["exam_key"]}
+    missed = {pair for pair in expected - pairs if not set(pair) & withheld}
+    assert pairs <= expected
+    assert missed == set()
+    assert len(pairs) >= 0.98 * len(expected)
+
+
+def test_extraction_agrees_with_the_truth_cell_by_cell(demo: Demo) -> None:
+    truth = pd.read_parquet(demo.truth / "report_findings.parquet")
+    codes = study_codes(demo, sorted(truth["accession"].unique()))
+    truth["exam_key"] = (
+        truth["accession"].map(codes) + "." + truth["status"] + "." + truth["version"].astype(str)
+    )
+    read = set(table(demo, "readings")["exam_key"])
+    truth = truth[truth["exam_key"].isin(read)]
+    found = table(demo, "report_findings")
+    found = found[found["pathology"].isin(set(truth["pathology"]))]
+    both = truth.merge(found, on=["exam_key", "pathology"], how="outer")
+    wrong = (both["phrase_x"].fillna("") != both["phrase_y"].fillna("")).sum()
+    cells = len(read) * truth["pathology"].nunique()
+    assert 1 - wrong / cells >= 0.97
+
+
+def test_reader_slopes_are_recovered_within_their_intervals(demo: Demo) -> None:
+    phrases = builtin("diagnostic-certainty-scale")
+    index = {phrase: k for k, phrase in enumerate(phrases.phrases)}
+    truth = pd.read_csv(demo.truth / "readers.csv")
+    with Vault.open(demo.workspace / "raw" / "vault.sqlite", demo.key, read_only=True) as vault:
+        codes = vault.codes("reader", truth["reader_id"].tolist())
+    observations = table(demo, "observations")
+    surveyed = observations[observations["phrase"].isin(index)]
+    inside = []
+    for code, slope in zip(codes, truth["fitted_slope"], strict=True):
+        own = surveyed[surveyed["reader_code"] == code]
+        counted = tally(
+            own["phrase"].map(index).to_numpy(dtype=np.int64),
+            own["label"].to_numpy(),
+            n_phrases=len(phrases),
+        )
+        line = logistic_calibration(counted, phrase_table=phrases).slope
+        inside.append(line.low <= slope <= line.high)
+    assert sum(inside) >= 0.9 * len(inside), inside
+
+
+def outputs(demo: Demo) -> Iterator[tuple[Path, str]]:
+    """Every byte outside the raw zone and the export itself, as text that can be searched."""
+    yield Path("stdout"), demo.finished.out
+    yield Path("stderr"), demo.finished.err
+    kept_apart = (demo.workspace / "raw", demo.folder / "demo" / "hospital")
+    for path in sorted(demo.folder.rglob("*")):
+        if not path.is_file() or any(path.is_relative_to(zone) for zone in kept_apart):
+            continue
+        yield path, str(path.relative_to(demo.folder))
+        if path.suffix == ".parquet":
+            yield path, pd.read_parquet(path).to_csv()
+        elif path.suffix == ".pdf":
+            reader = pypdf.PdfReader(path)
+            yield path, "\n".join(page.extract_text() for page in reader.pages)
+            yield path, str(reader.metadata)
+        yield path, path.read_bytes().decode("latin-1")
+
+
+def canaries(demo: Demo) -> set[str]:
+    """Planted identifiers distinctive enough that finding one anywhere is a leak."""
+    lines = (demo.truth / "identifiers.jsonl").read_text(encoding="utf-8").splitlines()
+    planted = [json.loads(line) for line in lines]
+    return {_folded(p["text"]) for p in planted if p["distinctive"] and p["category"] != "DATE"}
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[^0-9a-z]+", " ", text.casefold()).strip()
+
+
+def _found(text: str, wanted: set[str]) -> set[str]:
+    """Wanted strings of one to four words that stand in the text, by set intersection."""
+    words = _folded(text).split()
+    hits: set[str] = set()
+    for length in range(1, 5):
+        joined = {" ".join(words[i : i + length]) for i in range(len(words) - length + 1)}
+        hits |= joined & wanted
+    return hits
+
+
+def test_search_for_identifiers_finds_them_where_they_are(demo: Demo) -> None:
+    exams = (demo.folder / "demo" / "hospital" / "exams.csv").read_text(encoding="utf-8")
+    wanted = {w for w in canaries(demo) if len(w.split()) <= 4}
+    assert len(wanted) > 1000
+    assert len(_found(exams, wanted)) > 0.95 * len(wanted)
+
+
+def test_no_planted_identifier_in_any_byte_outside_the_raw_zone(demo: Demo) -> None:
+    wanted = canaries(demo)
+    leaks = {str(path): found for path, text in outputs(demo) if (found := _found(text, wanted))}
+    assert leaks == {}
+
+
+def test_reports_are_not_kept_by_prefect(demo: Demo) -> None:
+    (database,) = (demo.workspace / "prefect").glob("prefect.db")
+    with sqlite3.connect(database) as connection:
+        (runs,) = connection.execute("select count(*) from task_run").fetchone()
+        parameters = str(connection.execute("select parameters from flow_run").fetchall())
+    assert runs > 10
+    assert "radcal.toml" in parameters
+    assert not re.search("effusion|pneumonia|opacity", parameters)
+
+
+def test_second_run_changes_nothing_and_says_so(demo: Demo) -> None:
+    def content() -> dict[str, bytes]:
+        zones = ("raw/exams", "analysis", "delivery")
+        files = [p for z in zones for p in (demo.workspace / z).rglob("*") if p.is_file()]
+        return {str(p): p.read_bytes() for p in files}
+
+    before = content()
+    again = radcal("demo", "--out", "demo", "--json", cwd=demo.folder)
+    assert again.code == 0, again.err
+    assert again.summary["outcome"] == "nothing changed"
+    assert again.summary["pages_unchanged"] == 13
+    assert content() == before
+
+
+def test_status_tells_the_last_run(demo: Demo) -> None:
+    told = radcal("status", "demo/radcal.toml", "--json", cwd=demo.folder)
+    assert told.code == 0
+    assert told.summary["runs"] == 1
+    assert told.summary["outcome"] == "delivered"
