@@ -120,7 +120,9 @@ def test_prevalence_is_the_declared_one(sim: Simulation) -> None:
 
 
 def test_related_findings_go_together_and_unrelated_ones_do_not(sim: Simulation) -> None:
-    wide = sim.truth.outcomes.pivot(index="xr_exam_id", columns="pathology", values="probability")
+    wide = sim.truth.outcomes.pivot_table(
+        index="xr_exam_id", columns="pathology", values="probability"
+    )
     together = wide.corr()
     assert together.loc["pneumonia", "consolidation"] > 0.25
     assert together.loc["pleural effusion", "pulmonary edema"] > 0.25
