@@ -4,9 +4,8 @@ Nothing is estimated here. A phrase *stands as expected* where its 95 % interval
 what readers expect; statements of 0 % and 100 % are not judged (nobody is certain every time), and
 neither is a phrase of unknown meaning. Which actions to show: every suggestion that calibration
 let through, ordered by the number of exams that carry the gap, n·|observed − expected|; a
-suggestion from all findings
-together stands in for those of single findings with the same source phrase; phrases that the
-institution discourages are never advised.
+suggestion from all findings together stands in for those of single findings with the same source
+phrase; phrases that the institution discourages are never advised.
 """
 
 from __future__ import annotations
@@ -44,7 +43,6 @@ class Action:
     pathology: str | None
     suggestion: Suggestion
     title: str
-    scope: str
     evidence: str
 
 
@@ -81,7 +79,6 @@ def actions(content: RadiologistContent, *, words: Strings) -> tuple[Action, ...
             pathology=pathology,
             suggestion=suggestion,
             title=words("action.swap", source=suggestion.source, target=suggestion.target),
-            scope=pathology or words("action.scope_all"),
             evidence=_evidence(suggestion, pathology, words),
         )
         for pathology, suggestion in _chosen(content)
@@ -93,6 +90,7 @@ def _evidence(suggestion: Suggestion, pathology: str | None, words: Strings) -> 
     parts = [
         words(
             "action.evidence",
+            scope=_sentence_case(pathology or words("action.scope_all")),
             source=suggestion.source,
             target=suggestion.target,
             observed=percent(suggestion.observed),
@@ -109,6 +107,10 @@ def _evidence(suggestion: Suggestion, pathology: str | None, words: Strings) -> 
     if suggestion.target == "consistent with":
         parts.append(words("action.consistent_with"))
     return " ".join(part for part in parts if part)
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _held_out(effect: HeldOutEffect, words: Strings) -> str:

@@ -186,6 +186,8 @@ def _readers(composer: Composer, content: CommitteeContent) -> None:
 
 def _readers_note(content: CommitteeContent, composer: Composer) -> str:
     words = composer.style.strings
-    note = words("committee.readers_note", minimum=f"{content.minimum_reliability:g}")
+    note = words(
+        "committee.readers_note", minimum=f"{content.minimum_reliability:g}", few=content.minimum_n
+    )
     missing = missing_measures(content, words=words)
     return f"{note} {words('committee.absent_columns', names=missing)}" if missing else note

@@ -1,4 +1,4 @@
-"""The committee's reader tables: coded, in code order, with unreportable figures grey or withheld.
+"""The committee's reader tables: coded, in code order, with unreportable figures withheld.
 
 A column is printed when at least one reader has the figure; measures that no reader has are named
 as not computed, so that an absent column cannot be mistaken for an absent difference.
@@ -7,7 +7,7 @@ as not computed, so that an absent column cannot be mistaken for an absent diffe
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -59,16 +59,25 @@ def _estimates(rows: Iterable[ReaderRow], measure: _Measure) -> list[Estimate]:
 
 def missing_measures(content: CommitteeContent, *, words: Strings) -> str:
     """Names of the measures that no reader has, for the line that says so."""
-    absent = [words(f"readers.{m.key}") for m in _MEASURES if not _estimates(content.readers, m)]
+    shown = {m.key for m in _shown(content.readers)}
+    gone = shown | {"intercept"} if "gap" in shown else shown
+    absent = [words(f"readers.{m.key}") for m in _MEASURES if m.key not in gone]
     return ", ".join(absent)
+
+
+def _shown(rows: Sequence[ReaderRow]) -> list[_Measure]:
+    """Choose the measures to print; the intercept only where the plainer gap is absent."""
+    found = [m for m in _MEASURES if _estimates(rows, m)]
+    plain = any(m.key == "gap" for m in found)
+    return [m for m in found if not (plain and m.key == "intercept")]
 
 
 def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     """All readers in code order."""
     rows = sorted(content.readers, key=lambda row: row.code)
-    shown = [m for m in _MEASURES if _estimates(rows, m)]
+    shown = _shown(rows)
     domains = {m.key: _domain(_estimates(rows, m), m.reference) for m in shown if m.graph}
-    columns = [
+    columns: list[Column] = [
         Column(words("readers.code"), 1.3),
         Column(words("readers.n"), 1.1, "right"),
         Column(words("readers.share"), 0.9, "right"),
@@ -100,24 +109,24 @@ def _row(
     words: Strings,
 ) -> Row:
     few = row.n < content.minimum_n
-    too_few = words("state.too_few", minimum=content.minimum_n)
+    unreportable = row.reliability < content.minimum_reliability
+    hidden = few or unreportable
     cells: list[Cell] = [
         row.code,
-        too_few if few else count(row.n),
+        words("state.few_short") if few else count(row.n),
         BLANK if few or row.share_paired is None else percent(row.share_paired),
     ]
     for measure in shown:
-        cells.extend(_cells(None if few else measure.of(row), measure, domains))
+        cells.extend(_cells(None if hidden else measure.of(row), measure, domains))
     if any(not math.isnan(r.reliability) for r in content.readers):
         cells.append(BLANK if few else decimal(row.reliability, 2))
-    unreportable = row.reliability < content.minimum_reliability
     note = BLANK
     if unreportable and not few:
         note = words("state.not_reportable")
     elif row.signal and not few:
         note = words("readers.is_signal")
     cells.append(note)
-    return Row(tuple(cells), quiet=few or unreportable, strong=note == words("readers.is_signal"))
+    return Row(tuple(cells), quiet=hidden, strong=note == words("readers.is_signal"))
 
 
 def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, float]]) -> list[Cell]:

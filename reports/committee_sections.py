@@ -32,7 +32,9 @@ def _absent(composer: Composer) -> None:
 def sensitivity(composer: Composer, content: CommitteeContent) -> None:
     """One table per question."""
     words = composer.style.strings
-    composer.heading(words("committee.sensitivity"), note=words("committee.sensitivity_lead"))
+    composer.heading(
+        words("committee.sensitivity"), room=190.0, note=words("committee.sensitivity_lead")
+    )
     if content.sensitivity is None:
         _absent(composer)
         return

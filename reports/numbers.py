@@ -86,17 +86,19 @@ def decimal(value: float, places: int = 3) -> str:
     """
     if math.isnan(value):
         return BLANK
-    return f"{value:.{places}f}".replace("-", "−")
+    text = f"{value:.{places}f}"
+    return text.replace("-", "−") if float(text) else text.lstrip("-")
 
 
 def signed(value: float, places: int = 3) -> str:
     """Print a decimal with its sign, zero without.
 
-    >>> signed(0.02), signed(-0.02), signed(0.0, 2)
+    >>> signed(0.02), signed(-0.02), signed(-0.0001, 2)
     ('+0.020', '−0.020', '0.00')
     """
     text = decimal(value, places)
-    return text if value < 0 or math.isnan(value) or not float(text) else f"+{text}"
+    signless = value < 0 or math.isnan(value) or not float(text)
+    return text if signless else f"+{text}"
 
 
 def interval(low: float, high: float, places: int = 3) -> str:

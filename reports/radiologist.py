@@ -1,7 +1,8 @@
 """One radiologist's feedback: two core pages, then appendices with pathologies, numbers and cases.
 
 Page 1: the sentence, at most three actions, the phrase chart. Page 2: curve, flow or trend, how to
-read it, what it is not. Appendices are left out where there is nothing to put into them.
+read it, what it is not. With too few exams both become one page. Appendices are left out where
+there is nothing to put into them.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     composer = Composer(style, content.masthead)
     composer.new_page()
     _first_page(composer, content)
-    composer.new_page()
+    if not isinstance(content.overall, SuppressedCell):
+        composer.new_page()
     _second_page(composer, content)
     appendices(composer, content)
     return composer.finish()
@@ -121,24 +123,20 @@ def _actions(composer: Composer, content: RadiologistContent, chosen: tuple[Acti
 
 def _action(composer: Composer, action: Action, number: int) -> None:
     """Set number, swap and evidence on the left, the picture on the right."""
-    words = composer.style.strings
-    left_width = 0.60 * composer.body.width - 18.0
-    text_height = paragraph_height(action.evidence, CAPTION, left_width)
-    height = max(16.0 + text_height, ACTION_STRIP_HEIGHT) + 8.0
+    width = 0.60 * composer.body.width - 18.0
+    title = paragraph_height(action.title, SUBHEADING, width)
+    text = paragraph_height(action.evidence, CAPTION, width)
+    height = max(4.0 + title + text, ACTION_STRIP_HEIGHT) + 8.0
     box = composer.claim(height)
     page = composer.page
     page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
     put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
-    text, kind = fit(f"{action.title}", SUBHEADING, 0.72 * left_width, smallest=5.5)
-    left = Box(box.x + 18.0, box.y, left_width, height)
-    put(page, left.x, box.y + 12.0, text, kind, id=f"action.{number}")
-    scope, face = fit(action.scope, NOTE, 0.27 * left_width, smallest=5.0)
-    put(page, left.right, box.y + 12.0, scope, face, colour=palette.muted, anchor="end")
-    paragraph(page, left.cut(top=17.0), action.evidence, CAPTION)
-    picture = Box(
-        left.right + 24.0, box.y + 3.0, box.right - left.right - 24.0, ACTION_STRIP_HEIGHT
-    )
-    action_strip(page, picture, suggestion=action.suggestion, words=words)
+    left = Box(box.x + 18.0, box.y + 3.0, width, height)
+    below = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
+    paragraph(page, left.cut(top=below - left.y), action.evidence, CAPTION)
+    x = left.right + 24.0
+    picture = Box(x, box.y + 3.0, box.right - x, ACTION_STRIP_HEIGHT)
+    action_strip(page, picture, suggestion=action.suggestion)
 
 
 def _phrases(composer: Composer, content: RadiologistContent) -> None:
@@ -196,7 +194,8 @@ def _second_page(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
     chosen = actions(content, words=words)
     if isinstance(content.overall, SuppressedCell):
-        _trend(composer.page, composer.claim(190.0), content, words)
+        composer.skip(10.0)
+        _trend(composer.page, composer.claim(190.0 if content.trend else 40.0), content, words)
     else:
         box = composer.claim(_CURVE_HEIGHT + 60.0)
         left, right = box.columns(2, gutter=2 * GUTTER)

@@ -16,7 +16,7 @@ __all__ = ["appendices", "case_table", "number_table"]
 
 def appendices(composer: Composer, content: RadiologistContent) -> None:
     """Add every appendix for which there is something to show."""
-    if content.by_pathology:
+    if any(not isinstance(part.result, SuppressedCell) for part in content.by_pathology):
         _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
         _numbers(composer, content)

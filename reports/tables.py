@@ -19,7 +19,7 @@ __all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox"]
 
 _PAD: Final = 3.0
 _GAP: Final = 8.0
-_SPAN: Final = 56.0
+_SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
 _WIDEST: Final = 150.0
@@ -115,7 +115,7 @@ class Table:
         lines = CAPTION.leading
         for cell, column, width in zip(row.cells, self.columns, widths, strict=True):
             if column.wraps and isinstance(cell, str):
-                lines = max(lines, len(_clipped(cell, CAPTION, width)) * CAPTION.leading)
+                lines = max(lines, len(_clipped(cell, row.kind, width)) * CAPTION.leading)
         return lines + _PAD
 
     def _header_height(self, widths: tuple[float, ...]) -> float:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from reports.figures.axes import Scale
 from reports.marks import Anchor, Box, Disc, Drawing, Line
 from reports.numbers import percent
-from reports.strings import Strings
 from reports.style import NOTE, palette
 from reports.typeset import fit, put, width_of
 
@@ -19,7 +18,7 @@ __all__ = ["ACTION_STRIP_HEIGHT", "action_strip"]
 ACTION_STRIP_HEIGHT = 50.0
 
 
-def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion, words: Strings) -> None:
+def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
     scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
     y = frame.y + frame.height / 2

@@ -1,0 +1,165 @@
+"""Every line of text lies inside its page's frame and covers no other, at the extremes too."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from reports import committee, content, gate_failure, radiologist
+from reports.marks import Box, Drawing, Rect, Text
+from reports.style import MARGIN, Style
+from reports.typeset import text_box
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+LONG = "cannot be excluded with any certainty xx"
+SLACK = 0.6
+
+
+def _texts(page: Drawing) -> list[tuple[Text, Box]]:
+    return [(m, text_box(m)) for m in page.marks if isinstance(m, Text)]
+
+
+def _tight(box: Box) -> Box:
+    """Take the ink of a line, from x-height to baseline, so that set leading does not count."""
+    return Box(box.x, box.y + 0.2 * box.height, box.width, 0.56 * box.height)
+
+
+def _meet(a: Box, b: Box) -> bool:
+    across = min(a.right, b.right) - max(a.x, b.x)
+    down = min(a.bottom, b.bottom) - max(a.y, b.y)
+    return across > SLACK and down > SLACK
+
+
+def faults(pages: list[Drawing]) -> list[str]:
+    """Everything that leaves the page's frame or covers other text, in words."""
+    found = []
+    for number, page in enumerate(pages, start=1):
+        texts = _texts(page)
+        for mark, box in texts:
+            if box.x < MARGIN - SLACK or box.right > page.width - MARGIN + SLACK:
+                found.append(f"page {number}: {mark.string!r} leaves the margins ({box})")
+            if box.y < 10 or box.bottom > page.height - 10:
+                found.append(f"page {number}: {mark.string!r} leaves the page ({box})")
+            if (
+                not mark.id.startswith("page")
+                and mark.y > page.height - 50
+                and mark.y < page.height - 32
+            ):
+                found.append(f"page {number}: {mark.string!r} runs into the footer ({box})")
+        boxes = sorted(((_tight(box), mark) for mark, box in texts), key=lambda item: item[0].y)
+        for i, (box, mark) in enumerate(boxes):
+            for other, second in boxes[i + 1 :]:
+                if other.y > box.bottom:
+                    break
+                if _meet(box, other):
+                    found.append(f"page {number}: {mark.string!r} covers {second.string!r}")
+        found.extend(
+            f"page {number}: a rectangle leaves the page ({mark})"
+            for mark in page.marks
+            if isinstance(mark, Rect)
+            and (mark.x < 0 or mark.x + mark.width > page.width or mark.height < 0)
+        )
+    return found
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_typical_pages_have_no_overflow_and_no_overlap(paper: str) -> None:
+    style = Style(paper=paper)
+    assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
+    assert faults(committee.pages(samples.committee(), style=style)) == []
+    assert faults(gate_failure.pages(samples.gate_failure(), style=style)) == []
+
+
+def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:
+    page = Drawing(595.28, 841.89)
+    page.add(Text(60, 100, "one", "Book", 9, "#000000"), Text(62, 102, "two", "Book", 9, "#000000"))
+    page.add(Text(540, 200, "far too long for the margin", "Book", 9, "#000000"))
+    assert len(faults([page])) == 2
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("pathologies", [1, 24])
+@pytest.mark.parametrize("n", [25, 4000])
+def test_radiologist_pages_hold_any_number_of_pathologies(
+    paper: str, pathologies: int, n: int
+) -> None:
+    filled = samples.radiologist(n=n, pathologies=pathologies, case_count=60)
+    assert faults(radiologist.pages(filled, style=Style(paper=paper))) == []
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_radiologist_pages_hold_phrases_of_forty_characters(paper: str) -> None:
+    filled = samples.with_long_names(samples.radiologist(n=3000))
+    drawn = radiologist.pages(filled, style=Style(paper=paper))
+    assert faults(drawn) == []
+    assert any(
+        m.string.startswith(LONG[:20]) for p in drawn for m in p.marks if isinstance(m, Text)
+    )
+
+
+def test_three_actions_and_all_phrases_still_leave_two_core_pages() -> None:
+    filled = samples.with_three_actions()
+    drawn = radiologist.pages(filled, style=Style(paper="Letter"))
+    assert faults(drawn) == []
+    titles = [b.title for page in drawn[:2] for b in page.bookmarks]
+    assert not any(title.startswith("Appendix") for title in titles)
+    assert drawn[2].bookmarks[0].title.startswith("Appendix A")
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_a_reader_without_any_exam_gets_two_pages_that_say_so(paper: str) -> None:
+    filled = samples.radiologist(n=0, pathologies=12, trend=(), cases=(), coverage=None)
+    drawn = radiologist.pages(filled, style=Style(paper=paper))
+    assert faults(drawn) == []
+
+
+@pytest.mark.parametrize("readers", [1, 5, 200])
+@pytest.mark.parametrize("pathologies", [1, 24])
+def test_committee_pages_hold_any_number_of_readers_and_pathologies(
+    readers: int, pathologies: int
+) -> None:
+    filled = samples.committee(readers=readers, pathologies=pathologies)
+    assert faults(committee.pages(filled, style=Style())) == []
+
+
+def test_a_department_without_any_exam_is_printed_without_overlap() -> None:
+    filled = samples.committee(
+        per_reader=0, readers=3, flow=(), scale_use=None, maps=None, frontier=None, instrument=None
+    )
+    assert faults(committee.pages(filled, style=Style())) == []
+
+
+def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
+    gate = content.Gate("a" * 80, False, "b" * 300, "c " * 300, "word " * 2000)
+    filled = content.GateFailureContent(samples.masthead(), (gate,) * 9, (("k" * 90, "v" * 5000),))
+    assert faults(gate_failure.pages(filled, style=Style())) == []
+
+
+def test_long_mastheads_are_fitted() -> None:
+    long = samples.masthead(
+        recipient="R-" + "W" * 40,
+        institution="Institution of an unusually long name " * 6,
+        banner="Confidential and privileged under every statute that could apply. " * 6,
+        period="from the first of January two thousand and twenty-six to its last day",
+        data_cut="exams performed to the end of the longest month of the year",
+        contact="a.very.long.mailbox.name@a.very.long.hospital.domain.example",
+    )
+    style = Style()
+    assert faults(radiologist.pages(samples.radiologist(masthead=long), style=style)) == []
+    assert faults(committee.pages(samples.committee(masthead=long), style=style)) == []
