@@ -122,6 +122,8 @@ def _prepare_prefect(workspace: Path) -> None:
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_LOGGING_SERVER_LEVEL", "CRITICAL")
     os.environ.setdefault("PREFECT_RESULTS_DEFAULT_SERIALIZER", "json")
+    # A first start makes its database; a busy machine may need longer than the default 20 s.
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "180")
 
 
 def _log_progress(*, quiet: bool) -> None:
