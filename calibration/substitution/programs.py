@@ -1,0 +1,237 @@
+"""Other maps beside transport, compared on the same footing.
+
+* ``exact_error_map``: the stochastic map of least true ECE, a linear program: minimise Σ_m t_m
+  with −t_m ≤ Σ_kl W_kl (y_k P_lm − n_k E_lm) ≤ t_m, rows of W summing to 1.
+* ``brier_map``: each phrase goes where the expected Brier score is least,
+  var_l + m_l² − 2 m_l p̃_k, with p̃_k = (y_k + s m_k) / (n_k + s) drawn toward its expectation.
+* ``monotone_map``: the same loss, but a phrase never ends below the target of a weaker phrase;
+  a dynamic programme over phrases ordered by mean.
+* ``balanced_map``: optimal transport to given target weights (POT's exact network simplex).
+
+Forbidden cells are infinite in ``cost`` (transport) or False in ``allowed``.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import block_array, csr_array, eye_array, kron
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.bins import BinTables
+from calibration.errors import CalibrationError
+from calibration.substitution.transport import SubstitutionMap
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
+
+__all__ = ["balanced_map", "brier_map", "exact_error_map", "monotone_map"]
+
+
+def exact_error_map(
+    tally: Tally,
+    *,
+    phrases: tuple[str, ...],
+    source: BinTables,
+    target: BinTables,
+    allowed: BoolArray | None = None,
+) -> SubstitutionMap:
+    """Map of least ECE on the given tally; its objective is that ECE.
+
+    Parameters
+    ----------
+    tally
+        Counts of K source phrases.
+    phrases
+        Names.
+    source, target
+        Bin tables (K, M) and (L, M); the denominator is the source's Σ (nP)_m.
+    allowed
+        Permitted cells (K, L); all if not given.
+    """
+    n, mass = tally.n, tally.label_mass
+    rows = np.flatnonzero(n > 0)
+    permitted = np.ones((len(n), len(target.mass)), dtype=bool) if allowed is None else allowed
+    effect = mass[rows, None, None] * target.mass - n[rows, None, None] * target.moment
+    bins, targets = effect.shape[2], effect.shape[1]
+    flow = csr_array(effect.reshape(-1, bins).T / max(tally.total, 1.0))
+    slack = eye_array(bins)
+    one_each = kron(eye_array(len(rows)), np.ones((1, targets)))
+    solved = linprog(
+        np.concatenate([np.zeros(len(rows) * targets), np.ones(bins)]),
+        A_ub=block_array([[flow, -slack], [-flow, -slack]]),
+        b_ub=np.zeros(2 * bins),
+        A_eq=block_array([[one_each, csr_array((len(rows), bins))]]),
+        b_eq=np.ones(len(rows)),
+        bounds=[(0.0, 1.0 if cell else 0.0) for cell in permitted[rows].ravel()]
+        + [(0.0, None)] * bins,
+        method="highs",
+    )
+    weights = np.eye(len(n), targets)
+    if solved.success:
+        found = np.clip(solved.x[: len(rows) * targets].reshape(len(rows), targets), 0.0, None)
+        weights[rows] = found / found.sum(axis=1, keepdims=True)
+    value = float(solved.fun) if solved.success else float("nan")
+    return _as_map(phrases, tally, weights, value, converged=solved.success, method="exact ECE LP")
+
+
+def brier_map(
+    tally: Tally,
+    *,
+    phrase_table: PhraseTable,
+    prior_size: float = 10.0,
+    allowed: BoolArray | None = None,
+) -> SubstitutionMap:
+    """Map of least expected Brier score at the shrunk rates; ``prior_size`` is s ≥ 0."""
+    loss = _brier_losses(tally, phrase_table, prior_size, allowed)
+    target = np.argmin(loss, axis=1)
+    return _hard_map(tally, phrase_table, target, loss, "Brier, shrunk rates")
+
+
+def monotone_map(
+    tally: Tally,
+    *,
+    phrase_table: PhraseTable,
+    prior_size: float = 10.0,
+    allowed: BoolArray | None = None,
+) -> SubstitutionMap:
+    """Map of least expected Brier score that keeps phrases in order; unused phrases stay."""
+    loss = _brier_losses(tally, phrase_table, prior_size, allowed)
+    used = np.flatnonzero(tally.n > 0)
+    order = np.argsort(phrase_table.means, kind="stable")
+    rows = order[np.isin(order, used)]
+    weighted = tally.n[rows, None] * loss[np.ix_(rows, order)]
+    target = np.arange(len(loss))
+    target[rows] = order[_monotone_path(weighted)]
+    return _hard_map(tally, phrase_table, target, loss, "monotone, Brier")
+
+
+def balanced_map(
+    cost: FloatArray,
+    *,
+    phrases: tuple[str, ...],
+    source_weights: FloatArray,
+    target_weights: FloatArray,
+) -> SubstitutionMap:
+    """Optimal transport with both marginals given (POT ``emd``).
+
+    Raises
+    ------
+    CalibrationError
+        If the weights do not both sum to 1, or a used cell would be forbidden.
+    """
+    for name, weights in (("source", source_weights), ("target", target_weights)):
+        if abs(float(weights.sum()) - 1.0) > 1e-9 or np.any(weights < 0):
+            msg = f"{name}_weights: must be ≥ 0 and sum to 1, they sum to {weights.sum():.6g}."
+            raise CalibrationError(msg)
+    ot = _pot()
+    rows, columns = np.flatnonzero(source_weights > 0), np.flatnonzero(target_weights > 0)
+    inner = cost[np.ix_(rows, columns)]
+    barred = ~np.isfinite(inner)
+    ceiling = 1e6 * (1.0 + np.abs(inner[~barred]).max(initial=0.0))
+    solved, log = ot.emd(
+        source_weights[rows],
+        target_weights[columns],
+        np.where(barred, ceiling, inner),
+        numItermax=1_000_000,
+        log=True,
+    )
+    plan = np.zeros_like(cost)
+    plan[np.ix_(rows, columns)] = solved
+    residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
+    return SubstitutionMap(
+        phrases=phrases,
+        source_weights=source_weights,
+        target_weights=target_weights,
+        cost=cost,
+        plan=plan,
+        objective=float(np.sum(np.where(solved > 0, np.where(barred, np.inf, inner), 0) * solved))
+        if not (barred & (solved > 1e-12)).any()
+        else float("inf"),
+        row_residual=residual,
+        dual_gradient=0.0,
+        converged=log["warning"] is None
+        and residual <= 1e-9
+        and not (barred & (solved > 1e-12)).any(),
+        method="balanced OT (POT emd)",
+        regulariser="none",
+        epsilon=0.0,
+        tau=float("inf"),
+    )
+
+
+def _pot():  # type: ignore[no-untyped-def] # noqa: ANN202
+    """POT without the tensor libraries it would otherwise look for; imported only when needed."""
+    for backend in ("PYTORCH", "JAX", "TENSORFLOW", "CUPY"):
+        os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
+    import ot
+
+    return ot
+
+
+def _brier_losses(
+    tally: Tally, table: PhraseTable, prior_size: float, allowed: BoolArray | None
+) -> FloatArray:
+    """Expected Brier score per use of saying l for k, shape (K, K); inf where not permitted."""
+    means = table.means
+    divisor = tally.n + prior_size
+    rate = np.where(divisor > 0, tally.label_mass + prior_size * means, means)
+    rate = rate / np.where(divisor > 0, divisor, 1.0)
+    loss = table.variances + means**2 - 2.0 * rate[:, None] * means + rate[:, None]
+    return loss if allowed is None else np.where(allowed, loss, np.inf)
+
+
+def _monotone_path(cost: FloatArray) -> FloatArray:
+    """Non-decreasing column per row with the least total cost; the first such path on ties."""
+    best = np.zeros(cost.shape[1])
+    origin = np.zeros(cost.shape, dtype=np.int64)
+    for row in range(cost.shape[0]):
+        reachable = np.minimum.accumulate(best)
+        fresh = np.concatenate([[True], best[1:] < reachable[:-1]])
+        origin[row] = np.maximum.accumulate(np.where(fresh, np.arange(len(best)), 0))
+        best = reachable + cost[row]
+    path = np.empty(cost.shape[0], dtype=np.int64)
+    column = int(np.argmin(best)) if cost.shape[0] else 0
+    for row in range(cost.shape[0] - 1, -1, -1):
+        path[row] = column
+        column = int(origin[row, column])
+    return path
+
+
+def _hard_map(
+    tally: Tally, table: PhraseTable, target: FloatArray, loss: FloatArray, method: str
+) -> SubstitutionMap:
+    stay = np.arange(len(target))
+    target = np.where(tally.n > 0, target, stay)
+    value = float(tally.n @ loss[stay, target]) / tally.total if tally.total > 0 else float("nan")
+    weights = np.eye(len(target))[target]
+    return _as_map(table.phrases, tally, weights, value, converged=True, method=method)
+
+
+def _as_map(
+    phrases: tuple[str, ...],
+    tally: Tally,
+    weights: FloatArray,
+    objective: float,
+    *,
+    converged: bool,
+    method: str,
+) -> SubstitutionMap:
+    share = tally.n / tally.total if tally.total > 0 else np.zeros_like(tally.n)
+    plan = share[:, None] * weights
+    return SubstitutionMap(
+        phrases=phrases,
+        source_weights=share,
+        target_weights=plan.sum(axis=0),
+        cost=np.full(weights.shape, np.nan),
+        plan=plan,
+        objective=objective,
+        row_residual=float(np.abs(plan.sum(axis=1) - share).max(initial=0.0)),
+        dual_gradient=0.0,
+        converged=converged and tally.total > 0,
+        method=method,
+        regulariser="none",
+        epsilon=0.0,
+        tau=0.0,
+    )
