@@ -16,15 +16,35 @@ from typing import Final, Literal
 from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import lexicon as lexicons
+from pipeline.deidentify import locks
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.result import Clean, Outcome, Quarantined, Removed
-from pipeline.deidentify.rules import Found, ages, contacts, dates, guards, names, numbers, places
+from pipeline.deidentify.rules import (
+    Found,
+    Index,
+    Word,
+    addresses,
+    ages,
+    capitals,
+    cues,
+    dates,
+    digits,
+    guards,
+    labels,
+    places,
+    shapes,
+    words,
+)
 from pipeline.deidentify.spans import Claims
 
 __all__ = ["Deidentifier", "Options"]
 
+_RULES: Final = (
+    *labels.ID_RULES, *dates.RULES, *cues.RULES, *shapes.RULES, *labels.PHONE_RULES, *ages.RULES,
+    *places.RULES,
+)  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()
 
 
@@ -50,6 +70,7 @@ class Deidentifier:
     def __init__(self, options: Options | None = None, vocabulary: Lexicon | None = None) -> None:
         self.options = options or Options()
         self.lexicon = vocabulary or lexicons.load()
+        self._index = Index(_RULES)
 
     def clean(
         self, text: str, *, known: KnownIdentifiers = _NOBODY, scan: LeakScan | None = None
@@ -67,14 +88,15 @@ class Deidentifier:
         """
         if len(text) > self.options.max_characters:
             return Quarantined("text-too-long")
-        locks = certainty_spans(text)
-        removed = self._removed(text, locks, known)
+        phrases = certainty_spans(text)
+        removed = self._removed(text, locks.firm(text, phrases), known)
         clean = _replaced(text, removed)
-        if _phrases(clean, certainty_spans(clean)) != _phrases(text, locks):
+        kept = locks.kept(text, phrases, removed)
+        if locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
         if (scan or LeakScan.from_known([known], lexicon=self.lexicon)).hits(clean):
             return Quarantined("leak")
-        return Clean(clean, removed, len(locks))
+        return Clean(clean, removed, len(kept))
 
     def batch(self, texts: Sequence[str], *, known: Sequence[KnownIdentifiers]) -> list[Outcome]:
         """Clean a batch, scanning each text for the identifiers of everyone in it.
@@ -89,30 +111,33 @@ class Deidentifier:
         return [self.clean(text, known=each, scan=scan) for text, each in pairs]
 
     def _removed(
-        self, text: str, locks: Sequence[tuple[int, int]], known: KnownIdentifiers
+        self, text: str, firm: Sequence[tuple[int, int]], known: KnownIdentifiers
     ) -> tuple[Removed, ...]:
-        claims = Claims(text, locks)
-        for start, end in guards.find(text, self.lexicon):
+        claims = Claims(text, firm)
+        every = words(text)
+        for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
-        for found in self._found(text, known):
+        for found in self._found(text, every, known):
             claims.take(found.start, found.end, found.category, found.rule, sure=found.sure)
         return claims.removed()
 
-    def _found(self, text: str, known: KnownIdentifiers) -> Iterator[Found]:
-        yield from contacts.find_addresses(text)
-        yield from numbers.find(text)
-        yield from dates.find(text)
-        yield from names.find(text, self.lexicon)
-        yield from contacts.find(text)
-        yield from numbers.find_bare(text)
+    def _found(self, text: str, every: list[Word], known: KnownIdentifiers) -> Iterator[Found]:
+        lexicon = self.lexicon
+        capital = capitals(every)
+        triggered = self._index.find(text, every, lexicon)
+        yield from addresses.find(text)
+        yield from (found for found in triggered if found.category in ("ID", "DATE"))
         yield from ages.find(text)
-        yield from places.find(text, self.lexicon)
+        yield from digits.find(text)
+        yield from (found for found in triggered if found.category == "NAME")
+        yield from shapes.find(text, lexicon)
+        yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
+        yield from places.find(text)
+        yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
+        yield from places.listed(text, capital, lexicon)
+        yield from shapes.listed(text, capital, lexicon)
         if known:
-            yield from known_pass.find(text, known, self.lexicon)
-
-
-def _phrases(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
-    return [text[start:end] for start, end in spans]
+            yield from known_pass.find(text, every, known, lexicon)
 
 
 def _replaced(text: str, removed: Sequence[Removed]) -> str:

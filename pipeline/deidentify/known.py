@@ -16,21 +16,18 @@ from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from pipeline.deidentify.grammar import LOWER, UPPER
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Word, words
 
 __all__ = [
     "KnownIdentifiers",
-    "Word",
     "find",
     "name_words",
     "normalised_number",
     "number_candidates",
-    "tokens",
 ]
 
-_TOKEN: Final = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)?")
 _PART: Final = re.compile(r"[A-Za-z]{0,8}\d[A-Za-z0-9]{0,40}|[A-Z]{1,6}(?=[-_.#/ ]\d)")
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
 _MAX_PARTS: Final = 5
@@ -72,32 +69,9 @@ class KnownIdentifiers:
         return any(getattr(self, field.name) for field in fields(self))
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """One word of a text: its place, its folded form, and whether it is spelt as names are."""
-
-    start: int
-    end: int
-    folded: str
-    capital: bool
-
-
-def tokens(text: str) -> list[Word]:
-    """Split a text into words; hyphens part them, apostrophes do not."""
-    return [
-        Word(
-            match.start(),
-            match.end(),
-            match.group().casefold().replace("’", "'"),
-            match.group()[0].isupper(),
-        )
-        for match in _TOKEN.finditer(text)
-    ]
-
-
 def name_words(name: str) -> tuple[str, ...]:
     """Give the folded words of a name that are long enough to be looked for."""
-    words = (word.folded for word in tokens(name))
+    words = (word.folded for word in words(name))
     return tuple(word for word in words if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
 
 
@@ -112,17 +86,18 @@ def number_candidates(text: str) -> Iterator[str]:
     return (folded for _, _, folded in _candidates(text))
 
 
-def find(text: str, known: KnownIdentifiers, lexicon: Lexicon) -> Iterator[Found]:
+def find(
+    text: str, found_words: list[Word], known: KnownIdentifiers, lexicon: Lexicon
+) -> Iterator[Found]:
     """Find this record's own identifiers in its text."""
     yield from _numbers(text, known)
     names = {word for name in known.names for word in name_words(name)}
     if not names:
         return
     shouting = text.isupper()
-    words = tokens(text)
-    hits = [_is_known(word, names, lexicon) for word in words]
-    for index, (word, hit) in enumerate(zip(words, hits, strict=True)):
-        if hit and _stands_as_name(text, words, hits, index, lexicon, shouting=shouting):
+    hits = [_is_known(word, names, lexicon) for word in found_words]
+    for index, (word, hit) in enumerate(zip(found_words, hits, strict=True)):
+        if hit and _stands_as_name(text, found_words, hits, index, lexicon, shouting=shouting):
             yield Found(word.start, word.end, "NAME", "known-name", sure=False)
 
 
@@ -159,7 +134,7 @@ def _has_digit(word: str) -> bool:
 def _is_known(word: Word, names: set[str], lexicon: Lexicon) -> bool:
     if not word.capital or len(word.folded) < _MIN_LETTERS:
         return False
-    if word.folded in names or (word.folded.endswith("'s") and word.folded[:-2] in names):
+    if word.folded in names:
         return True
     if len(word.folded) < _MIN_FUZZY_LETTERS or lexicon.is_word(word.folded):
         return False

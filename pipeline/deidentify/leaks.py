@@ -21,14 +21,13 @@ from typing import Final
 from pipeline.deidentify import lexicon as lexicons
 from pipeline.deidentify.known import (
     KnownIdentifiers,
-    Word,
     name_words,
     normalised_number,
     number_candidates,
-    tokens,
 )
 from pipeline.deidentify.lexicon import Lexicon
-from pipeline.deidentify.rules import guards
+from pipeline.deidentify.rules import Word, capitals, guards
+from pipeline.deidentify.rules import words as words_of
 
 __all__ = ["LeakScan"]
 
@@ -79,16 +78,17 @@ class LeakScan:
     def hits(self, text: str) -> int:
         """Count identifiers left in a cleaned text."""
         found = sum(number in self.numbers for number in number_candidates(text))
-        words = [word for word in tokens(text) if word.capital]
+        every = words_of(text)
+        words = capitals(every)
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(a, b) for a, b in itertools.pairwise(words))
-        return found + paired + (self._unguarded(text, suspects) if suspects else 0)
+        return found + paired + (self._unguarded(text, every, suspects) if suspects else 0)
 
     def _is_pair(self, a: Word, b: Word) -> bool:
         return b.start - a.end <= _MAX_GAP and frozenset((a.folded, b.folded)) in self.pairs
 
-    def _unguarded(self, text: str, suspects: list[Word]) -> int:
-        spans = list(guards.find(text, self.lexicon))
+    def _unguarded(self, text: str, every: list[Word], suspects: list[Word]) -> int:
+        spans = list(guards.find(text, every, self.lexicon))
         return sum(
             not any(start <= word.start and word.end <= end for start, end in spans)
             for word in suspects

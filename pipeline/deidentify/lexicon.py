@@ -27,6 +27,10 @@ class Lexicon:
         Names that need no title to be recognised.
     eponyms
         Clinical names of people and places (Kerley, Bochdalek, Pancoast).
+    eponym_nouns
+        Nouns that make the capitalised word before them a clinical name (catheter, disease).
+    openers
+        Capitalised words before a place's name that are not part of it.
     cities, hospitals
         Places that need no postcode, and names of hospitals without the word hospital.
     """
@@ -36,6 +40,8 @@ class Lexicon:
     given_names: frozenset[str]
     surnames: frozenset[str]
     eponyms: frozenset[str]
+    eponym_nouns: frozenset[str]
+    openers: frozenset[str]
     cities: frozenset[str]
     hospitals: frozenset[str]
 
@@ -49,6 +55,18 @@ class Lexicon:
         folded = name.casefold()
         return folded in self.common_words or folded in self.eponyms or folded in self.not_names
 
+    def is_eponym_noun(self, word: str) -> bool:
+        """Tell whether a word makes the capitalised word before it a clinical name."""
+        return word in self.eponym_nouns
+
+    def opens_sentence(self, word: str) -> bool:
+        """Tell whether a word before a place's name belongs to its sentence, not to the name."""
+        return word.casefold() in self.openers
+
+    def is_report_word(self, word: str) -> bool:
+        """Tell whether a word is a heading, a body part or another word of reports."""
+        return word.casefold() in self.not_names
+
 
 @cache
 def load(folder: Path | None = None) -> Lexicon:
@@ -59,6 +77,8 @@ def load(folder: Path | None = None) -> Lexicon:
         given_names=_words("given_names", folder),
         surnames=_words("surnames", folder),
         eponyms=_words("eponyms", folder),
+        eponym_nouns=_words("eponym_nouns", folder),
+        openers=_words("openers", folder),
         cities=_words("cities", folder),
         hospitals=_words("hospitals", folder),
     )

@@ -17,6 +17,8 @@ __all__ = ["Claims"]
 _LOCK: Final = 1
 _GUARD: Final = 2
 _TAKEN: Final = 3
+_WHOLE: Final = frozenset({"DATE", "TIME", "AGE"})
+"""What overlaps a certainty phrase is no such thing: the number before "May represent"."""
 
 
 class Claims:
@@ -49,6 +51,8 @@ class Claims:
         marks = self._marks
         if not any(marks[start:end]):
             self._record(start, end, category, rule)
+            return
+        if category in _WHOLE and _LOCK in marks[start:end]:
             return
         begin = None
         for at in range(start, end + 1):

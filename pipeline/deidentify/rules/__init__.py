@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.deidentify.rules import ages, contacts, dates, guards, names, numbers, places
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Index, Word, capitals, words
 
-__all__ = ["Found", "ages", "contacts", "dates", "guards", "names", "numbers", "places"]
+__all__ = ["Found", "Index", "Word", "capitals", "words"]

@@ -6,33 +6,77 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word
 
-__all__ = ["find"]
+__all__ = ["RULES", "find"]
 
-_AGE: Final = r"(?:9\d|1[0-3]\d)"
-_UNIT: Final = r"(?:years?|yrs?\.?|y\.?)(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)|[ \t]?/[ \t]?o\b)?"
 _ONES: Final = r"(?:one|two|three|four|five|six|seven|eight|nine)"
-_WORDS: Final = (
-    rf"(?:ninety(?:[ \t-]{_ONES})?|(?:one|a)[ \t-]hundred(?:[ \t-](?:and[ \t-])?"
-    rf"(?:{_ONES}|ten|eleven|twelve))?)"
-)
-_FIGURES: Final = re.compile(
-    rf"(?<![\d./-])(?:{_AGE}[ \t-]{{0,2}}{_UNIT}(?![a-z])"
-    rf"|(?:aged?|age[ \t]?[:=]|patient[ \t]age[ \t]?:?)[ \t]{{0,3}}{_AGE}(?![\d/.]|[ \t]?(?:mm|cm|%|days|months|weeks))"
-    rf"|{_AGE}[ \t]?[MF](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx|history|and)\b)"
-    rf"|{_AGE}(?=[ \t-](?:male|female|man|woman|gentleman|lady|m\b|f\b)))",
+_FIGURES: Final = re.compile(r"(?:9\d|1[0-3]\d)(?!\d)")
+_UNIT: Final = re.compile(
+    r"[ \t-]{0,2}(?:(?:years?|yrs?\.?|y\.?)"
+    r"(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)|[ \t]?/[ \t]?o\b)?(?![a-z])(?:[ \t]?/?[ \t]?[mf]\b)?"
+    r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
+    r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx|history|and)\b)"
+    r"|[mf](?=[ \t]?(?:[,;]|$)))",
     re.IGNORECASE,
 )
 _SPELT: Final = re.compile(
-    rf"\b{_WORDS}[ \t-](?:years?|yrs?)(?:[ \t-](?:old|of[ \t]age))?\b"
-    r"|\b(?:nonagenarian|centenarian)s?\b|\b(?:in[ \t](?:his|her|their)[ \t](?:early[ \t]|mid[ \t-]|late[ \t])?)(?:90['’]?s|nineties)\b",
+    rf"(?:[ \t-](?:and[ \t-])?(?:{_ONES}|ten|eleven|twelve))?[ \t-](?:years?|yrs?|yo|y/o)(?:[ \t-](?:old|of[ \t]age))?\b",
     re.IGNORECASE,
+)
+_HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)
+_AGED: Final = re.compile(
+    r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}((?:9\d|1[0-3]\d)(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
+    r"(?![\d/.]|[ \t]?(?:mm|cm|%|days|months|weeks|hours))",
+    re.IGNORECASE,
+)
+_DECADE: Final = re.compile(
+    r"[ \t](?:early[ \t-]|mid[ \t-]|late[ \t-])?(?:90['’]?s|nineties|100['’]?s)\b", re.I
 )
 
 
 def find(text: str) -> Iterator[Found]:
-    """Find every mention of an age of 90 or more."""
-    for pattern, rule in ((_FIGURES, "age-figures"), (_SPELT, "age-words")):
-        for match in pattern.finditer(text):
-            yield Found(match.start(), match.end(), "AGE", rule)
+    """Find ages in figures."""
+    if "9" not in text and "1" not in text:
+        return
+    for match in _FIGURES.finditer(text):
+        start = match.start()
+        if start and (text[start - 1].isalnum() or text[start - 1] in "./-"):
+            continue
+        unit = _UNIT.match(text, match.end())
+        if unit:
+            yield Found(start, unit.end(), "AGE", "age-figures")
+
+
+def _spelt(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = (_SPELT if word.folded == "ninety" else _HUNDRED).match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "AGE", "age-words")
+
+
+def _aged(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _AGED.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "AGE", "age-labelled")
+
+
+def _decade(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _DECADE.match(text, word.end)
+    if match:
+        yield Found(match.start() + 1, match.end(), "AGE", "age-decade")
+
+
+def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    yield Found(word.start, word.end, "AGE", "age-words")
+
+
+RULES: Final = (
+    Rule(frozenset({"ninety", "one", "a"}), _spelt),
+    Rule(frozenset({"age", "aged", "ages"}), _aged),
+    Rule(frozenset({"his", "her", "their", "the"}), _decade),
+    Rule(
+        frozenset({"nonagenarian", "centenarian", "nonagenarians", "supercentenarian"}), _very_old
+    ),
+)

@@ -1,8 +1,9 @@
-"""Dates and times in the forms radiologists dictate and systems print.
+"""Dates with a month in words: March 3, 2021 · 3 March · 03MAR2021 · March 3rd · March 2021.
 
-Years alone stay (Safe Harbor allows them); a month, a day or a weekday goes with everything
-attached to it, a time of day included. Forms that are also measurements (3/4 of the vessels,
-2-3 ribs) need a date word beside them.
+Years alone stay (Safe Harbor allows them); a month, a day or a weekday goes, with the weekday
+before it and the time of day behind it. The words may and march are months only with a number
+that no measurement has, or capitalised behind a preposition (in May); words of certainty are
+locked before this rule looks.
 """
 
 from __future__ import annotations
@@ -11,187 +12,129 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules import clock
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word, line_before
 
-__all__ = ["find"]
+__all__ = ["RULES"]
 
-_MONTH: Final = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?"
-    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)"
-)
-_WEEKDAY: Final = (
-    r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:r(?:s(?:day)?)?)?|Fri(?:day)?"
-    r"|Sat(?:urday)?|Sun(?:day)?)"
-)
-_YEAR: Final = r"(?:19|20)\d\d"
-_SHORT_YEAR: Final = r"(?:(?:19|20)\d\d|['’]?\d\d)(?!\d)"
-_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
-_NTH: Final = r"(?:[ \t]?(?:st|nd|rd|th))?"
-_CLOCK: Final = (
-    r"(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?(?:[ \t]?[ap]\.?[ \t]?m\b\.?)?"
-    r"|(?:1[0-2]|0?[1-9])[ \t]?[ap]\.?m\b\.?"
-    r"|(?:[01]\d|2[0-3])[0-5]\d(?:[ \t]?(?:hours|hrs?|h)\b)?(?![\d/.-]))"
-    r"(?:[ \t]?(?:[ECMP][SD]?T|UTC|GMT|Z)\b)?(?:[+-]\d\d:?\d\d)?"
-)
-_WITH_TIME: Final = rf"(?:T|,?[ \t]{{0,3}}(?:at|@|-)?[ \t]{{0,3}})(?:{_CLOCK})"
-_TAIL: Final = rf"(?:{_WITH_TIME})?"
+_FULL: Final = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+)  # fmt: skip
+_MONTHS: Final = frozenset(_FULL) | {month[:3] for month in _FULL} | {"sept", "juin"}
+_ALSO_WORDS: Final = frozenset({"may", "march", "mar"})
+_YEAR: Final = r"(?:19|20)\d\d(?!\d)"
+_SHORT: Final = rf"(?:{_YEAR}|['’]?\d\d(?!\d|[/.:]\d))"
+_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
+_NTH: Final = r"(?:[ \t]?(?:st|nd|rd|th)\b)?"
+_RANGE: Final = rf"(?:[ \t]?(?:-|–|and|to|&|through)[ \t]?{_DAY}{_NTH})?"
 _UNIT: Final = (
-    r"(?![ \t]?(?:mm|cm|x\b|weeks?|months?|days?|years?|hours?|minutes?|of\b|%|mL|mg|views?|images?"
-    r"|HU\b|[-/.]?\d))"
+    r"(?![ \t-]?(?:mm|cm|x\b|weeks?|wks?|months?|days?|years?|hours?|min|of\b|%|ml|mg|views?|images?"
+    r"|hu\b|fr\b|lesions?|nodules?|ribs?|percent)|[/.:]\d|-\d)"
 )
-_LEAD: Final = rf"(?:{_WEEKDAY}\b\.?,?[ \t]{{1,2}})?"
-
-_WORDED: Final = re.compile(
-    rf"(?<![\w/^]){_LEAD}(?:"
-    # March 3, 2021 · Mar 3 2021 · March 3rd, '21 · March 3-5, 2021 · Mar-03-2021
-    rf"{_MONTH}\b[. \t/-]{{0,2}}[ \t]?{_DAY}{_NTH}(?:[ \t]?(?:-|–|and|to)[ \t]?{_DAY}{_NTH})?"
-    rf"(?:[,. \t/-]{{1,2}}[ \t]?(?:of[ \t])?{_SHORT_YEAR}{_UNIT})"
-    # 3 March 2021 · 3rd of March, 2021 · 03MAR2021 · 3-Mar-21 · 3 March
-    rf"|{_DAY}{_NTH}(?:[ \t]of)?[. \t/-]{{0,2}}{_MONTH}\b[.]?[,. \t/-]{{0,2}}[ \t]?{_SHORT_YEAR}"
-    rf"|{_DAY}{_NTH}(?:[ \t]of)?[. \t/-]{{0,2}}{_MONTH}{_SHORT_YEAR}"
-    # 2021 Mar 3 · 2021-Mar-03
-    rf"|{_YEAR}[ \t,/-]{{1,2}}{_MONTH}[ \t./-]{{1,2}}{_DAY}{_NTH}(?!\d)"
-    # March 2021 · March of 2021 · Mar-2021 · Mar '21
-    rf"|{_MONTH}\b[., \t/-]{{0,2}}[ \t]?(?:of[ \t])?(?:{_YEAR}|['’]\d\d)(?!\d)"
-    rf"){_TAIL}",
+_DAY_YEAR: Final = re.compile(
+    rf"\.?[ \t./-]{{0,3}}{_DAY}{_NTH}{_RANGE}[,. \t/-]{{1,3}}(?:of[ \t]|in[ \t])?{_SHORT}(?![ \t]?(?:mm|cm)\b)",
     re.IGNORECASE,
 )
-_DAY_AND_MONTH: Final = re.compile(
-    rf"(?<![\w/^]){_LEAD}(?:{_MONTH}\b\.?[ \t-]{{1,2}}{_DAY}{_NTH}"
-    rf"(?:[ \t]?(?:-|–|and|to)[ \t]?{_DAY}{_NTH})?(?!\d){_UNIT}"
-    rf"|{_DAY}(?:st|nd|rd|th)?(?:[ \t]of)?[ \t-]{{0,2}}{_MONTH}\b(?![ \t]represent))(?![\w/^]){_TAIL}"
-)
-_DAY_AND_MONTH_UPPER: Final = re.compile(_DAY_AND_MONTH.pattern, re.IGNORECASE)
-_MONTH_ALONE: Final = re.compile(
-    r"(?<=\b(?:in|of|by|ce|st|xt|is|om|il|te|ly|id|ng)[ \t])"
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-    r"(?![ \t](?:fracture|[A-Z][a-z]))"
-)
-_MONTH_CUE: Final = re.compile(
-    r"\b(?:in|since|last|next|this|early|late|mid|from|until|till|by|of|during)[ \t]$",
+_YEAR_ONLY: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?(?:{_YEAR}|['’]\d\d(?!\d))", re.I)
+_SHORT_YEAR: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}", re.I)
+_DAY_ONLY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}{_NTH}{_RANGE}{_UNIT}", re.IGNORECASE)
+_NTH_DAY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}[ \t]?(?:st|nd|rd|th)\b", re.IGNORECASE)
+_DAY_BEFORE: Final = re.compile(
+    rf"(?<![\d.,/-])(?:(?:3[01]|[12]\d|0?[1-9]){_NTH}[ \t]?(?:-|–|and|to|&)[ \t]?)?"
+    rf"(?:3[01]|[12]\d|0?[1-9]){_NTH}(?:[ \t]of)?[. \t/-]{{0,2}}$",
     re.IGNORECASE,
 )
-_WEEKDAY_ALONE: Final = re.compile(
-    r"\b(?:[Oo]n|[Ll]ast|[Tt]his|[Nn]ext|[Ss]ince|[Uu]ntil|[Ff]rom)[ \t]"
-    r"((?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
-)
-_SEASON: Final = re.compile(
-    rf"\b(?:Spring|Summer|Fall|Autumn|Winter)[ \t](?:of[ \t])?{_YEAR}\b", re.IGNORECASE
-)
-_NUMERIC: Final = re.compile(
-    rf"(?<![\d.,/^-])(?<!\d )(?:{_LEAD}(?:"
-    rf"{_YEAR}([-/.])(?:1[0-2]|0?[1-9])\1{_DAY}(?!\d)"
-    rf"|{_DAY}([-/.]){_DAY}\2(?:{_YEAR}|\d\d)(?![\d/])(?!\.\d)"
-    rf"|(?:1[0-2]|0?[1-9])/{_YEAR}(?!\d)"
-    rf"|(?:1[0-2]|0[1-9])-{_YEAR}(?![\d-])"
-    rf"|{_YEAR}/(?:1[0-2]|0[1-9])(?!\d)"
-    rf"){_TAIL}"
-    rf"|{_YEAR}(?:1[0-2]|0[1-9])(?:3[01]|[12]\d|0[1-9])"
-    rf"(?:[T ]?(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?:\.\d{{1,6}})?)?(?:[+-]\d{{4}}|Z)?(?![\w-]))",
-)
-_DAY_SLASH_MONTH: Final = re.compile(
-    rf"(?<![\w.,/-])(1[0-2]|0?[1-9])/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/)){_TAIL}"
-)
-_NOT_A_DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
-    r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
-    r"|upper|lower|middle|mid|distal|proximal|about|approximately|only|least|than|discs?|disks?"
-    r"|vessels?|BP|pressure|vision|size|lobes?)[ \t:#(=]{0,3}|[\d.][ \t]?x[ \t]?)$",
+_YEAR_BEFORE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[ \t,./-]{1,2}$")
+_DAY_AFTER: Final = re.compile(rf"[ \t./-]{{0,2}}{_DAY}{_NTH}", re.IGNORECASE)
+_CUE: Final = re.compile(
+    r"\b(?:in|since|last|next|this|early|late|mid|from|until|till|by|of|during|through|dated)[ \t-]$",
     re.IGNORECASE,
 )
-_NOT_A_DATE_AFTER: Final = re.compile(
-    r"[ \t]?(?:-?[ \t]?(?:inch|mm|cm)|of\b|vessels?|strength|pain|hpf|murmurs?|thirds?|lobes?|ribs?"
-    r"|way|full|power|SIRS|blood|nodes?|lungs?|images?|cores?|leads?|points?|quadrants?|cultures?)",
-    re.IGNORECASE,
-)
-_DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:dated?|on|from|since|study|studies|exams?|examination|d\.?o\.?b\.?|born|birth"
-    r"|comparisons?|compared|prior|priors|previous|until|thr(?:ough|u)|by|signed|the|CT|CXR|MRI?|PET"
-    r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest"
-    r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported)"
-    r"|^|/\d{1,2})[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_TIME: Final = re.compile(
-    r"(?<![\d:./])(?:"
-    r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?[ \t]?[ap]\.?[ \t]?m\b\.?"
-    r"|(?:1[0-2]|0?[1-9])[ \t]?(?:[ap]\.m\.|[AaPp][Mm]\b)"
-    r"|(?:[01]\d|2[0-3])[0-5]\d[ \t]?(?:hours|hrs)\b"
-    r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:])"
-    r"|(?<=at )(?:[01]?\d|2[0-3]):?[0-5]\d(?![\d:/.-])(?![ \t]?(?:mm|cm|HU|m[LgG]|cc|%|k))"
-    r"|(?<=@)[ \t]?(?:[01]?\d|2[0-3]):?[0-5]\d(?![\d:/.-])"
-    r")(?:[ \t]?(?:[ECMP][SD]?T|UTC|GMT)\b)?",
-    re.IGNORECASE,
-)
-_LABELLED_DIGITS: Final = re.compile(
-    r"\b(?:D\.?O\.?B\.?|Date(?:[ \t]of[ \t]\w{1,10})?|dated|born(?:[ \t]on)?)[ \t]?[:#]?[ \t]{0,3}"
-    r"(\d{6}|\d{8})\b",
-    re.IGNORECASE,
-)
-_BORN: Final = re.compile(
-    rf"\b(?:born|birth[ \t]?year|year[ \t]of[ \t]birth|YOB|D\.?O\.?B\.?)[ \t]?[:=]?[ \t]{{0,2}}"
-    rf"(?:in[ \t])?({_YEAR})\b",
-    re.IGNORECASE,
-)
-_LOWER_WORD_MONTHS: Final = ("may", "march", "mar", "dec", "sep", "jan", "sun", "sat", "mon")
+_WEEKDAY_CUE: Final = re.compile(r"\b(?:on|last|this|next|since|until|from)[ \t]$", re.IGNORECASE)
+_SEASON: Final = re.compile(rf"[ \t](?:of[ \t])?{_YEAR}", re.IGNORECASE)
+_HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEAR})?", re.I)
 
 
-def find(text: str) -> Iterator[Found]:
-    """Find dates and times; surer forms first."""
-    for match in _WORDED.finditer(text):
-        if not _is_verb(match.group()):
-            yield Found(match.start(), match.end(), "DATE", "date-worded")
-    for match in _NUMERIC.finditer(text):
-        if _is_calendar(match.group()) and not _NOT_A_DATE_BEFORE.search(_before(text, match)):
-            yield Found(match.start(), match.end(), "DATE", "date-numeric")
-    for match in _LABELLED_DIGITS.finditer(text):
-        yield Found(*match.span(1), "DATE", "date-labelled")
-    for match in _BORN.finditer(text):
-        yield Found(*match.span(1), "DATE", "birth-year")
-    yield from _without_year(text)
-    for match in _TIME.finditer(text):
-        yield Found(match.start(), match.end(), "TIME", "time")
+def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if word.end < len(text) and text[word.end] in "^_":
+        return
+    start, end = _span(text, word)
+    if end > start:
+        start, end = clock.before_date(text, start), clock.after_date(text, end)
+        yield Found(start, end, "DATE", "date-worded")
+    elif _is_month_alone(text, word, lexicon):
+        yield Found(word.start, word.end, "DATE", "date-month", sure=False)
 
 
-def _without_year(text: str) -> Iterator[Found]:
-    pattern = _DAY_AND_MONTH_UPPER if text.isupper() else _DAY_AND_MONTH
-    for match in pattern.finditer(text):
-        yield Found(match.start(), match.end(), "DATE", "date-day-month")
-    for match in _DAY_SLASH_MONTH.finditer(text):
-        if _is_day_slash_month(text, match):
-            yield Found(match.start(), match.end(), "DATE", "date-slash")
-    for match in _MONTH_ALONE.finditer(text):
-        if _MONTH_CUE.search(text, max(0, match.start() - 9), match.start()):
-            yield Found(match.start(), match.end(), "DATE", "month", sure=False)
-    for match in _WEEKDAY_ALONE.finditer(text):
-        yield Found(*match.span(1), "DATE", "weekday", sure=False)
-    for match in _SEASON.finditer(text):
-        yield Found(match.start(), match.end(), "DATE", "season")
+def _span(text: str, word: Word) -> tuple[int, int]:
+    """Give the date around a month's name, or an empty span."""
+    before = line_before(text, word.start, 16)
+    day = _DAY_BEFORE.search(before)
+    if day:
+        start = word.start - len(day.group())
+        year = _SHORT_YEAR.match(text, word.end)
+        if year:
+            return start, year.end()
+        if "." not in day.group() and (word.capital or word.folded not in _ALSO_WORDS):
+            return (start, word.end) if _ends_word(text, word.end) else (0, 0)
+    year_before = _YEAR_BEFORE.search(before)
+    day_after = _DAY_AFTER.match(text, word.end) if year_before else None
+    if year_before and day_after:
+        return word.start - len(year_before.group()), day_after.end()
+    if word.start and text[word.start - 1].isalnum():
+        return 0, 0
+    return _forward(text, word)
 
 
-def _before(text: str, match: re.Match[str]) -> str:
-    return text[max(0, match.start() - 24) : match.start()]
+def _forward(text: str, word: Word) -> tuple[int, int]:
+    for pattern in (_DAY_YEAR, _YEAR_ONLY, _NTH_DAY):
+        match = pattern.match(text, word.end)
+        if match:
+            return word.start, match.end()
+    match = _DAY_ONLY.match(text, word.end)
+    if match and (word.capital or word.folded not in _ALSO_WORDS):
+        return word.start, match.end()
+    return 0, 0
 
 
-def _is_verb(found: str) -> bool:
-    """Tell a lower-case verb or word (findings may 20) from a month; a year makes it a month."""
-    word = found.split(None, 1)[0]
-    return word in _LOWER_WORD_MONTHS and not re.search(r"(?:19|20)\d\d|\d(?:st|nd|rd|th)", found)
+def _ends_word(text: str, end: int) -> bool:
+    return end >= len(text) or not (text[end].isalnum() or text[end] == "-")
 
 
-def _is_calendar(found: str) -> bool:
-    """Refuse numbers that no calendar has in either order (13-14-15)."""
-    parts = re.split(r"[-/.]", re.split(r"[ T,@]", found.strip())[0])
-    if len(parts) != 3 or len(parts[0]) == 4:
-        return True
-    numbers = [int(part) for part in parts[:2] if part.isdigit()]
-    return len(numbers) < 2 or min(numbers) <= 12
-
-
-def _is_day_slash_month(text: str, match: re.Match[str]) -> bool:
-    """Decide a bare 6/3: fractions and scores need a date word before them."""
-    before = _before(text, match)
-    if _NOT_A_DATE_BEFORE.search(before) or _NOT_A_DATE_AFTER.match(text, match.end()):
+def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
+    if word.folded not in _FULL or not word.capital:
         return False
-    first, second = int(match.group(1)), int(match.group(2))
-    return first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+    following = re.compile(r"[ \t](\w+)").match(text, word.end)
+    if following and lexicon.is_eponym_noun(following.group(1)):
+        return False
+    return _CUE.search(line_before(text, word.start, 9)) is not None
+
+
+def _weekday(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    if word.capital and _WEEKDAY_CUE.search(line_before(text, word.start, 8)):
+        yield Found(word.start, clock.after_date(text, word.end), "DATE", "weekday", sure=False)
+
+
+def _season(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _SEASON.match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "DATE", "season")
+
+
+def _holiday(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _HOLIDAY.match(text, word.end)
+    if match and word.capital:
+        yield Found(word.start, match.end(), "DATE", "holiday", sure=False)
+
+
+_DAYS: Final = {day + "day" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")}
+
+RULES: Final = (
+    Rule(_MONTHS, _month),
+    Rule(frozenset({"spring", "summer", "fall", "autumn", "winter"}), _season),
+    Rule(frozenset(_DAYS), _weekday),
+    Rule(frozenset({"christmas", "thanksgiving", "easter", "halloween"}), _holiday),
+)

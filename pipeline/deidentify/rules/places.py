@@ -1,4 +1,8 @@
-"""Hospitals, clinics, towns, addresses and postcodes."""
+"""Hospitals, clinics, towns, addresses and postcodes.
+
+A word of the kind (Hospital, Clinic, Street, a state) calls the rule; the name is looked for before
+or behind it. Towns and hospitals of the word lists need no such word.
+"""
 
 from __future__ import annotations
 
@@ -9,119 +13,224 @@ from typing import Final
 from pipeline.deidentify.grammar import NAME_WORD
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word, line_before
 
-__all__ = ["find"]
+__all__ = ["RULES", "find", "listed"]
 
-_WORD: Final = rf"(?:St\.?|Ste\.?|Mt\.?|{NAME_WORD}(?:['’]s)?)"
-_KIND: Final = (
-    r"(?:Hospitals?|Medical[ \t](?:Center|Centre|Group|Associates|College|Campus|Plaza|Park)|Clinics?|Health(?:care|[ \t]?Care)?"
-    r"(?:[ \t](?:System|Center|Centre|Network|Partners|Services|Sciences))?|Regional(?:[ \t](?:Medical[ \t]Center|Hospital))?|Infirmary|Hospice|Sanatorium"
-    r"|Imaging(?:[ \t](?:Associates|Center|Centre|Group|Partners|Services|Consultants))?|Radiology[ \t](?:Associates|Group|Partners|Consultants|Specialists)"
-    r"|Nursing[ \t](?:Home|Facility)|Rehab(?:ilitation)?(?:[ \t](?:Center|Hospital|Facility))?|Care[ \t]Center|Surgery[ \t]Center|Surgical[ \t]Center|Cancer[ \t](?:Center|Institute)"
-    r"|Heart[ \t](?:Center|Institute)|Institute|Urgent[ \t]Care|Memorial|Infirmary|University|College|School|Manor|Assisted[ \t]Living|Village|Associates|VA|VAMC|Trust|General)"
+_WORD: Final = rf"(?:St\.?|ST\.?|Ste\.?|Mt\.?|MT\.|{NAME_WORD}(?:['’][sS])?)"
+_JOIN: Final = r"(?:of|the|and|&|for|at|de|del|la|OF|THE|AND)"
+_BEFORE_KIND: Final = re.compile(
+    rf"(?<![\w^.-]){_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}}[ \t]$"
 )
-_NOT_FIRST: Final = (
-    r"(?!(?:The|This|Transferred|Admitted|From|At|Department|Comparison|Outside|Prior|No|Per|Seen|And|In|To|Of|For|An?|With"
-    r"|Emergency|Urgent|Interventional|Diagnostic|Lung|Current|Primary|Chest|CT|XR|PET|Cardiac|Radiology|Imaging|Medical|Nursing|Cross|Limited|Standard|Further|Clinical)\b)"
+_MORE_KIND: Final = re.compile(
+    r"(?:[ \t](?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)|System|Network|Partners|Services|Sciences|Group|Campus|Clinic"
+    r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists|Department|Trust|Foundation|Regional|Memorial|HSC"
+    r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
 )
-_HOSPITAL: Final = re.compile(
-    rf"(?<![\w^]){_NOT_FIRST}{_WORD}(?:[ \t](?:(?:of|the|and|&|for|at)[ \t])?{_WORD}){{0,4}}?[ \t]{_KIND}\b"
-    rf"(?:[ \t](?:of[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}})?"
-)
-_OF: Final = re.compile(
-    rf"\b(?:Hospitals?|University|Clinic|Medical[ \t]Center)[ \t](?:of|at)[ \t](?:the[ \t])?{_WORD}(?:[ \t](?:of[ \t])?{_WORD}){{0,3}}"
+_TAIL: Final = re.compile(
+    rf"[ \t](?:(?:of|at|in|OF|AT)[ \t](?:the[ \t])?)?(?:{NAME_WORD})(?:[ \t]{NAME_WORD}){{0,2}}(?=[ \t]*(?:[.,;)\n]|$))"
+    rf"|[ \t](?:of|OF|at)[ \t](?:the[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}|[ \t]?[-–][ \t]?{NAME_WORD}(?:[ \t]{NAME_WORD})?(?=[ \t]*(?:[.,;)\n]|$))"
 )
 _FROM: Final = re.compile(
-    r"\b(?:[Tt]ransfer(?:red)?(?:[ \t](?:in|here))?[ \t](?:from|to)|[Aa]dmitted[ \t](?:to|at|from)|[Rr]eferred[ \t]from|[Ff]rom[ \t]outside[ \t]hospital,?"
-    r"|[Oo]utside[ \t](?:hospital|facility|study|exam|CT|films?|images?)[ \t]?(?:from|at|,|\(|-)|(?:performed|obtained|acquired|seen|treated|hospitali[sz]ed|evaluated|done|imaged|presented|discharged|followed|scanned)[ \t](?:at|from)"
-    r"|[Ff]acility[ \t]?:|[Ss]ite[ \t]?:|[Ll]ocation[ \t]?:|[Hh]ospital[ \t]?:|[Ii]nstitution[ \t]?:|OSH[ \t]?[(,:-]|study[ \t]from|CT[ \t]from|radiograph[ \t](?:from|at))[ \t]{0,3}(?:the[ \t])?"
-    rf"((?:{_WORD})(?:[ \t](?:(?:of|the|and|at|&)[ \t])?{_WORD}){{0,5}})"
+    r"(?:\b(?:transfer(?:red)?(?:[ \t](?:in|here))?[ \t](?:from|to)|admitted[ \t](?:to|at|from)|referred[ \t](?:from|by|to)|outside[ \t](?:hospital|facility|institution),?"
+    r"|(?:study|exam|ct|films?|images?|radiographs?|imaging|scan|mri|x-?ray|report|hospitali[sz]ation|admission|visit|surgery|patient|presented|sent|arrived|here|direct|facility)[ \t](?:from|at)"
+    r"|(?:performed|obtained|acquired|seen|treated|hospitali[sz]ed|evaluated|done|imaged|presented|discharged|followed|scanned|underwent|read|dictated|interpreted|cared[ \t]for|stay)[ \t](?:at|from|to|by)"
+    r"|osh[ \t]?[(,:-])[ \t]{0,2}(?:the[ \t])?|^[ \t]{0,6}(?:facility|site|location|hospital|institution|campus|performed[ \t]at|exam[ \t]location|organization)[ \t]?:[ \t]{0,4})$",
+    re.IGNORECASE,
 )
-_STATE: Final = (
-    r"(?:AL|AK|AZ|AR|CA|CO|CT|DE|DC|FL|GA|HI|ID|IL|IN|IA|KS|KY|LA|ME|MD|MA|MI|MN|MS|MO|MT|NE|NV|NH|NJ|NM|NY|NC|ND|OH|OK|OR|PA|RI|SC|SD"
-    r"|TN|TX|UT|VT|VA|WA|WV|WI|WY|PR|ON|QC|BC|AB|MB|SK|NS|NB|NL|PE|NSW|VIC|QLD|UK)"
-)
-_SAFE_STATE: Final = r"(?:AZ|CA|FL|GA|IL|IA|KS|KY|MN|MO|NV|NH|NJ|NM|NY|NC|OH|RI|SC|SD|TN|TX|UT|VT|WA|WV|WI|WY|ON|QC|BC|SK|NS)"
-_STATE_NAME: Final = (
-    r"(?:Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|Florida|Georgia|Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky"
-    r"|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|Mississippi|Missouri|Montana|Nebraska|Nevada|New[ \t](?:Hampshire|Jersey|Mexico|York)"
-    r"|North[ \t](?:Carolina|Dakota)|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode[ \t]Island|South[ \t](?:Carolina|Dakota)|Tennessee|Texas|Utah|Vermont|Virginia"
-    r"|Washington|West[ \t]Virginia|Wisconsin|Wyoming|Ontario|Quebec|British[ \t]Columbia|Alberta|Manitoba|Saskatchewan|Nova[ \t]Scotia)"
+_PLACE: Final = re.compile(rf"{_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}}")
+_DEPARTMENT: Final = re.compile(
+    rf"^[ \t]{{0,8}}({_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}})[ \t]{{0,4}}\n[ \t]{{0,8}}(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
+    re.M,
 )
 _POST: Final = (
     r"(?:\d{5}(?:-\d{4})?(?!\d)|[A-Z]\d[A-Z][ ]?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]?[ ]\d[A-Z]{2})"
 )
-_CITY: Final = rf"{_NOT_FIRST}(?:(?:St|Ft|Mt)\.?[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}"
 _TOWN: Final = re.compile(
-    rf"(?<![\w^]){_CITY},[ \t]{{0,2}}(?:{_STATE},?[ \t]{{1,2}}{_POST}|{_SAFE_STATE}\b(?![ \t][a-z]{{3}})|{_STATE_NAME}\b(?:,?[ \t]{_POST})?)"
+    rf"(?<![\w^.-])((?:(?:St|Ft|Mt|Ste)\.?[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}),[ \t]{{0,2}}$"
 )
-_ANY_STATE: Final = re.compile(rf"(?<![\w^])({_CITY}),[ \t]{{0,2}}{_STATE}\b")
-_HEADER: Final = re.compile(
-    rf"^(?:[^\n]{{0,80}}?,)?[ \t]*({_CITY}),[ \t]{{0,2}}{_STATE}[ \t]*$", re.M
-)
+_THEN_POST: Final = re.compile(rf",?[ \t]{{1,2}}{_POST}")
+_ENDS_LINE: Final = re.compile(r"[ \t]*(?:$|\n|[.;)]|,[ \t]?(?:USA|U\.S\.A\.|Canada))", re.M)
 _STREET: Final = re.compile(
-    rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|North[ \t]|South[ \t]|East[ \t]|West[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]"
-    r"(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Way|Court|Ct|Parkway|Pkwy|Place|Pl|Circle|Cir|Terrace|Highway|Hwy|Plaza|Square|Sq)\b\.?"
-    r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
+    rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East|West)[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]$"
 )
-_BOX: Final = re.compile(r"\bP\.?[ \t]?O\.?[ \t]Box[ \t]\d{1,6}\b", re.IGNORECASE)
-_ZIP: Final = re.compile(
-    rf"\b(?:ZIP|zip|Zip|postcode|Postcode|postal code)(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})"
+_SUITE: Final = re.compile(
+    r"\.?(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
 )
+_BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
+_ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
 _CANADIAN: Final = re.compile(
-    r"(?<!\w)[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z] \d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
+    r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
 )
-_LIVES: Final = re.compile(
-    rf"\b(?:lives|living|resides|residing|resident|native|travel(?:led|ed)?|visiting|moved|relocated|home|born|immigrated|emigrated)[ \t](?:in|of|from|to)[ \t]"
-    rf"((?:{_WORD})(?:[ \t]{_WORD}){{0,2}}(?:,[ \t](?:{_STATE}|{_STATE_NAME})\b)?)"
-)
-_CAPITALISED: Final = re.compile(rf"(?<![\w^.-]){NAME_WORD}(?:[ \t]{NAME_WORD})?")
+_LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
+_ROOM: Final = re.compile(r"[ \t]?[:#]?[ \t]?([A-Z]?\d{2,5}[A-Z]?(?:-\d{1,3})?)(?![\w.])")
 
 
-def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
-    """Find hospitals first, for they hold the names of towns."""
-    for pattern in (_HOSPITAL, _OF):
-        for match in pattern.finditer(text):
-            yield Found(match.start(), match.end(), "HOSPITAL", "hospital-kind", sure=False)
-    for match in _FROM.finditer(text):
-        if not _is_word(match.group(1), lexicon):
-            yield Found(*match.span(1), "HOSPITAL", "hospital-from", sure=False)
-    for pattern, rule in (
-        (_TOWN, "town-state"),
-        (_STREET, "street"),
-        (_BOX, "box"),
-        (_CANADIAN, "postcode"),
-    ):
-        for match in pattern.finditer(text):
-            yield Found(match.start(), match.end(), "LOCATION", rule, sure=False)
-    for match in _ZIP.finditer(text):
+def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not word.capital:
+        return
+    line = line_before(text, word.start, 80)
+    end = _more(text, word.end)
+    match = _BEFORE_KIND.search(line)
+    start = (
+        _trimmed(text, word.start - len(match.group()), word.start, lexicon)
+        if match
+        else word.start
+    )
+    tail = _TAIL.match(text, end)
+    if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
+        return
+    if tail and not lexicon.is_word(tail.group().split()[-1]):
+        end = tail.end()
+    yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
+
+
+def _more(text: str, end: int) -> int:
+    match = _MORE_KIND.match(text, end)
+    return match.end() if match else end
+
+
+def _trimmed(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
+    """Leave out words before a hospital's name that belong to the sentence or the header."""
+    for match in re.finditer(r"\S+", text[start:stop]):
+        if not lexicon.opens_sentence(match.group().strip(".:,")):
+            return start + match.start()
+    return stop
+
+
+def _preposition(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    following = text[word.end + 1 : word.end + 2]
+    if not following.isupper() and text[word.end + 1 : word.end + 5].lower() != "the ":
+        return
+    start = word.end + (5 if not following.isupper() else 1)
+    if _FROM.search(line_before(text, start, 60)):
+        yield from _place(text, start, lexicon, "hospital-from")
+
+
+def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = re.compile(r"[ \t]?[:(][ \t]{0,4}").match(text, word.end)
+    if match and _FROM.search(line_before(text, match.end(), 40)):
+        yield from _place(text, match.end(), lexicon, "hospital-label")
+
+
+def _place(text: str, start: int, lexicon: Lexicon, rule: str) -> Iterator[Found]:
+    match = _PLACE.match(text, start)
+    if match and match.group().split()[0].strip(".").casefold() not in lexicon.not_names:
+        yield Found(start, match.end(), "HOSPITAL", rule, sure=False)
+
+
+def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    short = word.end - word.start <= 3
+    if not word.capital or (short and not text[word.start : word.end].isupper()):
+        return
+    match = _TOWN.search(line_before(text, word.start, 50))
+    if match is None:
+        return
+    post = _THEN_POST.match(text, word.end)
+    town = match.group(1).casefold()
+    plain = word.folded in _PLAIN_STATES or not short
+    header = _ENDS_LINE.match(text, word.end) and not lexicon.is_report_word(town.split()[-1])
+    if post or town in lexicon.cities or (header and (plain or _is_header(text, word))):
+        start = _trimmed(text, word.start - len(match.group()), word.start, lexicon)
+        yield Found(start, post.end() if post else word.end, "LOCATION", "town-state", sure=False)
+
+
+def _is_header(text: str, word: Word) -> bool:
+    line = line_before(text, word.start, 120)
+    return "department" in line.casefold() or line.count(",") >= 2
+
+
+def _street(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _STREET.search(line_before(text, word.start, 60)) if word.capital else None
+    suite = _SUITE.match(text, word.end)
+    if match and suite:
+        yield Found(word.start - len(match.group()), suite.end(), "LOCATION", "street", sure=False)
+
+
+def _box(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _BOX.match(text, word.end)
+    before = re.search(r"P\.?[ ]?O\.?[ ]?$", text[max(0, word.start - 6) : word.start], re.I)
+    if match and before:
+        yield Found(word.start - len(before.group()), match.end(), "LOCATION", "box")
+
+
+def _zip(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _ZIP.match(text, word.end)
+    if match:
         yield Found(*match.span(1), "LOCATION", "postcode")
-    for match in _HEADER.finditer(text):
-        if not _is_word(match.group(1), lexicon):
-            yield Found(match.start(1), match.end(), "LOCATION", "town-header", sure=False)
-    for match in _ANY_STATE.finditer(text):
-        if match.group(1).casefold() in lexicon.cities:
-            yield Found(match.start(), match.end(), "LOCATION", "town-state", sure=False)
-    for match in _LIVES.finditer(text):
-        if not _is_word(match.group(1), lexicon):
-            yield Found(*match.span(1), "LOCATION", "town-lives", sure=False)
-    yield from _listed(text, lexicon)
 
 
-def _listed(text: str, lexicon: Lexicon) -> Iterator[Found]:
-    for match in _CAPITALISED.finditer(text):
-        folded = match.group().casefold()
-        first = folded.split()[0]
-        if folded in lexicon.hospitals:
-            yield Found(match.start(), match.end(), "HOSPITAL", "hospital-listed", sure=False)
-        elif folded in lexicon.cities:
-            yield Found(match.start(), match.end(), "LOCATION", "town-listed", sure=False)
-        elif first in lexicon.cities:
-            yield Found(
-                match.start(), match.start() + len(first), "LOCATION", "town-listed", sure=False
-            )
+def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _LIVES.match(text, word.end)
+    if match and not word.capital:
+        for found in _place(text, match.end(), lexicon, "town-lives"):
+            yield Found(found.start, found.end, "LOCATION", found.rule, sure=False)
 
 
-def _is_word(found: str, lexicon: Lexicon) -> bool:
-    first = found.split()[0]
-    return first.casefold() in lexicon.not_names
+def _room(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _ROOM.match(text, word.end)
+    if match and word.capital:
+        yield Found(*match.span(1), "LOCATION", "room", sure=False)
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find a hospital's name above its department, and Canadian postcodes."""
+    for match in _DEPARTMENT.finditer(text):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-header", sure=False)
+    for match in _CANADIAN.finditer(text):
+        if not text[match.start() - 1 : match.start()].isalnum():
+            yield Found(match.start(), match.end(), "LOCATION", "postcode", sure=False)
+
+
+def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
+    """Find towns and hospitals of the word lists, of one word or two."""
+    for at, word in enumerate(capital_words):
+        after = capital_words[at + 1] if at + 1 < len(capital_words) else None
+        joined = after is not None and after.start - word.end <= 2
+        pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
+        for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
+            if name in lexicon.hospitals:
+                yield Found(word.start, end, "HOSPITAL", "hospital-listed", sure=False)
+            elif name in lexicon.cities:
+                yield Found(word.start, end, "LOCATION", "town-listed", sure=False)
+
+
+_KINDS: Final = frozenset({
+    "hospital", "hospitals", "medical", "clinic", "clinics", "health", "healthcare", "regional", "infirmary",
+    "hospice", "sanatorium", "imaging", "rehab", "rehabilitation", "institute", "memorial", "university",
+    "manor", "associates", "va", "vamc", "trust", "general", "hsc", "nursing", "surgery", "cancer", "children",
+    "permanente", "radiology", "care", "methodist", "presbyterian", "baptist", "lutheran", "adventist", "mercy",
+    "samaritan", "veterans",
+})  # fmt: skip
+_PLAIN_STATES: Final = frozenset({
+    "az", "ca", "fl", "ga", "il", "ia", "ks", "ky", "mn", "mo", "nv", "nh", "nj", "nm", "ny", "nc", "oh", "ri", "sc", "sd",
+    "tn", "tx", "ut", "vt", "wa", "wv", "wi", "wy", "on", "qc", "bc", "sk", "ns", "nsw", "vic", "qld",
+})  # fmt: skip
+_STATES: Final = _PLAIN_STATES | {
+    "al", "ak", "ar", "co", "ct", "de", "dc", "hi", "id", "in", "la", "me", "md", "ma", "mi", "ms", "mt", "ne", "nd", "ok",
+    "or", "pa", "va", "pr", "ab", "mb", "nb", "nl", "pe", "uk", "alabama", "alaska", "arizona", "arkansas", "california",
+    "colorado", "connecticut", "delaware", "florida", "georgia", "hawaii", "idaho", "illinois", "indiana", "iowa", "kansas",
+    "kentucky", "louisiana", "maine", "maryland", "massachusetts", "michigan", "minnesota", "mississippi", "missouri",
+    "montana", "nebraska", "nevada", "ohio", "oklahoma", "oregon", "pennsylvania", "tennessee", "texas", "utah", "vermont",
+    "virginia", "washington", "wisconsin", "wyoming", "ontario", "quebec", "alberta", "manitoba", "saskatchewan",
+}  # fmt: skip
+_STREETS: Final = frozenset({
+    "street", "st", "avenue", "ave", "road", "rd", "boulevard", "blvd", "lane", "ln", "drive", "dr", "way", "court", "ct",
+    "parkway", "pkwy", "place", "pl", "circle", "cir", "terrace", "highway", "hwy", "plaza", "square", "sq",
+})  # fmt: skip
+_LABELS: Final = frozenset(
+    {"facility", "site", "location", "hospital", "institution", "campus", "osh", "organization"}
+)
+
+RULES: Final = (
+    Rule(_KINDS, _kind),
+    Rule(frozenset({"from", "at", "to", "by"}), _preposition),
+    Rule(_LABELS, _labelled),
+    Rule(frozenset(_STATES), _state),
+    Rule(_STREETS, _street),
+    Rule(frozenset({"box"}), _box),
+    Rule(frozenset({"zip", "postcode", "postal"}), _zip),
+    Rule(frozenset({"lives", "living", "resides", "residing", "resident", "native", "travel", "traveled", "travelled",
+        "visiting", "moved", "relocated", "home", "born", "immigrated", "emigrated"}), _lives),
+    Rule(frozenset({"room", "rm", "bed"}), _room),
+)  # fmt: skip

@@ -1,0 +1,39 @@
+"""E-mail and web addresses; they go before everything else, for they hold names and dots."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.rules.found import Found
+
+__all__ = ["find"]
+
+_EMAIL: Final = re.compile(
+    r"[A-Za-z0-9._%+'-]{1,64}[ ]?(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"
+)
+_URL: Final = re.compile(r"\b(?:https?://|ftp://|www\.)[^\s<>\"')]{1,300}", re.IGNORECASE)
+_DOMAIN: Final = re.compile(
+    r"(?<![\w.@-])(?:[A-Za-z0-9-]{1,63}\.){1,4}(?:org|com|edu|net|gov|mil|info|health|io)\b"
+    r"(?:/[^\s<>\"')]{0,200})?",
+    re.IGNORECASE,
+)
+_DOTTED: Final = re.compile(r"[A-Za-z0-9]\.(?:org|com|edu|net|gov|mil|info|health|io)\b", re.I)
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find e-mail addresses, then web addresses."""
+    if "@" in text or "(at)" in text:
+        for match in _EMAIL.finditer(text):
+            yield Found(match.start(), match.end(), "EMAIL", "email")
+    if "://" in text or "www." in text or "WWW." in text:
+        yield from _web(_URL, text)
+    if _DOTTED.search(text):
+        yield from _web(_DOMAIN, text)
+
+
+def _web(pattern: re.Pattern[str], text: str) -> Iterator[Found]:
+    for match in pattern.finditer(text):
+        end = match.end() - (text[match.end() - 1] in ".,;:")
+        yield Found(match.start(), end, "URL", "url")

@@ -1,0 +1,35 @@
+"""How a time of day is written, alone and behind a date."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["WEEKDAYS", "after_date", "before_date"]
+
+WEEKDAYS: Final = (
+    r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:r(?:s(?:day)?)?)?|Fri(?:day)?"
+    r"|Sat(?:urday)?|Sun(?:day)?)"
+)
+_ZONE: Final = r"(?:[ \t]?\(?(?:[ECMP][SD]?T|UTC|GMT|Z)\b\)?)?(?:[+-]\d\d:?\d\d)?"
+_AFTER: Final = re.compile(
+    r"(?:T|,?[ \t]{0,3}(?:at|@|-|–)?[ \t]{0,3})(?:"
+    r"(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,6})?)?(?:[ \t]?[ap]\.?[ \t]?m\b\.?)?"
+    r"|(?:1[0-2]|0?[1-9])[ \t]?[ap]\.?m\b\.?"
+    r"|(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?:[ \t]?(?:hours|hrs?|h)\b)?(?![\d/.-])"
+    rf"){_ZONE}",
+    re.IGNORECASE,
+)
+_BEFORE: Final = re.compile(rf"(?<![A-Za-z]){WEEKDAYS}\b\.?,?[ \t]{{1,2}}(?:the[ \t])?$", re.I)
+
+
+def after_date(text: str, end: int) -> int:
+    """Extend a date over the time of day behind it."""
+    match = _AFTER.match(text, end)
+    return match.end() if match else end
+
+
+def before_date(text: str, start: int) -> int:
+    """Extend a date over the weekday before it."""
+    match = _BEFORE.search(text[max(0, start - 18) : start])
+    return start - (len(match.group()) if match else 0)

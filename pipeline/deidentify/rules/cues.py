@@ -1,0 +1,195 @@
+"""Names behind a cue: a title, a role label, a word of telling, a relative, an attestation.
+
+`grammar.name_end` says how far the name goes; the cue only says where it begins.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import LOWER, UPPER, name_end
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word, line_before
+
+__all__ = ["RULES", "TITLES"]
+
+TITLES: Final = frozenset({
+    "dr", "drs", "doctor", "doctors", "prof", "professor", "mr", "mrs", "ms", "miss", "mx", "messrs",
+    "sra", "sr", "mme", "herr", "frau", "fr", "rev", "sister", "nurse", "rn", "np", "pa", "pa-c", "aprn",
+    "crnp", "arnp", "capt", "lt", "sgt", "col", "maj", "dame", "sir", "rabbi", "father", "resident",
+    "attending", "fellow", "technologist", "radiologist", "physician", "intern", "registrar", "surgeon",
+    "consultant", "hospitalist", "intensivist", "pulmonologist", "oncologist", "cardiologist", "rt",
+})  # fmt: skip
+_WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"})
+_TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
+_START: Final = rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la|al|el|bin)\b)"
+_AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}|[ \t]{{1,3}}){_START}")
+_AFTER_LOWER_TITLE: Final = re.compile(
+    rf"(?:\.[ \t]{{0,3}}|[ \t]{{1,3}})([{LOWER}][{LOWER}'’-]{{1,30}})(?![\w])"
+)
+_ROLES: Final = frozenset({
+    "by", "physician", "provider", "clinician", "radiologist", "doctor", "consultant", "registrar",
+    "practitioner", "md", "surgeon", "resident", "fellow", "attending", "technologist", "technician",
+    "tech", "sonographer", "transcriptionist", "radiographer", "interpreter", "signatory", "author",
+    "typist", "recipient", "nurse", "name", "patient", "pt", "referring", "ordering", "requesting",
+    "dictating", "attn", "attention", "cc", "copy", "to", "re", "from", "signature", "signed", "pcp",
+    "contact", "kin", "guardian", "record", "interpreting", "reading", "reader", "reviewer",
+    "dictated", "transcribed", "read", "verified", "approved", "finalized", "finalised", "reported",
+    "interpreted", "reviewed", "performed", "assistant", "supervisor", "faculty", "staff", "intern",
+    "ordered", "requested", "notified", "operator", "radiologists", "physicians", "residents", "s",
+    "caller", "responsible", "principal", "verifier", "dictator", "examiner", "requester", "who",
+    "person", "individual", "communicated", "called", "informed", "discussed", "clerk", "witness",
+})  # fmt: skip
+_AFTER_ROLE: Final = re.compile(
+    rf"(?:[ \t](?:name|signature|of[ \t]record|\d)\b)?(?:\(s\)|[ \t]?\([^)\n]{{1,20}}\))?[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_START}",
+    re.ASCII,
+)
+_VERBS: Final = re.compile(
+    r"\b(?:dictated|transcribed|signed(?:[ \t]off)?|read|interpreted|reviewed|verified|approved"
+    r"|authenticated|finali[sz]ed|typed|supervised|co-?signed|attested|acknowledged|reported|ordered"
+    r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
+    r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified|sent|done"
+    r"|completed|created|generated|discussed|taken|examined|evaluated|followed|treated|inserted|removed)"
+    r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
+    re.IGNORECASE,
+)
+_TOLD: Final = re.compile(
+    r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon|pag|text|messag|email|fax"
+    r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed|escalat|hand)\w{0,7}"
+    r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\bd/|\bw/)$",
+    re.IGNORECASE,
+)
+_SPACE: Final = re.compile(rf"[ \t]{{1,3}}(?:\n[ \t]{{0,4}})?{_START}")
+_SPACE_OR_COMMA: Final = re.compile(rf"[ \t]?[,:(]?[ \t]{{0,2}}{_START}")
+_AND: Final = re.compile(
+    rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
+)
+_ATTESTED: Final = re.compile(
+    r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify|personally|agree|reviewed"
+    r"|the|did|performed|interpreted|supervised|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
+)
+_BEFORE_SIGNED: Final = re.compile(
+    r"(?:^|[.;:][ \t]{0,3}|electronically[ \t]|digitally[ \t]|e-)$", re.I
+)
+
+
+def _titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not word.capital:
+        return
+    match = _AFTER_TITLE.match(text, word.end)
+    if match is None or (word.folded in _WEAK_TITLES and text[word.end] != "."):
+        return
+    yield from _series(text, match.end(), lexicon, "name-title")
+
+
+def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """RN Maria Lopez, PA Jones: only with two words, or none of them a word."""
+    match = _SPACE.match(text, word.end)
+    if match is None or not text[word.start : word.end].isupper():
+        return
+    end = name_end(text, match.end(), lexicon, comma=False)
+    name = text[match.end() : end].split()
+    if name and not any(lexicon.is_word(part) for part in name) and len(name) > 1:
+        yield Found(match.end(), end, "NAME", "name-title", sure=False)
+
+
+def _lower_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = None if word.capital else _AFTER_LOWER_TITLE.match(text, word.end)
+    if match and match.group(1) not in lexicon.not_names and not text[word.start - 1].isdigit():
+        yield Found(*match.span(1), "NAME", "name-title-lower")
+
+
+def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _AFTER_ROLE.match(text, word.end)
+    if match:
+        end = name_end(text, match.end(), lexicon, comma=True)
+        if end > match.end():
+            yield Found(match.end(), end, "NAME", "name-label")
+            yield from _following(text, end, lexicon, "name-label")
+
+
+def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE.match(text, word.end)
+    if match and _VERBS.search(line_before(text, word.start, 50)):
+        yield from _series(text, match.end(), lexicon, "name-by", comma=True)
+
+
+def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE.match(text, word.end)
+    if match and _TOLD.search(line_before(text, word.start, 90)):
+        yield from _series(text, match.end(), lexicon, "name-told")
+
+
+def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE.match(text, word.end)
+    if match and not word.capital:
+        yield from _series(text, match.end(), lexicon, "name-told")
+
+
+def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE_OR_COMMA.match(text, word.end)
+    if match and not word.capital:
+        yield from _series(text, match.end(), lexicon, "name-relative")
+
+
+def _signed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE.match(text, word.end)
+    if match and _BEFORE_SIGNED.search(line_before(text, word.start, 20)):
+        yield from _series(text, match.end(), lexicon, "name-signed", comma=True)
+
+
+def _attest(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _SPACE_OR_COMMA.match(text, word.end) if word.capital else None
+    if match is None or match.end() == word.end:
+        return
+    end = name_end(text, match.end(), lexicon, comma=False)
+    if end > match.end() and _ATTESTED.match(text, end):
+        yield Found(match.end(), end, "NAME", "name-attest")
+
+
+def _series(
+    text: str, start: int, lexicon: Lexicon, rule: str, *, comma: bool = False
+) -> Iterator[Found]:
+    """Follow one name and those joined to it (Drs. Smith, Jones and Lee)."""
+    end = name_end(text, start, lexicon, comma=comma)
+    if end > start:
+        yield Found(start, end, "NAME", rule)
+        yield from _following(text, end, lexicon, rule)
+
+
+def _following(text: str, end: int, lexicon: Lexicon, rule: str) -> Iterator[Found]:
+    for _ in range(4):
+        match = _AND.match(text, end)
+        stop = name_end(text, match.end(), lexicon, comma=False) if match else 0
+        if match is None or stop == match.end():
+            return
+        yield Found(match.end(), stop, "NAME", rule)
+        end = stop
+
+
+_TELLING: Final = frozenset({"told", "notified", "informed", "alerted", "paged", "called", "texted",
+    "phoned", "telephoned", "messaged", "emailed", "named", "advised", "contacted", "per", "notify",
+    "call", "via", "reached", "updated", "asked"})  # fmt: skip
+_RELATIVES: Final = frozenset({"wife", "husband", "spouse", "partner", "son", "daughter", "mother",
+    "father", "mom", "dad", "brother", "sister", "aunt", "uncle", "niece", "nephew", "cousin",
+    "grandson", "granddaughter", "grandmother", "grandfather", "caregiver", "guardian", "friend",
+    "neighbor", "neighbour", "roommate", "fiance", "fiancee", "in-law", "law", "named", "stepson",
+    "stepdaughter", "stepmother", "stepfather", "grandma", "grandpa", "boyfriend", "girlfriend",
+    "twin", "sibling", "parent", "carer", "proxy", "member"})  # fmt: skip
+
+RULES: Final = (
+    Rule(_ROLES, _labelled),
+    Rule(TITLES - _WEAK_TITLES, _titled),
+    Rule(_WEAK_TITLES, _titled),
+    Rule(frozenset({"by"}), _by),
+    Rule(frozenset({"signed", "signature"}), _signed),
+    Rule(frozenset({"with", "to", "w", "d", "dw", "dr"}), _told),
+    Rule(_TELLING, _informed),
+    Rule(_RELATIVES, _relative),
+    Rule(frozenset({"i"}), _attest),
+    Rule(frozenset({"dr", "drs", "mr", "mrs", "prof", "doctor"}), _lower_titled),
+    Rule(frozenset({"rn", "pa", "np"}), _weak_titled),
+)

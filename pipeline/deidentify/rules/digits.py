@@ -1,0 +1,207 @@
+"""Everything that begins with a figure and needs no word: dates, times, phones, bare identifiers.
+
+A **chunk** is a figure with the letters, figures and hyphens directly before it; each chunk is
+tried against the shapes below, the more particular first. Shapes that a measurement, a fraction
+or a score can have too (3/4 vessels, 3-4) need a word of the right kind before them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.rules import clock
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import line_before
+
+__all__ = ["find"]
+
+_FIGURES: Final = re.compile(r"\d+")
+_YEAR: Final = r"(?:19|20)\d\d"
+_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
+_MONTH: Final = r"(?:1[0-2]|0?[1-9])"
+
+_DATE: Final = re.compile(
+    rf"(?:{_YEAR}([-/.]){_MONTH}\1{_DAY}(?!\d)"
+    rf"|({_DAY})([-/.])({_DAY})\3(?:{_YEAR}|\d\d)(?![\d/])(?!\.\d)"
+    rf"|{_MONTH}/{_YEAR}(?![\d/])"
+    rf"|(?:1[0-2]|0[1-9])-{_YEAR}(?![\d-])"
+    rf"|{_YEAR}/(?:1[0-2]|0[1-9])(?![\d/]))"
+)
+_STAMP: Final = re.compile(
+    r"(?:19|20)\d\d(?:1[0-2]|0[1-9])(?:3[01]|[12]\d|0[1-9])"
+    r"(?:[T ]?(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?:\.\d{1,6})?)?(?:[+-]\d{4}|Z)?(?![\w-])"
+)
+_DAY_SLASH: Final = re.compile(rf"({_MONTH})/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/))")
+_NOT_DATE_BEFORE: Final = re.compile(
+    r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
+    r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
+    r"|upper|lower|middle|mid|distal|proximal|about|approximately|only|least|than|discs?|disks?"
+    r"|vessels?|BP|pressure|vision|size|lobes?|version|ver|v|discs?|interspaces?|vertebra[el]?)"
+    r"[ \t:#(=.]{0,3}|[\d.][ \t]?x[ \t]?)$",
+    re.IGNORECASE,
+)
+_NOT_DATE_AFTER: Final = re.compile(
+    r"[ \t]?(?:-?[ \t]?(?:inch|mm|cm)|of\b|vessels?|strength|pain|hpf|murmurs?|thirds?|lobes?|ribs?"
+    r"|way|full|power|sirs|blood|nodes?|lungs?|images?|cores?|leads?|points?|quadrants?|cultures?"
+    r"|the\b)",
+    re.IGNORECASE,
+)
+_DATE_BEFORE: Final = re.compile(
+    r"(?:\b(?:dated?|on|from|since|stud(?:y|ies)|exams?|examinations?|d\.?o\.?b\.?|born|birth"
+    r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|MRI?|PET"
+    r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest"
+    r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
+    r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
+    r"|^|/\d{1,2}|[)\]])[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
+    re.IGNORECASE,
+)
+_DATED: Final = re.compile(
+    r"(?:\b(?:d\.?o\.?b\.?|date[ds]?(?:[ \t]of[ \t]\w{1,10})?|born(?:[ \t]on)?)[ \t]?[:#]?[ \t]{0,3})$",
+    re.IGNORECASE,
+)
+_SIX: Final = re.compile(r"\d{6}(?!\d)")
+_BIRTH: Final = re.compile(
+    r"\b(?:born|birth[ \t]?year|year[ \t]of[ \t]birth|YOB|D\.?O\.?B\.?)[ \t]?[:=]?[ \t]{0,2}(?:in[ \t])?$",
+    re.IGNORECASE,
+)
+_BIRTH_YEAR: Final = re.compile(rf"{_YEAR}(?![\w/-])")
+_TIME: Final = re.compile(
+    r"(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?[ \t]?[ap]\.?[ \t]?m\b\.?"
+    r"|(?:1[0-2]|0?[1-9])[ \t]?(?:[ap]\.[ \t]?m\.|[ap]m\b)"
+    r"|(?:[01]\d|2[0-3]):?[0-5]\d[ \t]?(?:hours|hrs|h)\b"
+    r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:]))"
+    r"(?:[ \t]?\(?(?:[ECMP][SD]?T|UTC|GMT)\b\)?)?",
+    re.IGNORECASE,
+)
+_AT: Final = re.compile(r"(?:\bat|@|\btime:?|\bhours)[ \t]{0,2}$", re.IGNORECASE)
+_TIME_AT: Final = re.compile(
+    r"(?:[01]?\d|2[0-3]):?[0-5]\d(?![\d:/.-]|[ \t]?(?:mm|cm|HU|m[LlgG]|cc|%|k))"
+)
+_PHONE: Final = re.compile(
+    r"(?:(?:\+?1[-. ]{0,2})?(?:\(\d{3}\)[ \t./-]{0,2}|\d{3}[-. /])\d{3}[-. ]\d{4}"
+    r"|\(\d{3}\)[ \t]?\d{7}"
+    r"|\d{3}[-.]\d{4}"
+    r"|\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}"
+    r"|0\d{2,4}[ -]\d{3,4}[ -]?\d{3,4})"
+    r"(?:,?[ \t]{0,2}\(?(?:x|ext\.?|extension|#)[ \t]{0,2}\d{2,6}\)?)?(?![\w-]|\.\d)",
+    re.IGNORECASE,
+)
+_LOCAL: Final = re.compile(
+    r"\d-\d{4}(?![\w-])|\d{4,5}(?=[.,;) \n]|$)(?!(?:[ \t](?:hours|hrs)|[.,]\d))"
+)
+_BARE: Final = re.compile(
+    r"(?:\d{3}-\d{2}-\d{4}"
+    r"|\d{7,18}"
+    r"|\d{1,5}(?:\.\d{1,40}){5,24}"
+    r"|[A-Z]{1,5}-?\d{5,14}(?:-\d{1,6})?"
+    r"|[A-Z]{2,5}-\d{2,4}-\d{3,10}"
+    r"|(?:19|20)?\d{2}-?[A-Z]{1,4}-?\d{4,10}"
+    r"|[A-Z]{1,3}\d{2,4}-\d{3,8}(?:-\d{1,6})?"
+    r"|\d{2,4}-\d{2,4}-\d{4,8}(?:-\d{1,6})?"
+    r"|\d{2,4}-\d{5,8}"
+    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+    r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
+    r")(?![\w^]|-\d|\.\d)"
+)
+_BEFORE_CHUNK: Final = re.compile(r"[A-Za-z0-9-]{1,24}$")
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find what the figures of a text say, in order of place."""
+    done = 0
+    for figure in _FIGURES.finditer(text):
+        start = figure.start()
+        if start < done:
+            continue
+        previous = text[start - 1 : start]
+        if previous and (previous.isalpha() or previous in "-+("):
+            found = _in_chunk(text, start, done)
+        elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
+            continue
+        else:
+            found = _at(text, start, figure.end())
+        if found is not None:
+            done = found.end
+            yield found
+
+
+def _in_chunk(text: str, start: int, done: int) -> Found | None:
+    """Try a chunk whose figure follows letters, a hyphen, a plus or a bracket."""
+    if text[start - 1] in "+(":
+        phone = _PHONE.match(text, start - 1)
+        if phone:
+            return Found(phone.start(), phone.end(), "PHONE", "phone")
+        return _at(text, start, start + 1)
+    before = _BEFORE_CHUNK.search(text[max(done, start - 24) : start])
+    begin = start - len(before.group()) if before else start
+    bare = _BARE.match(text, begin)
+    if bare:
+        return Found(bare.start(), bare.end(), "ID", "id-shape")
+    return _at(text, start, start + 1) if text[start - 1] == "-" and begin == start - 1 else None
+
+
+def _at(text: str, start: int, end: int) -> Found | None:
+    if text[end : end + 1] in ("", " ", "\n", ".", ",", ";", ")") and end - start < 3:
+        following = text[end : end + 2]
+        if not (following[1:].isdigit() or following[1:] in tuple("apAP")):
+            return None
+    before = line_before(text, start, 30)
+    return (
+        _date(text, start, before)
+        or _time(text, start, before)
+        or _phone(text, start, before)
+        or _code(text, start)
+    )
+
+
+def _date(text: str, start: int, before: str) -> Found | None:
+    match = _STAMP.match(text, start)
+    if match:
+        return Found(start, match.end(), "DATE", "date-stamp")
+    match = _DATE.match(text, start)
+    if match and _is_calendar(match) and not _NOT_DATE_BEFORE.search(before):
+        return _dated(text, start, match.end(), "date-numeric")
+    match = _DAY_SLASH.match(text, start)
+    if match and _is_day_slash(text, match, before):
+        return _dated(text, start, match.end(), "date-slash")
+    match = _SIX.match(text, start)
+    if match and _DATED.search(before):
+        return Found(start, match.end(), "DATE", "date-labelled")
+    match = _BIRTH_YEAR.match(text, start)
+    if match and _BIRTH.search(before):
+        return Found(start, match.end(), "DATE", "birth-year")
+    return None
+
+
+def _dated(text: str, start: int, end: int, rule: str) -> Found:
+    return Found(clock.before_date(text, start), clock.after_date(text, end), "DATE", rule)
+
+
+def _is_calendar(match: re.Match[str]) -> bool:
+    """Refuse numbers that no calendar has in either order (13-14-15)."""
+    return match.group(2) is None or min(int(match.group(2)), int(match.group(4))) <= 12
+
+
+def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
+    """Decide a bare 6/3: fractions and scores need a date word before them."""
+    if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
+        return False
+    first, second = int(match.group(1)), int(match.group(2))
+    return first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+
+
+def _time(text: str, start: int, before: str) -> Found | None:
+    match = _TIME.match(text, start) or (_AT.search(before) and _TIME_AT.match(text, start))
+    return Found(start, match.end(), "TIME", "time") if match else None
+
+
+def _phone(text: str, start: int, before: str) -> Found | None:
+    match = _PHONE.match(text, start) or (_AT.search(before) and _LOCAL.match(text, start))
+    return Found(start, match.end(), "PHONE", "phone") if match else None
+
+
+def _code(text: str, start: int) -> Found | None:
+    match = _BARE.match(text, start)
+    return Found(start, match.end(), "ID", "id-shape") if match else None

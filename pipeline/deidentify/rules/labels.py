@@ -1,0 +1,118 @@
+"""Numbers behind a word that says what they are: record numbers, accessions, phones, pagers.
+
+Whatever follows such a word and holds two figures is taken, in whatever form the system prints it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.result import Category
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word
+
+__all__ = ["ID_RULES", "PHONE_RULES"]
+
+_STRONG: Final = frozenset({
+    "mrn", "emrn", "epmrn", "empi", "npi", "dea", "csn", "fin", "har", "pid", "ssn", "nhs", "ohip",
+    "phn", "hcn", "upin", "accession", "acc", "acn", "mr", "rec", "record", "records", "accn", "accno",
+    "medicare", "medicaid", "uid", "guid", "ss", "uhid", "hin", "nric", "cpf", "lmrn", "urn", "ur",
+})  # fmt: skip
+_WEAK: Final = frozenset({
+    "patient", "pt", "hospital", "unit", "chart", "visit", "encounter", "enc", "account", "acct",
+    "order", "ord", "req", "requisition", "exam", "study", "case", "film", "report", "document",
+    "doc", "reference", "ref", "image", "specimen", "member", "policy", "group", "beneficiary",
+    "insurance", "license", "licence", "lic", "certificate", "device", "serial", "lot", "episode",
+    "registration", "reg", "card", "placer", "filler", "procedure", "job", "dictation", "subscriber",
+    "transcription", "confirmation", "security", "s/n", "claim", "invoice", "plate", "vehicle",
+    "badge", "employee", "staff", "student", "passport", "model", "id", "identifier", "employer",
+})  # fmt: skip
+_SEPARATORS: Final = (
+    r"[ \t]{0,3}(?:(?:is|was|of)\b|[:#=–-])?[ \t]{0,3}[#:]?[ \t]{0,8}(?:\n[ \t]{0,4})?"
+)
+_NOUN: Final = (
+    r"(?:id(?:entifier)?\b|#|no\b\.?|nos\b\.?|num\b\.?|numbers?\b|nbr\b\.?|code\b|nr\b\.?)"
+)
+_VALUE: Final = (
+    r"((?=[A-Za-z._/-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[-._/](?=[A-Za-z0-9])){1,63}"
+    r"(?:[ ]\d{2,5}(?![\d./:-])){0,4})"
+)
+_AFTER_STRONG: Final = re.compile(
+    rf"\.?(?:/[A-Za-z]{{1,10}}|[ \t](?:record|rec)\b)?[ \t]?(?:\([A-Za-z /]{{1,12}}\)[ \t]?)?{_NOUN}?{_SEPARATORS}{_VALUE}",
+    re.IGNORECASE,
+)
+_AFTER_WEAK: Final = re.compile(
+    rf"\.?[ \t]?(?:{_NOUN}{_SEPARATORS}|[ \t]?[:#=][ \t]{{0,8}}){_VALUE}", re.IGNORECASE
+)
+_MORE: Final = re.compile(rf"[ \t]?(?:,|/|&|and|or|;)[ \t]{{0,2}}{_VALUE}", re.IGNORECASE)
+_DATE_LIKE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}$|\d{1,2}/\d{2,4}$")
+
+_PHONE_WORDS: Final = frozenset({
+    "pager", "paged", "page", "beeper", "bleep", "pgr", "phone", "telephone", "tel", "ph", "cell",
+    "mobile", "fax", "voalte", "vocera", "spectralink", "ascom", "hotline", "room", "callback",
+    "contact", "desk", "office", "call", "called", "zone", "dect", "facsimile", "landline", "home", "work",
+})  # fmt: skip
+_AFTER_PHONE: Final = re.compile(
+    r"(?:[ \t](?:number|no|at|on|is|phone|id))?\.?[ \t]?[.:#=(]{0,3}[ \t]{0,3}(?:at[ \t])?"
+    r"((?:\+?\d|\(\d)(?:\d|[() .-](?=[\d(])){2,18}(?:[ \t]?(?:x|ext\.?)[ \t]?\d{2,6})?)"
+    r"(?![\w:/]|\.\d|[ \t]?(?:mm|cm|HU|[ap]\.?m\b|days?|weeks?|hours?|minutes?|hrs?\b))",
+    re.IGNORECASE,
+)
+_EXTENSION: Final = re.compile(
+    r"\.?(?:[ \t](?:number|no\.?))?[ \t]?[:#]?[ \t]{0,2}(\d[\d-]{0,6}\d)(?![\w])"
+)
+_X: Final = re.compile(r"[ \t]?\d{4,6}(?!\d|\.\d)|\d{3}(?=\))|-\d{4,5}\b")
+
+
+def _is_value(value: str, figures: int) -> bool:
+    return len(value) >= 3 and sum(c.isdigit() for c in value) >= figures
+
+
+def _labelled(pattern: re.Pattern[str], text: str, word: Word, *, figures: int) -> Iterator[Found]:
+    match = pattern.match(text, word.end)
+    if match is None or not _is_value(match.group(1), figures) or _DATE_LIKE.match(match.group(1)):
+        return
+    while match is not None and _is_value(match.group(1), figures):
+        yield Found(*match.span(1), "ID", "id-labelled")
+        match = _MORE.match(text, match.end(1))
+
+
+def _strong(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    yield from _labelled(_AFTER_STRONG, text, word, figures=2)
+
+
+def _weak(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    yield from _labelled(_AFTER_WEAK, text, word, figures=4)
+
+
+def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _AFTER_PHONE.match(text, word.end)
+    if match:
+        yield _number(match, "PHONE", "phone-labelled")
+
+
+def _extension(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _EXTENSION.match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "PHONE", "extension")
+
+
+def _x(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _X.match(text, word.end)
+    if match and not text[word.start - 1 : word.start].isalnum():
+        yield Found(word.start, match.end(), "PHONE", "extension")
+
+
+def _number(match: re.Match[str], category: Category, rule: str) -> Found:
+    return Found(*match.span(1), category, rule)
+
+
+ID_RULES: Final = (Rule(_STRONG, _strong), Rule(_WEAK, _weak))
+PHONE_RULES: Final = (
+    Rule(_PHONE_WORDS, _phone),
+    Rule(frozenset({"ext", "extension", "extn", "exten"}), _extension),
+    Rule(frozenset({"x"}), _x),
+)

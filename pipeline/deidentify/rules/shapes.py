@@ -1,0 +1,155 @@
+"""Names that a cue follows: a credential, an age, a verb, a number; and names of the word lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word, line_before
+
+__all__ = ["RULES", "find", "listed"]
+
+_PART: Final = (
+    rf"(?:{NAME_WORD}|[{UPPER}]\.?(?!\w)|(?:van|von|de|der|den|del|la|da|dos|al|bin|ter)(?=[ \t]))"
+)
+_LAST: Final = rf"(?:,[ \t]{{0,2}}{NAME_WORD}(?:[ \t](?:{NAME_WORD}|[{UPPER}]\.?)){{0,2}})?"
+_NAME: Final = rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
+_NAME_AT_END: Final = re.compile(rf"(?<![\w.'’^-])({_NAME}),?[ \t]{{0,2}}\(?$")
+_OPENING_NAME: Final = re.compile(
+    rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he|[Tt]his)[ \t][Pp]atient,?[ \t])({_NAME})[, \t]{{1,3}}(?:an?[ \t])?$"
+)
+_INITIALLED: Final = re.compile(rf"(?:(?<=\s)|^)({NAME_WORD}[ \t][{UPPER}]\.),?[ \t]{{0,2}}$")
+_CREDENTIAL: Final = re.compile(
+    r"(?:M\.?D|D\.?O|R\.?N|N\.?P|P\.?A(?:-C)?|Ph\.?D|MB[ ,]?B\.?Ch|MBBS|MBChB|FRC[RSP]C?|FACR|F?ARNP|APRN|CRNP|DNP"
+    r"|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR|PharmD)\.?(?![\w'’])"
+)
+_AGED: Final = re.compile(
+    r"[ \t](?:is|was)[ \t](?:an?[ \t])?(?:\w{3,12}[ \t]){0,2}?(?:\d{1,3}[ \t-]?(?:y|m|f|mo|wk|week|day|d)|\[AGE"
+    r"|woman|man|male|female|lady|gentleman|boy|girl|patient|smoker|infant|child|former|retired)",
+    re.IGNORECASE,
+)
+_AGE_BEFORE: Final = re.compile(r"(?:an?[ \t])?\(?\d{1,3}[ \t-]{0,2}$")
+_DOES: Final = re.compile(
+    r"[ \t](?:with|for|a[ \t]|to|from|that|on|severe|acute|chronic|increasing|worsening|new|no|any|after|chest|cough|fever|today|status|having)"
+)
+_WAS: Final = re.compile(
+    r"[ \t]was[ \t](?:admitted|seen|referred|transferred|brought|notified|informed|called|paged|contacted|reached|given|told|updated|advised|made[ \t]aware)\b"
+)
+_ACTED: Final = re.compile(
+    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
+)
+_SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
+_CARET: Final = re.compile(
+    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}\^[{UPPER}{LOWER}'’ .^-]{{0,60}}(?<![\s^-])"
+)
+_SLASHED: Final = re.compile(
+    rf"^[ \t]{{0,8}}({_NAME})(?:,?[ \t](?:M\.?D\.?|D\.?O\.?))?[ \t]?[/|][ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)",
+    re.M,
+)
+_INITIALS_LINE: Final = re.compile(
+    r"^[ \t]{0,8}([A-Za-z]{2,4}[ \t]?[/:][ \t]?[A-Za-z]{2,4})(?=[ \t]*(?:\d|\[|$))", re.M
+)
+_INITIALS_LABEL: Final = re.compile(
+    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’.]|[ \t][a-z])",
+    re.I,
+)
+_NEXT_NAME: Final = re.compile(rf"[ \t](?:[{UPPER}]\.?[ \t])?({NAME_WORD})")
+
+
+def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find names by the shape of their line."""
+    if "^" in text:
+        for match in _CARET.finditer(text):
+            yield Found(match.start(), match.end(), "NAME", "name-caret")
+    if "/" in text or "|" in text:
+        for match in _SLASHED.finditer(text):
+            yield from _trimmed(text, match, lexicon, "name-slash")
+    for match in _INITIALS_LINE.finditer(text):
+        if match.group(1).casefold() not in lexicon.not_names:
+            yield Found(*match.span(1), "NAME", "initials")
+
+
+def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not word.capital or _CREDENTIAL.match(text, word.start) is None:
+        return
+    yield from _before(_NAME_AT_END, text, word.start, 60, lexicon, "name-credential")
+
+
+def _is(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    at = word.start - 1
+    if text[at : at + 1] not in (" ", "\t"):
+        return
+    if _AGED.match(text, at):
+        yield from _before(_OPENING_NAME, text, word.start, 60, lexicon, "name-opening")
+    elif _WAS.match(text, at) or _ACTED.match(text, at):
+        yield from _before(_SENTENCE_NAME, text, at, 60, lexicon, "name-acting")
+
+
+def _presents(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not word.capital and _DOES.match(text, word.end):
+        yield from _before(_SENTENCE_NAME, text, word.start - 1, 60, lexicon, "name-acting")
+
+
+def _year_old(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    age = _AGE_BEFORE.search(line_before(text, word.start, 10))
+    if age:
+        start = word.start - len(age.group())
+        yield from _before(_OPENING_NAME, text, start, 60, lexicon, "name-opening")
+
+
+def _initials(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _INITIALS_LABEL.match(text, word.end)
+    if match and match.group(1).casefold() not in lexicon.not_names:
+        yield Found(*match.span(1), "NAME", "initials")
+
+
+def _before(
+    pattern: re.Pattern[str], text: str, at: int, length: int, lexicon: Lexicon, rule: str
+) -> Iterator[Found]:
+    line = line_before(text, at, length)
+    match = pattern.search(line)
+    if match is None:
+        return
+    yield from _trimmed(text, match, lexicon, rule, offset=at - len(line))
+
+
+def _trimmed(
+    text: str, match: re.Match[str], lexicon: Lexicon, rule: str, *, offset: int = 0
+) -> Iterator[Found]:
+    """Accept what a shape calls a name from its last word that cannot be in one."""
+    start, stop = (offset + at for at in match.span(1))
+    begin = start
+    while begin < stop:
+        end = name_end(text, begin, lexicon, comma=True)
+        if end >= stop:
+            yield Found(begin, stop, "NAME", rule)
+            return
+        space = text.find(" ", max(begin, end), stop)
+        begin = space + 1 if space >= 0 else stop
+
+
+def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
+    """Find a listed given name with a capitalised word behind it that is no word of reports."""
+    for word in capital_words:
+        if word.folded not in lexicon.given_names or lexicon.is_word(word.folded):
+            continue
+        match = _NEXT_NAME.match(text, word.end)
+        if match and not lexicon.is_word(match.group(1)):
+            yield Found(word.start, match.end(), "NAME", "name-listed", sure=False)
+
+
+RULES: Final = (
+    Rule(frozenset({"md", "do", "rn", "np", "pa", "phd", "ph", "mb", "mbbs", "mbchb", "frcr", "frcpc", "frcp",
+        "frcs", "facr", "farnp", "arnp", "aprn", "crnp", "dnp", "crna", "lpn", "bsn", "msn", "fnp", "rt", "rrt",
+        "dds", "dmd", "dpm", "pgy", "mph", "cnm", "fsir", "pharmd", "m", "d", "r", "n", "p"}), _credential),
+    Rule(frozenset({"is", "was", "acknowledged", "verbalized", "confirmed", "agrees", "agreed", "has", "aware"}), _is),
+    Rule(frozenset({"presents", "presented", "reports", "complains", "denies", "states", "underwent", "returns",
+        "fell", "arrived", "endorses"}), _presents),
+    Rule(frozenset({"year", "years", "yr", "yrs", "yo", "y", "m", "f"}), _year_old),
+    Rule(frozenset({"transcribed", "typed", "typist", "transcriptionist", "transcriber", "initials", "trans",
+        "transcription", "job", "qa", "tech", "technologist", "t", "d", "dictated", "by", "tr"}), _initials),
+)  # fmt: skip
