@@ -136,8 +136,7 @@ def headline(content: RadiologistContent, *, words: Strings) -> str:
     apart = [row for row in judged if standing(row) is not Standing.AS_EXPECTED]
     known = "described" if content.actions is None else "nothing"
     if not apart:
-        phrases = words.several("unit.phrases", len(judged))
-        return words(f"headline.{known}", phrases=phrases)
+        return words.several(f"headline.{known}", len(judged))
     row = max(apart, key=lambda r: r.n * abs(r.observed - r.expected))
     return words(
         f"headline.{known}_watch",

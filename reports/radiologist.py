@@ -126,14 +126,14 @@ def _action(composer: Composer, action: Action, number: int) -> None:
     width = 0.60 * composer.body.width - 18.0
     title = paragraph_height(action.title, SUBHEADING, width)
     text = paragraph_height(action.evidence, CAPTION, width)
-    height = max(4.0 + title + text, ACTION_STRIP_HEIGHT) + 8.0
+    height = max(5.0 + title + text, ACTION_STRIP_HEIGHT) + 8.0
     box = composer.claim(height)
     page = composer.page
     page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
     put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
     left = Box(box.x + 18.0, box.y + 3.0, width, height)
     below = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
-    paragraph(page, left.cut(top=below - left.y), action.evidence, CAPTION)
+    paragraph(page, left.cut(top=below - left.y + 1.0), action.evidence, CAPTION)
     x = left.right + 24.0
     picture = Box(x, box.y + 3.0, box.right - x, ACTION_STRIP_HEIGHT)
     action_strip(page, picture, suggestion=action.suggestion)

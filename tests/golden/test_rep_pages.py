@@ -1,0 +1,307 @@
+"""Words and drawn values of the pages: what must be there, what must never be."""
+
+from __future__ import annotations
+
+import colorsys
+import importlib.util
+import io
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pypdf
+import pytest
+
+from reports import committee, content, gate_failure, radiologist
+from reports.marks import Disc, Drawing, Line, Rect, Text
+from reports.style import Style, palette
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+STYLE = Style()
+FORBIDDEN = re.compile(
+    r"\b(rank(s|ed|ing|ings)?|league|percentile rank|error rate|best reader|worst|top \d+|"
+    r"bottom \d+|composite|grade[ds]?|scorecard|overall score|failing|poor(ly)? perform\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.fixture(scope="module")
+def reader() -> content.RadiologistContent:
+    return samples.radiologist(n=900, shift={"likely": -0.35, "possibly": 0.3})
+
+
+@pytest.fixture(scope="module")
+def review() -> content.CommitteeContent:
+    return samples.committee()
+
+
+def text_of(pdf: bytes) -> list[str]:
+    return [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(pdf)).pages]
+
+
+def strings(pages: list[Drawing]) -> list[str]:
+    return [m.string for page in pages for m in page.marks if isinstance(m, Text)]
+
+
+def by_id(pages: list[Drawing]) -> dict[str, object]:
+    return {m.id: m for page in pages for m in page.marks if m.id}
+
+
+def all_documents() -> list[list[Drawing]]:
+    return [
+        radiologist.pages(samples.radiologist(), style=STYLE),
+        radiologist.pages(samples.with_three_actions(), style=STYLE),
+        radiologist.pages(samples.radiologist(n=0, trend=None, cases=None), style=STYLE),
+        committee.pages(samples.committee(), style=STYLE),
+        committee.pages(samples.committee(per_reader=0, readers=2), style=STYLE),
+        gate_failure.pages(samples.gate_failure(), style=STYLE),
+    ]
+
+
+def test_no_page_carries_a_word_of_the_must_not_list() -> None:
+    for document in all_documents():
+        for string in strings(document):
+            assert not FORBIDDEN.search(string), string
+
+
+def test_no_catalogue_sentence_carries_a_word_of_the_must_not_list() -> None:
+    found = {k: s for k, s in STYLE.strings.sentences.items() if FORBIDDEN.search(s)}
+    assert found == {}
+
+
+def test_no_mark_is_red_or_green() -> None:
+    inks = set()
+    for document in all_documents():
+        for page in document:
+            for mark in page.marks:
+                inks |= {getattr(mark, name, None) for name in ("colour", "fill", "stroke")}
+    for ink in inks - {None}:
+        red, green, blue = (int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        hue, _, saturation = colorsys.rgb_to_hls(red, green, blue)
+        degrees = 360 * hue
+        assert saturation < 0.25 or 20 < degrees < 70 or 180 < degrees < 300, ink
+
+
+def test_own_department_and_band_differ_in_lightness_so_that_grey_copies_work() -> None:
+    def light(ink: str) -> float:
+        red, green, blue = (int(ink[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    steps = [light(ink) for ink in (palette.own, palette.department, palette.band)]
+    assert steps[1] - steps[0] > 0.2
+    assert steps[2] - steps[1] > 0.2
+
+
+def test_every_page_carries_banner_reader_period_cut_version_hash_and_page_number(
+    reader: content.RadiologistContent,
+) -> None:
+    pages = text_of(radiologist.build(reader, style=STYLE))
+    head = reader.masthead
+    for number, text in enumerate(pages, start=1):
+        for needed in (
+            head.banner[:40],
+            head.recipient,
+            head.period,
+            head.data_cut,
+            f"radcal {head.version}",
+            head.config_hash,
+            f"Page {number} of {len(pages)}",
+        ):
+            assert needed in text, (number, needed)
+
+
+def test_a_demonstration_is_stamped_on_every_page() -> None:
+    filled = samples.radiologist(masthead=replace(samples.masthead(), demonstration=True))
+    for page in radiologist.pages(filled, style=STYLE):
+        assert any("simulated" in s for s in strings([page]))
+
+
+def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:
+    first = text_of(radiologist.build(reader, style=STYLE))[0]
+    order = [
+        "CONFIDENTIAL",
+        "Your words and what CT showed",
+        "When you write",
+        "What to try",
+        "Each phrase you used",
+        "present",
+        "absent",
+        "what readers expect (central",
+        "Northfield General Hospital",
+    ]
+    places = [first.index(needle) for needle in order[:3]]
+    for needle in order[3:]:
+        places.append(first.index(needle, places[-1]))
+    assert places == sorted(places)
+
+
+def test_the_same_content_gives_the_same_bytes(
+    reader: content.RadiologistContent, review: content.CommitteeContent
+) -> None:
+    assert radiologist.build(reader, style=STYLE) == radiologist.build(reader, style=STYLE)
+    assert committee.build(review, style=STYLE) == committee.build(review, style=STYLE)
+
+
+def test_documents_have_title_language_outline_and_embedded_fonts(
+    review: content.CommitteeContent,
+) -> None:
+    reader = pypdf.PdfReader(io.BytesIO(committee.build(review, style=STYLE)))
+    assert reader.metadata is not None
+    assert reader.metadata.title == "Certainty wording in chest X-ray reports"
+    assert reader.trailer["/Root"]["/Lang"] == "en-GB"
+    assert len(reader.outline) >= 9
+    fonts = {
+        font.get_object()["/BaseFont"]
+        for page in reader.pages
+        for font in page["/Resources"]["/Font"].values()
+    }
+    assert fonts
+    assert all("DejaVuSansCondensed" in str(name) for name in fonts), fonts
+
+
+def test_a_disc_stands_where_its_number_says(reader: content.RadiologistContent) -> None:
+    pages = radiologist.pages(reader, style=STYLE)
+    overall = reader.overall
+    assert not isinstance(overall, content.SuppressedCell)
+    ticks = {m.string: m.x for m in pages[0].marks if isinstance(m, Text) and m.anchor == "middle"}
+    zero, whole = ticks["0\u00a0%"], ticks["100\u00a0%"]
+    drawn = by_id(pages[:1])
+    shown = overall.phrases.n >= reader.minimum_n
+    assert shown.sum() >= 5
+    for k in np.flatnonzero(shown):
+        phrase = overall.phrases.phrases[k]
+        disc = drawn[f"observed.{phrase}"]
+        assert isinstance(disc, Disc)
+        assert (disc.x - zero) / (whole - zero) == pytest.approx(overall.phrases.observed[k])
+        size = drawn[f"n.{phrase}"]
+        assert isinstance(size, Text)
+        assert size.string == f"{overall.phrases.n[k]:,.0f}"
+        tick = drawn[f"expected.{phrase}"]
+        assert isinstance(tick, Line)
+        assert (tick.x1 - zero) / (whole - zero) == pytest.approx(overall.phrases.expected[k])
+
+
+def test_no_number_below_the_minimum_is_drawn_and_too_few_is_printed() -> None:
+    filled = samples.radiologist(n=250, minimum_n=40)
+    overall = filled.overall
+    assert not isinstance(overall, content.SuppressedCell)
+    pages = radiologist.pages(filled, style=STYLE)
+    drawn = by_id(pages)
+    few = [
+        overall.phrases.phrases[k]
+        for k in np.flatnonzero((overall.phrases.n > 0) & (overall.phrases.n < 40))
+    ]
+    assert few
+    for phrase in few:
+        assert f"phrase.{phrase}" in drawn
+        assert f"observed.{phrase}" not in drawn
+        assert f"n.{phrase}" not in drawn
+    assert strings(pages[:1]).count("too few (n < 40)") == len(few)
+
+
+def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(
+    reader: content.RadiologistContent,
+) -> None:
+    pages = radiologist.pages(reader, style=STYLE)
+    rows = {}
+    for m in (m for page in pages for m in page.marks if isinstance(m, Text)):
+        if m.id.startswith("numbers."):
+            _, row, column = m.id.split(".")
+            rows.setdefault(row, {})[column] = m.string
+    unused = [cells for cells in rows.values() if cells["0"] == "maybe"]
+    assert [list(cells.values())[1:5] for cells in unused] == [["not used", "–", "–", "–"]]
+
+
+def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
+    with_line = radiologist.pages(samples.radiologist(), style=STYLE)
+    without = radiologist.pages(samples.radiologist(department=False), style=STYLE)
+
+    def bars(pages: list[Drawing]) -> int:
+        return sum(
+            isinstance(m, Rect) and m.fill == palette.department for p in pages for m in p.marks
+        )
+
+    assert bars(with_line) > 5
+    assert bars(without) == 0
+    assert "department: not shown: fewer than 5 readers" in strings(without)
+
+
+def test_a_review_of_four_readers_names_none_of_them() -> None:
+    filled = samples.committee(readers=4)
+    text = " ".join(strings(committee.pages(filled, style=STYLE)))
+    assert all(row.code not in text for row in filled.readers)
+    assert "fewer than 5 readers" in text
+
+
+def test_readers_stand_in_code_order_and_never_by_value(
+    review: content.CommitteeContent,
+) -> None:
+    codes = [
+        m.string
+        for page in committee.pages(review, style=STYLE)
+        for m in page.marks
+        if isinstance(m, Text) and re.fullmatch(r"readers\.\d+\.0", m.id)
+    ]
+    assert codes == sorted(codes)
+    assert len(codes) == 12
+
+
+def test_a_reader_below_the_reliability_limit_is_listed_without_figures() -> None:
+    filled = samples.committee()
+    weak = replace(filled.readers[0], reliability=0.4)
+    pages = committee.pages(replace(filled, readers=(weak, *filled.readers[1:])), style=STYLE)
+    cells = [
+        m for p in pages for m in p.marks if isinstance(m, Text) and m.id.startswith("readers.")
+    ]
+    row = next(m.id.split(".")[1] for m in cells if m.string == weak.code)
+    printed = [m.string for m in cells if m.id.split(".")[1] == row]
+    assert printed[-1] == "not reportable"
+    assert printed[3:6] == ["–", "–", "–"]
+
+
+def test_signals_are_called_signals_for_review_and_hypotheses_are_counted(
+    review: content.CommitteeContent,
+) -> None:
+    text = " ".join(strings(committee.pages(review, style=STYLE)))
+    assert "signal for review" in text
+    assert "11 readers were tested" in text
+
+
+def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
+    filled = samples.committee(
+        funnel=None, sensitivity=None, scale_use=None, maps=None, frontier=None, instrument=None
+    )
+    words = strings(committee.pages(filled, style=STYLE))
+    assert words.count("not computed in this run") == 4
+    assert "The funnel was not computed in this run." in words
+
+
+def test_a_failed_gate_is_named_before_those_that_passed() -> None:
+    text = " ".join(text_of(gate_failure.build(samples.gate_failure(), style=STYLE)))
+    assert text.index("Leak scan") < text.index("Accounting")
+    assert "NOT PASSED" in text
+    assert "NOT EVALUATED" in text
+    assert "Nothing was delivered" in text
+
+
+def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistContent) -> None:
+    pages = radiologist.pages(reader, style=STYLE)
+    first = [min((b.level for b in page.bookmarks), default=None) for page in pages]
+    assert pages[2].bookmarks[0].title.startswith("Appendix")
+    assert first[0] == 0
+    assert not any(b.title.startswith("Appendix") for page in pages[:2] for b in page.bookmarks)
