@@ -1,0 +1,298 @@
+"""How well an engine reads: its outcomes against a gold file.
+
+| name | meaning |
+|---|---|
+| cell | one (report, pathology), after resolution; its state is a phrase or "not mentioned" |
+| cell accuracy, micro | share of cells whose state agrees |
+| cell accuracy, macro | mean over the gold's states of the share of their cells that agree |
+| finding | one stated cell; right when report, pathology and phrase all agree |
+| hedged exact | share of gold findings that are neither absent nor present, found with their phrase |
+
+"Not evaluable" counts as not mentioned; "unmapped" and "failed" agree with nothing. Intervals are
+percentile bootstraps over reports, because statements of one report are not independent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from extraction.finding import Extracted, Outcome
+from extraction.gold import GoldReport
+from extraction.resolution import resolve
+from extraction.vocabulary import Vocabulary
+
+__all__ = ["NOT_MENTIONED", "Audit", "Interval", "Score", "audit"]
+
+NOT_MENTIONED: Final = "not mentioned"
+PLAIN: Final = frozenset({"absent", "present"})
+_SILENT: Final = frozenset({"not mentioned", "not evaluable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A value with its bootstrap interval; NaN where nothing could be counted."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Precision, recall and F1 over findings, with their counts."""
+
+    right: int
+    predicted: int
+    gold: int
+
+    @property
+    def precision(self) -> float:
+        """Share of predicted findings that are right; NaN without predictions."""
+        return _ratio(self.right, self.predicted)
+
+    @property
+    def recall(self) -> float:
+        """Share of gold findings that were found; NaN without gold findings."""
+        return _ratio(self.right, self.gold)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of both; NaN when there is nothing on either side."""
+        return _ratio(2 * self.right, self.predicted + self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The figures of one engine on one gold file.
+
+    Attributes
+    ----------
+    reports
+        Number of gold reports.
+    cells_micro, cells_macro, f1, hedged_exact
+        See the module's table; each with an interval over reports.
+    findings
+        Counts behind `f1`.
+    per_pathology, per_phrase, per_section
+        The same counts broken down; per phrase by the gold's or the prediction's phrase.
+    phrase_confusion, pathology_confusion
+        (gold, predicted) → number of cells; for pathologies, phrases agreeing under another name.
+    failed, unmapped
+        Reports that failed, and cells left unmapped.
+    """
+
+    reports: int
+    cells_micro: Interval
+    cells_macro: Interval
+    f1: Interval
+    hedged_exact: Interval
+    findings: Score
+    per_pathology: Mapping[str, Score]
+    per_phrase: Mapping[str, Score]
+    per_section: Mapping[str, Score]
+    phrase_confusion: Mapping[tuple[str, str], int]
+    pathology_confusion: Mapping[tuple[str, str], int]
+    failed: int
+    unmapped: int
+
+
+def audit(
+    gold: Sequence[GoldReport],
+    outcomes: Sequence[Outcome],
+    *,
+    vocabulary: Vocabulary,
+    bootstrap: int = 1000,
+    rng: np.random.Generator,
+) -> Audit:
+    """Score an engine's outcomes.
+
+    Parameters
+    ----------
+    gold, outcomes
+        N labelled reports and what the engine returned for each, in the same order.
+    vocabulary
+        The vocabulary both use.
+    bootstrap
+        Number of resamples of reports.
+    rng
+        Source of chance for the resamples.
+    """
+    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
+    wanted = [report.cells(strength) for report in gold]
+    states = [_states(outcome, vocabulary) for outcome in outcomes]
+    pairs = list(zip(wanted, states, strict=True))
+    counts = np.array([_report_counts(want, got) for want, got in pairs], dtype=np.float64)
+    per_state = _state_counts(pairs, vocabulary)
+    draws = rng.integers(0, len(gold), size=(bootstrap, len(gold)))
+    return Audit(
+        reports=len(gold),
+        cells_micro=_interval(counts[:, 3], counts[:, 4], draws),
+        cells_macro=_macro(per_state, draws),
+        f1=_interval(2 * counts[:, 0], counts[:, 1] + counts[:, 2], draws),
+        hedged_exact=_interval(counts[:, 5], counts[:, 6], draws),
+        findings=Score(*(int(total) for total in counts[:, :3].sum(axis=0))),
+        per_pathology=_by_pathology(pairs, vocabulary.pathologies),
+        per_phrase=_by_phrase(pairs, vocabulary.phrases),
+        per_section=_by_section(gold, outcomes, vocabulary, strength),
+        phrase_confusion=_phrase_confusion(pairs),
+        pathology_confusion=_pathology_confusion(pairs),
+        failed=sum("failed" in got.values() for got in states),
+        unmapped=sum(list(got.values()).count("unmapped") for got in states),
+    )
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
+
+
+def _states(outcome: Outcome, vocabulary: Vocabulary) -> dict[str, str]:
+    rows = resolve(outcome, vocabulary=vocabulary)
+    return {
+        name: (row.phrase or row.outcome) if row.outcome not in _SILENT else NOT_MENTIONED
+        for name, row in rows.items()
+    }
+
+
+def _said(got: Mapping[str, str]) -> dict[str, str]:
+    silent = {NOT_MENTIONED, "unmapped", "failed"}
+    return {name: state for name, state in got.items() if state not in silent}
+
+
+def _report_counts(want: Mapping[str, str], got: Mapping[str, str]) -> tuple[int, ...]:
+    said = _said(got)
+    right = sum(said.get(name) == phrase for name, phrase in want.items())
+    agreeing = sum(want.get(name, NOT_MENTIONED) == state for name, state in got.items())
+    hedged = {name: phrase for name, phrase in want.items() if phrase not in PLAIN}
+    exact = sum(said.get(name) == phrase for name, phrase in hedged.items())
+    return right, len(said), len(want), agreeing, len(got), exact, len(hedged)
+
+
+def _state_counts(
+    pairs: Sequence[tuple[Mapping[str, str], Mapping[str, str]]], vocabulary: Vocabulary
+) -> NDArray[np.float64]:
+    """Counts (report, state, agreeing | all) of gold cells."""
+    number = {state: i for i, state in enumerate((NOT_MENTIONED, *vocabulary.phrases))}
+    counts = np.zeros((len(pairs), len(number), 2))
+    for row, (want, got) in enumerate(pairs):
+        for name, state in got.items():
+            expected = want.get(name, NOT_MENTIONED)
+            counts[row, number[expected]] += (expected == state, 1)
+    return counts
+
+
+def _interval(
+    part: NDArray[np.float64], whole: NDArray[np.float64], draws: NDArray[np.int64]
+) -> Interval:
+    resampled = whole[draws].sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratios = part[draws].sum(axis=1) / resampled
+    return _percentiles(_ratio(float(part.sum()), float(whole.sum())), ratios)
+
+
+def _macro(counts: NDArray[np.float64], draws: NDArray[np.int64]) -> Interval:
+    return _percentiles(
+        _mean_recall(counts.sum(axis=0)),
+        np.array([_mean_recall(counts[draw].sum(axis=0)) for draw in draws]),
+    )
+
+
+def _mean_recall(totals: NDArray[np.float64]) -> float:
+    seen = totals[:, 1] > 0
+    return float((totals[seen, 0] / totals[seen, 1]).mean()) if seen.any() else float("nan")
+
+
+def _percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
+    usable = draws[np.isfinite(draws)]
+    if not usable.size:
+        return Interval(value, float("nan"), float("nan"))
+    low, high = np.quantile(usable, (0.025, 0.975))
+    return Interval(value, float(low), float(high))
+
+
+_Pairs = Sequence[tuple[Mapping[str, str], Mapping[str, str]]]
+
+
+def _by_pathology(pairs: _Pairs, names: Iterable[str]) -> dict[str, Score]:
+    scores = {}
+    for name in names:
+        want = [cells.get(name) for cells, _ in pairs]
+        said = [_said(got).get(name) for _, got in pairs]
+        right = sum(a == b for a, b in zip(want, said, strict=True) if a is not None)
+        scores[name] = Score(right, len(said) - said.count(None), len(want) - want.count(None))
+    return scores
+
+
+def _by_phrase(pairs: _Pairs, phrases: Iterable[str]) -> dict[str, Score]:
+    right: Counter[str] = Counter()
+    predicted: Counter[str] = Counter()
+    gold: Counter[str] = Counter()
+    for want, got in pairs:
+        said = _said(got)
+        gold.update(want.values())
+        predicted.update(said.values())
+        right.update(phrase for name, phrase in want.items() if said.get(name) == phrase)
+    return {
+        phrase: Score(right[phrase], predicted[phrase], gold[phrase])
+        for phrase in phrases
+        if predicted[phrase] or gold[phrase]
+    }
+
+
+def _by_section(
+    gold: Sequence[GoldReport],
+    outcomes: Sequence[Outcome],
+    vocabulary: Vocabulary,
+    strength: Mapping[str, int],
+) -> dict[str, Score]:
+    totals: dict[str, list[int]] = {}
+    for report, outcome in zip(gold, outcomes, strict=True):
+        want: dict[tuple[str, str], str] = {
+            (label.section, label.pathology): label.phrase for label in report.findings
+        }
+        got = _section_cells(outcome, strength)
+        for section in {key[0] for key in (*want, *got)}:
+            inside = {key: phrase for key, phrase in want.items() if key[0] == section}
+            said = {key: phrase for key, phrase in got.items() if key[0] == section}
+            total = totals.setdefault(section, [0, 0, 0])
+            total[0] += sum(said.get(key) == phrase for key, phrase in inside.items())
+            total[1] += len(said)
+            total[2] += len(inside)
+    return {section: Score(*counts) for section, counts in sorted(totals.items())}
+
+
+def _section_cells(outcome: Outcome, strength: Mapping[str, int]) -> dict[tuple[str, str], str]:
+    cells: dict[tuple[str, str], str] = {}
+    for found in outcome.findings if isinstance(outcome, Extracted) else ():
+        key = found.section, found.pathology
+        phrase = found.phrase
+        if phrase is not None and strength[phrase] >= strength.get(cells.get(key, ""), -1):
+            cells[key] = phrase
+    return cells
+
+
+def _phrase_confusion(pairs: _Pairs) -> dict[tuple[str, str], int]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for want, got in pairs:
+        for name, state in got.items():
+            counts[want.get(name, NOT_MENTIONED), state] += 1
+    return dict(counts)
+
+
+def _pathology_confusion(pairs: _Pairs) -> dict[tuple[str, str], int]:
+    """Missed findings against surplus ones with the same phrase in the same report."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for want, got in pairs:
+        said = _said(got)
+        for name, phrase in want.items():
+            if said.get(name) == phrase:
+                counts[name, name] += 1
+                continue
+            others = [n for n, p in said.items() if p == phrase and n not in want]
+            counts[name, others[0] if others else NOT_MENTIONED] += 1
+    return dict(counts)
