@@ -7,6 +7,7 @@ from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.lexicon import Lexicon, load
 from pipeline.deidentify.result import CATEGORIES, Clean, Outcome, Quarantined, Removed
+from pipeline.deidentify.surrogates import Surrogates
 
 __all__ = [
     "CATEGORIES",
@@ -19,5 +20,6 @@ __all__ = [
     "Outcome",
     "Quarantined",
     "Removed",
+    "Surrogates",
     "load",
 ]

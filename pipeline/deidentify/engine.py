@@ -9,9 +9,10 @@ and the phrases are counted again at the end: a report that lost or gained one i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
@@ -20,7 +21,7 @@ from pipeline.deidentify import locks
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.lexicon import Lexicon
-from pipeline.deidentify.result import Clean, Outcome, Quarantined, Removed
+from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Removed
 from pipeline.deidentify.rules import (
     Found,
     Index,
@@ -38,8 +39,11 @@ from pipeline.deidentify.rules import (
     words,
 )
 from pipeline.deidentify.spans import Claims
+from pipeline.deidentify.surrogates import Surrogates
 
 __all__ = ["Deidentifier", "Options"]
+
+Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *cues.RULES, *shapes.RULES, *labels.PHONE_RULES, *ages.RULES,
@@ -55,12 +59,13 @@ class Options:
     Attributes
     ----------
     replacement
-        ``token`` writes ``[NAME]``.
+        ``token`` writes ``[NAME]``; ``surrogate`` writes invented values, consistent within a
+        patient and a process, dates moved by the `Surrogates` given to `clean`.
     max_characters
         A longer text is withheld, unread.
     """
 
-    replacement: Literal["token"] = "token"
+    replacement: Literal["token", "surrogate"] = "token"
     max_characters: int = 200_000
 
 
@@ -71,9 +76,15 @@ class Deidentifier:
         self.options = options or Options()
         self.lexicon = vocabulary or lexicons.load()
         self._index = Index(_RULES)
+        self._surrogates = Surrogates(secrets.token_bytes(32))
 
     def clean(
-        self, text: str, *, known: KnownIdentifiers = _NOBODY, scan: LeakScan | None = None
+        self,
+        text: str,
+        *,
+        known: KnownIdentifiers = _NOBODY,
+        scan: LeakScan | None = None,
+        surrogates: Surrogates | None = None,
     ) -> Outcome:
         """Clean one report.
 
@@ -85,12 +96,14 @@ class Deidentifier:
             What its record's structured fields say.
         scan
             The leak scan of its batch; without one the record's own fields are scanned for.
+        surrogates
+            The patient's surrogates; without them surrogate dates stay tokens.
         """
         if len(text) > self.options.max_characters:
             return Quarantined("text-too-long")
         phrases = certainty_spans(text)
         removed = self._removed(text, locks.firm(text, phrases), known)
-        clean = _replaced(text, removed)
+        clean = _replaced(text, removed, self._replacement(surrogates))
         kept = locks.kept(text, phrases, removed)
         if locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
@@ -109,6 +122,11 @@ class Deidentifier:
         scan = LeakScan.from_known(known, lexicon=self.lexicon)
         pairs = zip(texts, known, strict=True)
         return [self.clean(text, known=each, scan=scan) for text, each in pairs]
+
+    def _replacement(self, surrogates: Surrogates | None) -> Replacement:
+        if self.options.replacement == "token":
+            return _token
+        return (surrogates or self._surrogates).replace
 
     def _removed(
         self, text: str, firm: Sequence[tuple[int, int]], known: KnownIdentifiers
@@ -140,10 +158,14 @@ class Deidentifier:
             yield from known_pass.find(text, every, known, lexicon)
 
 
-def _replaced(text: str, removed: Sequence[Removed]) -> str:
+def _token(_: str, category: Category) -> str:
+    return f"[{category}]"
+
+
+def _replaced(text: str, removed: Sequence[Removed], write: Replacement) -> str:
     parts: list[str] = []
     at = 0
     for each in removed:
-        parts += (text[at : each.start], f"[{each.category}]")
+        parts += (text[at : each.start], write(text[each.start : each.end], each.category))
         at = each.end
     return "".join((*parts, text[at:]))

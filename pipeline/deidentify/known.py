@@ -71,8 +71,8 @@ class KnownIdentifiers:
 
 def name_words(name: str) -> tuple[str, ...]:
     """Give the folded words of a name that are long enough to be looked for."""
-    words = (word.folded for word in words(name))
-    return tuple(word for word in words if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
+    folded = (word.folded for word in words(name))
+    return tuple(word for word in folded if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
 
 
 def normalised_number(number: str) -> str:

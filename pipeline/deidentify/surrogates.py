@@ -1,0 +1,162 @@
+"""Invented values instead of tokens, the same for the same identifier within a patient.
+
+A surrogate is chosen by a keyed hash of the identifier, its category and the patient's key, so it
+cannot be turned back, and a name that returns in a patient's next report gets the same surrogate.
+Dates are shifted by the patient's own offset, so intervals survive; a date that cannot be read as
+one day stays a token. Ages over 89 become ``90+ years``. Everything else keeps the shape of the
+original, letter for letter and figure for figure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from pipeline.deidentify.result import Category
+
+__all__ = ["Surrogates"]
+
+_MONTHS: Final = (
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+)
+_FIGURES: Final = "0123456789"
+_LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_MDY: Final = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{4}|\d\d)(?!\d)")
+_DMY: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?!\d)")
+_M_D_Y: Final = re.compile(
+    r"([A-Za-z]{3,9})\.?[ /-]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[ /-]{1,2}(\d{4})"
+)
+_D_M_Y: Final = re.compile(
+    r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ /.-]{0,2}([A-Za-z]{3,9})\.?,?[ /-]{0,2}(\d{4})"
+)
+_STAMP: Final = re.compile(r"(\d{4})(\d\d)(\d\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Surrogates:
+    """Makes surrogates for one patient.
+
+    Attributes
+    ----------
+    key
+        Secret of the run or the vault; never stored with the texts.
+    patient
+        Anything that is the same in all of one patient's reports (the patient's code).
+    shift_days
+        The patient's date offset from the vault; without one dates stay tokens.
+    """
+
+    key: bytes = field(repr=False)
+    patient: str = field(default="", repr=False)
+    shift_days: int | None = field(default=None, repr=False)
+
+    def replace(self, original: str, category: Category) -> str:
+        """Give the surrogate of one identifier as it stood in the text."""
+        maker = _MAKERS.get(category)
+        return maker(self, original) if maker else f"[{category}]"
+
+    def name(self, original: str) -> str:
+        """Replace each word of a name; initials and punctuation keep their places."""
+        return _WORD.sub(
+            lambda match: _cased(self._pick("NAME", match.group(), _names()), match.group()),
+            original,
+        )
+
+    def shaped(self, original: str) -> str:
+        """Replace figures by figures and capitals by capitals."""
+        digest = self._digest("SHAPE", original)
+        out = []
+        for place, letter in enumerate(original):
+            byte = digest[place % len(digest)] ^ (place & 0xFF)
+            if letter in _FIGURES:
+                out.append(_FIGURES[byte % 10])
+            elif letter.isalpha() and letter.isupper():
+                out.append(_LETTERS[byte % len(_LETTERS)])
+            else:
+                out.append(letter)
+        return "".join(out)
+
+    def date(self, original: str) -> str:
+        """Shift a date that names one day; keep any other a token."""
+        day = None if self.shift_days is None else _read(original)
+        if day is None or self.shift_days is None:
+            return "[DATE]"
+        return (day + timedelta(days=self.shift_days)).isoformat()
+
+    def _pick(self, kind: str, original: str, choices: Sequence[str]) -> str:
+        digest = self._digest(kind, original.casefold())
+        return choices[int.from_bytes(digest[:4]) % len(choices)]
+
+    def _digest(self, kind: str, original: str) -> bytes:
+        message = "\x1f".join((kind, self.patient, original)).encode()
+        return hmac.digest(self.key, message, hashlib.sha256)
+
+
+def _age(_: Surrogates, __: str) -> str:
+    return "90+ years"
+
+
+_MAKERS: Final[dict[Category, Callable[[Surrogates, str], str]]] = {
+    "NAME": Surrogates.name,
+    "ID": Surrogates.shaped,
+    "PHONE": Surrogates.shaped,
+    "DATE": Surrogates.date,
+    "AGE": _age,
+}
+
+
+def _read(original: str) -> date | None:
+    for pattern, order in _ORDERS:
+        match = pattern.search(original)
+        if match:
+            try:
+                return _day(**{name: match.group(group) for name, group in order.items()})
+            except ValueError:
+                return None
+    return None
+
+
+def _day(*, year: str, month: str, day: str) -> date:
+    number = int(month) if month.isdigit() else _MONTHS.index(month[:3].casefold()) + 1
+    return date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))
+
+
+_ORDERS: Final = (
+    (_ISO, {"year": 1, "month": 2, "day": 3}),
+    (_MDY, {"month": 1, "day": 3, "year": 4}),
+    (_DMY, {"day": 1, "month": 2, "year": 3}),
+    (_M_D_Y, {"month": 1, "day": 2, "year": 3}),
+    (_D_M_Y, {"day": 1, "month": 2, "year": 3}),
+    (_STAMP, {"year": 1, "month": 2, "day": 3}),
+)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    words = resources.files("pipeline.deidentify").joinpath("words", "surrogate_names.txt")
+    lines = (line.split("#")[0].strip() for line in words.read_text(encoding="utf-8").splitlines())
+    return tuple(line for line in lines if line)
+
+
+def _cased(surrogate: str, original: str) -> str:
+    return surrogate.upper() if original.isupper() else surrogate
