@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,7 +26,7 @@ from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution
 from calibration.errors import CalibrationError
 
-__all__ = ["BinRule", "BinTables", "bin_edges", "bin_tables"]
+__all__ = ["BinRule", "BinTables", "bin_edges", "bin_tables", "phrase_bins"]
 
 BinRule = Literal["exact", "midpoint", "paper"]
 
@@ -87,6 +88,17 @@ def bin_tables(
     _check(edges, rule)
     pairs = [_tables(d, edges, rule) for d in distributions]
     return BinTables(edges, np.stack([p for p, _ in pairs]), np.stack([e for _, e in pairs]))
+
+
+@lru_cache(maxsize=64)
+def phrase_bins(
+    distributions: tuple[Distribution, ...], *, bins: int = 100, rule: BinRule = "exact"
+) -> BinTables:
+    """Tables over equal-width bins, computed once per phrase table; the arrays are read-only."""
+    tables = bin_tables(distributions, edges=bin_edges(bins), rule=rule)
+    for array in (tables.edges, tables.mass, tables.moment):
+        array.setflags(write=False)
+    return tables
 
 
 def _tables(

@@ -23,7 +23,13 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
 
-__all__ = ["ReliabilityCurve", "calibration_error", "curve_points", "maximum_calibration_error"]
+__all__ = [
+    "ReliabilityCurve",
+    "calibration_error",
+    "calibration_error_without_end_bins",
+    "curve_points",
+    "maximum_calibration_error",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,6 +101,18 @@ def calibration_error(n: FloatArray, label_mass: FloatArray, *, tables: BinTable
     total = np.asarray((n @ tables.mass).sum(axis=-1))
     error = np.abs(residual).sum(axis=-1)
     return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))
+
+
+def calibration_error_without_end_bins(
+    n: FloatArray, label_mass: FloatArray, *, tables: BinTables
+) -> FloatArray:
+    """ECE over the inner bins only, as the paper's released code computes ECE*.
+
+    It drops everything in the first and last bin, a quarter of "very unlikely" among it; the
+    ``ece_star`` of a result drops the statements of 0 % and 100 % instead.
+    """
+    inner = BinTables(tables.edges[1:-1], tables.mass[:, 1:-1], tables.moment[:, 1:-1])
+    return calibration_error(n, label_mass, tables=inner)
 
 
 def maximum_calibration_error(

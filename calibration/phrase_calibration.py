@@ -8,12 +8,14 @@ Wilson interval: Wilson 1927, with fractional label mass when labels are soft.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
+from calibration.distributions import Distribution
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -83,7 +85,7 @@ def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCali
     n, mass = tally.n, tally.label_mass
     low, high = wilson(mass, n)
     unknown = np.full(len(n), np.nan)
-    quantiles = np.array([[d.quantile(0.1), d.quantile(0.9)] for d in phrase_table.distributions])
+    quantiles = _central_range(phrase_table.distributions)
     return PhraseCalibration(
         phrases=phrase_table.phrases,
         n=n,
@@ -98,6 +100,12 @@ def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCali
         expected_low=quantiles[:, 0],
         expected_high=quantiles[:, 1],
     )
+
+
+@lru_cache(maxsize=32)
+def _central_range(distributions: tuple[Distribution, ...]) -> FloatArray:
+    """Ends of the central 80 % of every phrase, (K, 2), computed once per phrase table."""
+    return np.array([[d.quantile(0.1), d.quantile(0.9)] for d in distributions])
 
 
 def phrase_error(n: FloatArray, label_mass: FloatArray, *, means: FloatArray) -> FloatArray:

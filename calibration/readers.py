@@ -27,11 +27,20 @@ from scipy.special import betaincinv, expit, gammaln, logit
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
-from calibration.phrase_calibration import PhraseCalibration
+from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
+from calibration.several_readers import reader_effects
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["Department", "LogisticCalibration", "department", "logistic_calibration", "shrink"]
+__all__ = [
+    "Department",
+    "LogisticCalibration",
+    "department",
+    "logistic_calibration",
+    "reliability",
+    "shrink",
+    "shrunk_phrases",
+]
 
 _CLIP = 0.01
 _SIZES = np.geomspace(0.5, 1e5, 121)
@@ -201,3 +210,34 @@ def _logistic_newton(
 def _no_line(n: float) -> LogisticCalibration:
     missing = Estimate(np.nan, np.nan, np.nan, n, "no finite maximum of the likelihood")
     return LogisticCalibration(intercept=missing, slope=missing)
+
+
+def shrunk_phrases(
+    tallies: Sequence[Tally], *, phrase_table: PhraseTable
+) -> tuple[PhraseCalibration, ...]:
+    """Phrase tables of all readers with the shrunk rates of the mixed model filled in.
+
+    Prefer this to :func:`shrink` where all readers are at hand: on simulated departments its
+    intervals cover 93 to 97 % where phrase-by-phrase shrinkage covers 79 to 88 %, and its rates
+    are closer at every size (``benchmarks/calibration_readers.py``).
+
+    Raises
+    ------
+    CalibrationError
+        If fewer than two readers are given.
+    """
+    effects = reader_effects(tallies, means=phrase_table.means)
+    return tuple(
+        replace(
+            phrase_calibration(tally, phrase_table=phrase_table),
+            shrunk=effects.rate[r],
+            shrunk_low=effects.low[r],
+            shrunk_high=effects.high[r],
+        )
+        for r, tally in enumerate(tallies)
+    )
+
+
+def reliability(n: FloatArray, *, toward: Department) -> FloatArray:
+    """Signal / total variance of a raw rate, n / (n + s), for uses (..., K); 0 where unused."""
+    return np.asarray(np.nan_to_num(n / (n + toward.size)))

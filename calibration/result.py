@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.bins import BinRule, BinTables, bin_edges, bin_tables
+from calibration.bins import BinRule, BinTables, phrase_bins
+from calibration.clusters import cluster_moments
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
 from calibration.estimate import Estimate
@@ -25,7 +26,7 @@ from calibration.resample import (
 )
 from calibration.scores import accuracy, brier, positive_probabilities
 from calibration.survey import PhraseTable
-from calibration.tally import Tally
+from calibration.tally import GroupedTally, Tally
 
 __all__ = ["GroupResult", "calibrate"]
 
@@ -88,6 +89,7 @@ def calibrate(
     bin_rule: BinRule = "exact",
     bootstrap: int = 1000,
     interval: IntervalRule = "percentile",
+    patients: GroupedTally | None = None,
     rng: np.random.Generator,
 ) -> GroupResult:
     """Everything about one group's calibration.
@@ -104,6 +106,8 @@ def calibrate(
         Replicates for the intervals; 0 leaves them NaN.
     interval
         How an interval is read off the replicates.
+    patients
+        The same observations grouped by patient; then patients are resampled, not observations.
     rng
         Source of chance.
 
@@ -118,9 +122,13 @@ def calibrate(
             f"{phrase_table.name!r} has {len(phrase_table)}; count against this table."
         )
         raise TallyError(msg)
-    tables = bin_tables(phrase_table.distributions, edges=bin_edges(bins), rule=bin_rule)
+    tables = phrase_bins(phrase_table.distributions, bins=bins, rule=bin_rule)
     means, certain = phrase_table.means, phrase_table.certain
-    boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    boot_n, boot_mass = (
+        multinomial_moments(tally, replicates=bootstrap, rng=rng)
+        if patients is None
+        else cluster_moments(patients, replicates=bootstrap, rng=rng)
+    )
     null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
     sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null)
     positive = positive_probabilities(phrase_table.distributions)

@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.bins import BinTables, bin_edges, bin_tables
+from calibration.bins import BinTables, phrase_bins
 from calibration.phrase_calibration import wilson
 from calibration.resample import multinomial_moments
 from calibration.substitution.cost import substitution_cost
@@ -164,7 +164,7 @@ def advise(
     """
     setting = _Setting(
         table=phrase_table,
-        tables=bin_tables(phrase_table.distributions, edges=bin_edges(100)),
+        tables=phrase_bins(phrase_table.distributions),
         means=phrase_table.means,
         variances=phrase_table.variances,
         allowed=allowed_cells(phrase_table, guard_rails=guard_rails),

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
-from scipy.special import logsumexp, rel_entr
+from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError, NotConvergedError
@@ -32,6 +31,7 @@ Regulariser = Literal["kl", "entropy"]
 _TOLERANCE = 1e-12
 _ACCEPTABLE = 1e-9
 _MAX_STEPS = 500
+_LARGEST_EXPONENT = 600.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,8 +137,10 @@ def transport_map(
     if not np.all(np.isfinite(inner).any(axis=1)):
         msg = "cost: a phrase in use has no allowed target, not even itself."
         raise CalibrationError(msg)
-    log_prior = np.log(b_used) if regulariser == "kl" else np.zeros(len(columns))
-    solved = _newton(inner, a_used, b_used, log_prior, epsilon, tau)
+    scaled = -inner / epsilon
+    if regulariser == "kl":
+        scaled = scaled + np.log(b_used)
+    solved = _newton(_Dual(scaled, a_used, b_used, epsilon, tau))
     plan = np.zeros_like(cost)
     plan[np.ix_(rows, columns)] = solved.plan
     residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
@@ -194,88 +196,77 @@ class _Solved:
     steps: int
 
 
-@dataclass(slots=True, eq=False)
-class _Dual:
-    """D(g) with its plan, gradient and negative Hessian at one point."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """One point of the dual: g, D(g), the plan, b exp(−g/τ) and the gradient."""
 
-    cost: FloatArray
+    g: FloatArray
+    value: float
+    plan: FloatArray
+    pull: FloatArray
+    gradient: FloatArray
+
+    @property
+    def size(self) -> float:
+        """Largest component of the gradient."""
+        return float(np.abs(self.gradient).max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Dual:
+    """D(g) of one problem; ``scaled`` is −C/ε plus the log prior."""
+
+    scaled: FloatArray
     a: FloatArray
     b: FloatArray
-    log_prior: FloatArray
     epsilon: float
     tau: float
 
-    def value(self, g: FloatArray) -> float:
-        scores = (g - self.cost) / self.epsilon + self.log_prior
-        with np.errstate(over="ignore"):
-            pull = self.tau * float(self.b @ -np.expm1(-g / self.tau))
-        return pull - self.epsilon * float(self.a @ logsumexp(scores, axis=1))
+    def at(self, g: FloatArray) -> _Point:
+        scores = self.scaled + g / self.epsilon
+        top = scores.max(axis=1)
+        kernel = np.exp(scores - top[:, None])
+        normaliser = kernel.sum(axis=1)
+        plan = kernel * (self.a / normaliser)[:, None]
+        pull = self.b * np.exp(np.minimum(-g / self.tau, _LARGEST_EXPONENT))
+        value = self.tau * float((self.b - pull).sum())
+        value -= self.epsilon * float(self.a @ (top + np.log(normaliser)))
+        return _Point(g, value, plan, pull, pull - plan.sum(axis=0))
 
-    def plan(self, g: FloatArray) -> FloatArray:
-        scores = (g - self.cost) / self.epsilon + self.log_prior
-        scores -= scores.max(axis=1, keepdims=True)
-        kernel = np.exp(scores)
-        return np.asarray(self.a[:, None] * kernel / kernel.sum(axis=1, keepdims=True))
-
-    def gradient(self, g: FloatArray, plan: FloatArray) -> FloatArray:
-        return np.asarray(self.b * np.exp(-g / self.tau) - plan.sum(axis=0))
-
-    def curvature(self, g: FloatArray, plan: FloatArray) -> FloatArray:
-        spread = np.diag(plan.sum(axis=0)) - plan.T @ (plan / self.a[:, None])
-        pull = self.b * np.exp(-g / self.tau) / self.tau
-        return np.asarray(spread / self.epsilon + np.diag(pull))
+    def direction(self, point: _Point) -> FloatArray:
+        """Newton direction; the curvature is scaled to a unit diagonal before it is solved."""
+        plan = point.plan
+        curvature = -(plan.T @ (plan / self.a[:, None])) / self.epsilon
+        diagonal = np.einsum("ii->i", curvature)
+        diagonal += plan.sum(axis=0) / self.epsilon + point.pull / self.tau
+        scale = 1.0 / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
+        scaled = curvature * scale[:, None] * scale
+        np.einsum("ii->i", scaled)[:] += 1e-14
+        return np.asarray(np.linalg.solve(scaled, point.gradient * scale) * scale)
 
 
-def _newton(
-    cost: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-    log_prior: FloatArray,
-    epsilon: float,
-    tau: float,
-) -> _Solved:
+def _newton(dual: _Dual) -> _Solved:
     """Damped Newton ascent on the dual; stops at the tolerance or when no step helps."""
-    dual = _Dual(cost, a, b, log_prior, epsilon, tau)
-    g = np.zeros(len(b))
-    value = dual.value(g)
+    point = dual.at(np.zeros(len(dual.b)))
     for step in range(_MAX_STEPS):
-        plan = dual.plan(g)
-        gradient = dual.gradient(g, plan)
-        size = float(np.abs(gradient).max(initial=0.0))
-        if size <= _TOLERANCE:
-            return _Solved(plan, size, step)
-        direction = _solve(dual.curvature(g, plan), gradient)
-        moved = _line_search(dual, g, value, direction, float(gradient @ direction))
+        if point.size <= _TOLERANCE:
+            return _Solved(point.plan, point.size, step)
+        moved = _line_search(dual, point, dual.direction(point))
         if moved is None:
-            return _Solved(plan, size, step)
-        g, value = moved
-    plan = dual.plan(g)
-    return _Solved(plan, float(np.abs(dual.gradient(g, plan)).max(initial=0.0)), _MAX_STEPS)
+            return _Solved(point.plan, point.size, step)
+        point = moved
+    return _Solved(point.plan, point.size, _MAX_STEPS)
 
 
-def _solve(curvature: FloatArray, gradient: FloatArray) -> FloatArray:
-    """Newton direction; the curvature is scaled to a unit diagonal before it is factored."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(curvature), np.finfo(float).tiny))
-    scaled = curvature * scale[:, None] * scale
-    ridge = np.eye(len(scale)) * 1e-14
-    try:
-        solution = cho_solve(cho_factor(scaled + ridge), gradient * scale)
-    except np.linalg.LinAlgError:
-        return np.asarray(np.linalg.lstsq(scaled, gradient * scale, rcond=None)[0] * scale)
-    return np.asarray(solution * scale)
-
-
-def _line_search(
-    dual: _Dual, g: FloatArray, value: float, direction: FloatArray, slope: float
-) -> tuple[FloatArray, float] | None:
+def _line_search(dual: _Dual, point: _Point, direction: FloatArray) -> _Point | None:
     """Halve the step until the dual rises enough; None if rounding is all that is left."""
+    slope = float(point.gradient @ direction)
+    slack = 1e-15 * max(1.0, abs(point.value))
     length = 1.0
-    slack = 1e-15 * max(1.0, abs(value))
     for _ in range(60):
-        candidate = g + length * direction
-        reached = dual.value(candidate)
-        if reached >= value + 1e-4 * length * slope - slack:
-            return candidate, reached
+        candidate = dual.at(point.g + length * direction)
+        if candidate.value >= point.value + 1e-4 * length * slope - slack:
+            return candidate
         length /= 2.0
     return None
 
