@@ -13,128 +13,117 @@ from reports.committee_tables import (
     term_table,
 )
 from reports.content import CommitteeContent, PathologyAdvice, SuppressedCell
+from reports.document import Piece, Section, Subheading, note, statement
 from reports.figures.frontier import frontier
 from reports.figures.shares_over_time import shares_over_time
 from reports.figures.swap_flow import swap_flow
-from reports.layout import Composer, Figure, Prose
+from reports.layout import Figure, Prose
 from reports.numbers import decimal, interval
 from reports.streams import streams_of_map
-from reports.style import BODY, CAPTION, SUBHEADING, palette
+from reports.strings import Strings
+from reports.style import BODY
 
-__all__ = ["gates_and_manifest", "governance", "instrument", "maps", "scale_use", "sensitivity"]
-
-
-def _absent(composer: Composer) -> None:
-    text = composer.style.strings("state.not_computed")
-    composer.add(Prose(text, BODY.oblique, palette.muted))
+__all__ = ["gates", "governance", "instrument", "manifest", "maps", "scale_use", "sensitivity"]
 
 
-def sensitivity(composer: Composer, content: CommitteeContent) -> None:
+def sensitivity(content: CommitteeContent, words: Strings) -> Section:
     """One table per question."""
-    words = composer.style.strings
-    composer.heading(
-        words("committee.sensitivity"), room=190.0, note=words("committee.sensitivity_lead")
-    )
+    title = words("committee.sensitivity")
     if content.sensitivity is None:
-        _absent(composer)
-        return
+        return Section(title, (statement(words("state.not_computed")),))
+    pieces: list[Piece] = []
     for table in content.sensitivity:
-        composer.heading(table.title, level=1, kind=SUBHEADING, room=100.0)
-        composer.flow(sensitivity_table(table, words=words), after=4.0)
-        composer.add(Prose(table.caption, CAPTION, palette.muted))
+        pieces += [Subheading(table.title), sensitivity_table(table, words=words)]
+        pieces += [note(table.caption)] if table.caption else []
+    return Section(title, tuple(pieces), words("committee.sensitivity_lead"), room=190.0)
 
 
-def scale_use(composer: Composer, content: CommitteeContent) -> None:
+def scale_use(content: CommitteeContent, words: Strings) -> Section:
     """Shares over time, then uses per term."""
-    words = composer.style.strings
-    composer.heading(words("committee.scale_use"), room=240.0)
-    if content.scale_use is None:
-        _absent(composer)
-        return
-    use = content.scale_use
-    note = words("committee.scale_use_note")
-    paint = Figure(lambda d, box: shares_over_time(d, box, use=use, words=words), 150.0, note)
-    composer.add(paint)
-    if use.terms:
-        composer.flow(term_table(use, words=words))
+    title, use = words("committee.scale_use"), content.scale_use
+    if use is None:
+        return Section(title, (statement(words("state.not_computed")),))
+    caption = words("committee.scale_use_note")
+    figure = Figure(lambda d, box: shares_over_time(d, box, use=use, words=words), 150.0, caption)
+    table = (term_table(use, words=words),) if use.terms else ()
+    return Section(title, (figure, *table), room=240.0)
 
 
-def maps(composer: Composer, content: CommitteeContent) -> None:
-    """Draw the fitted maps with their held-out effect, the swaps, the frontier."""
-    words = composer.style.strings
-    composer.heading(words("committee.maps"), room=340.0, note=words("committee.maps_note"))
+def maps(content: CommitteeContent, words: Strings) -> Section:
+    """Draw the fitted map before and after, its held-out effect, the swaps, the frontier."""
+    title, heading_note = words("committee.maps"), words("committee.maps_note")
     if content.maps is None:
-        _absent(composer)
-        return
-    for part in content.maps:
-        if part.pathology is None:
-            _map(composer, content, part)
-    composer.heading(words("committee.suggestions"), level=1, kind=SUBHEADING, room=80.0)
-    composer.flow(suggestion_table(content.maps, words=words))
-    composer.heading(words("committee.suppressed"), level=1, kind=SUBHEADING, room=80.0)
-    composer.flow(suppressed_table(content.maps, words=words))
-    composer.heading(words("committee.frontier"), level=1, kind=SUBHEADING, room=220.0)
-    if not content.frontier:
-        _absent(composer)
-        return
-    points = content.frontier
-    note = words("committee.frontier_note")
-    composer.add(Figure(lambda d, box: frontier(d, box, points=points, words=words), 180.0, note))
+        return Section(title, (statement(words("state.not_computed")),), heading_note)
+    overall = [_map(content, part, words) for part in content.maps if part.pathology is None]
+    pieces = (
+        *overall,
+        Subheading(words("committee.suggestions"), room=80.0),
+        suggestion_table(content.maps, words=words),
+        Subheading(words("committee.suppressed"), room=80.0),
+        suppressed_table(content.maps, words=words),
+        Subheading(words("committee.frontier"), room=220.0),
+        _frontier(content, words),
+    )
+    return Section(title, pieces, heading_note, room=340.0)
 
 
-def _map(composer: Composer, content: CommitteeContent, part: PathologyAdvice) -> None:
-    words = composer.style.strings
+def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Piece:
     fitted, effect = part.advice.map, part.advice.effect
     if not fitted.converged:
-        composer.add(Prose(words("committee.map_not_converged"), BODY.oblique, palette.muted))
-        return
+        return statement(words("committee.map_not_converged"))
     if isinstance(content.department, SuppressedCell):
-        return
+        return statement(words("state.complementary"))
     streams, order = streams_of_map(fitted, content.department.phrases)
-    note = words("committee.map_no_effect")
+    caption = words("committee.map_no_effect")
     if effect is not None:
         difference = effect.ece_difference
-        note = words(
+        caption = words(
             "committee.map_effect",
             before=decimal(effect.ece_before),
             after=decimal(effect.ece_after),
             difference=decimal(difference.value),
             interval=interval(difference.low, difference.high),
         )
-    figure = Figure(
-        lambda d, box: swap_flow(d, box, streams=streams, order=order, words=words), 240.0, note
+    return Figure(
+        lambda d, box: swap_flow(d, box, streams=streams, order=order, words=words), 240.0, caption
     )
-    composer.add(figure)
 
 
-def instrument(composer: Composer, content: CommitteeContent) -> None:
+def _frontier(content: CommitteeContent, words: Strings) -> Piece:
+    if not content.frontier:
+        return statement(words("state.not_computed"))
+    points, caption = content.frontier, words("committee.frontier_note")
+    return Figure(lambda d, box: frontier(d, box, points=points, words=words), 180.0, caption)
+
+
+def instrument(content: CommitteeContent, words: Strings) -> Section:
     """Audited shares and plain counts."""
-    words = composer.style.strings
-    composer.heading(words("committee.instrument"), note=words("committee.instrument_note"))
-    if content.instrument is None:
-        _absent(composer)
-        return
-    engine = words("instrument.engine", engine=content.instrument.engine)
-    composer.add(Prose(engine, BODY), after=6.0)
-    composer.flow(instrument_table(content.instrument, words=words))
-    if content.instrument.counts:
-        composer.flow(count_table(content.instrument, words=words))
+    title, heading_note = words("committee.instrument"), words("committee.instrument_note")
+    measured = content.instrument
+    if measured is None:
+        return Section(title, (statement(words("state.not_computed")),), heading_note)
+    engine = Prose(words("instrument.engine", engine=measured.engine), BODY)
+    counts = (count_table(measured, words=words),) if measured.counts else ()
+    return Section(title, (engine, instrument_table(measured, words=words), *counts), heading_note)
 
 
-def gates_and_manifest(composer: Composer, content: CommitteeContent) -> None:
-    """Every check, then what it takes to repeat the run."""
-    words = composer.style.strings
-    composer.heading(words("committee.gates"), note=words("committee.gates_note"))
-    composer.flow(gate_table(content.gates, words=words))
-    composer.heading(words("committee.manifest"), note=words("committee.manifest_note"))
-    composer.flow(manifest_table(content.manifest, words=words))
+def gates(content: CommitteeContent, words: Strings) -> Section:
+    """Every check of the run."""
+    table = gate_table(content.gates, words=words)
+    return Section(words("committee.gates"), (table,), words("committee.gates_note"))
 
 
-def governance(composer: Composer, content: CommitteeContent) -> None:
+def manifest(content: CommitteeContent, words: Strings) -> Section:
+    """Say what it takes to repeat the run."""
+    table = manifest_table(content.manifest, words=words)
+    return Section(words("committee.manifest"), (table,), words("committee.manifest_note"))
+
+
+def governance(content: CommitteeContent, words: Strings) -> Section:
     """Print the institution's own text."""
-    if not content.governance:
-        return
-    composer.heading(composer.style.strings("committee.governance"), room=80.0)
+    pieces: list[Piece] = []
     for text in content.governance:
-        composer.add(Prose(text.title, SUBHEADING), after=2.0)
-        composer.add(Prose(text.text, BODY), after=8.0)
+        pieces += [Subheading(text.title, room=40.0), Prose(text.text, BODY)]
+    if not pieces:
+        pieces.append(statement(words("state.none")))
+    return Section(words("committee.governance"), tuple(pieces), room=80.0)

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+from calibration.result import GroupResult
 from reports.content import PathologyResult, SuppressedCell
-from reports.figures.small_multiples import COLUMNS, panel_row, panel_row_height
-from reports.layout import Composer, Prose
-from reports.style import CAPTION, palette
+from reports.document import Piece, note
+from reports.figures.small_multiples import COLUMNS, PANEL_HEIGHT, panel_row
+from reports.layout import Figure
+from reports.marks import Box, Drawing
+from reports.strings import Strings
 
-__all__ = ["add_panels"]
+__all__ = ["panel_pieces"]
 
 
-def add_panels(composer: Composer, results: tuple[PathologyResult, ...], *, minimum_n: int) -> None:
+def panel_pieces(
+    results: tuple[PathologyResult, ...], *, minimum_n: int, words: Strings
+) -> tuple[Piece, ...]:
     """Draw what may be shown in the order given; name what may not."""
-    words = composer.style.strings
     shown = tuple(
         (r.pathology, r.result) for r in results if not isinstance(r.result, SuppressedCell)
     )
-    for start in range(0, len(shown), COLUMNS):
-        box = composer.claim(panel_row_height(composer.body.width))
-        panels = shown[start : start + COLUMNS]
-        panel_row(composer.page, box, panels=panels, minimum_n=minimum_n, words=words)
-        composer.skip(8.0)
+    pieces: list[Piece] = [
+        _row(shown[start : start + COLUMNS], minimum_n, words)
+        for start in range(0, len(shown), COLUMNS)
+    ]
     few = ", ".join(r.pathology for r in results if isinstance(r.result, SuppressedCell))
     if few:
         state = words("state.too_few", minimum=minimum_n)
         text = words("committee.pathologies_few", state=state.capitalize(), names=few)
-        composer.add(Prose(text, CAPTION, palette.muted))
+        pieces.append(note(text))
+    return tuple(pieces)
+
+
+def _row(panels: tuple[tuple[str, GroupResult], ...], minimum_n: int, words: Strings) -> Figure:
+    def paint(drawing: Drawing, box: Box) -> None:
+        panel_row(drawing, box, panels=panels, minimum_n=minimum_n, words=words)
+
+    return Figure(paint, PANEL_HEIGHT)

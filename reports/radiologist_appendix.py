@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from reports.content import Case, RadiologistContent, SuppressedCell
+from reports.document import Section, compose
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.layout import Composer, Prose
 from reports.numbers import BLANK, count, percent, percent_interval
-from reports.panels import add_panels
+from reports.panels import panel_pieces
 from reports.strings import Strings
 from reports.style import BODY, CAPTION, palette
 from reports.tables import Column, Row, Table, TickBox
@@ -28,8 +29,9 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
     composer.new_page()
     note = words("radiologist.appendix_pathology_note", minimum=content.minimum_n)
-    composer.heading(words("radiologist.appendix_pathology"), note=note)
-    add_panels(composer, content.by_pathology, minimum_n=content.minimum_n)
+    minimum = content.minimum_n
+    pieces = panel_pieces(content.by_pathology, minimum_n=minimum, words=words)
+    compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
 
 
 def _numbers(composer: Composer, content: RadiologistContent) -> None:

@@ -19,18 +19,15 @@ from reports.strings import Strings
 from reports.style import NOTE, SUBHEADING, palette
 from reports.typeset import fit, put
 
-__all__ = ["COLUMNS", "panel_row", "panel_row_height"]
+__all__ = ["COLUMNS", "PANEL_HEIGHT", "panel_row"]
 
 COLUMNS: Final = 4
 _GUTTER: Final = 14.0
 _HEAD: Final = 24.0
 _FOOT: Final = 14.0
 _PAD: Final = 4.0
-
-
-def panel_row_height(width: float) -> float:
-    """Height of one row of panels at this width."""
-    return _HEAD + (width - _GUTTER * (COLUMNS - 1)) / COLUMNS * 0.86 + _FOOT
+PANEL_HEIGHT: Final = 138.0
+"""Height of one row of panels in points."""
 
 
 def panel_row(
