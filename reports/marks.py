@@ -160,6 +160,14 @@ class Disc:
     id: str = ""
     hint: str = ""
 
+    @property
+    def corners(self) -> tuple[tuple[float, float], ...]:
+        """Corners of a diamond or square, clockwise."""
+        x, y, r = self.x, self.y, self.r
+        if self.shape == "diamond":
+            return (x, y - r), (x + r, y), (x, y + r), (x - r, y)
+        return (x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)
+
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:

@@ -174,13 +174,9 @@ def _(mark: Disc, pen: _Pen) -> None:
         pen.canvas.circle(x, y, r, **draw)
         return
     path = pen.canvas.beginPath()
-    corners = (
-        ((x, y + r), (x + r, y), (x, y - r), (x - r, y))
-        if mark.shape == "diamond"
-        else ((x - r, y + r), (x + r, y + r), (x + r, y - r), (x - r, y - r))
-    )
-    path.moveTo(*corners[0])
-    for corner in corners[1:]:
-        path.lineTo(*corner)
+    (left, top), *rest = mark.corners
+    path.moveTo(left, pen.y(top))
+    for corner in rest:
+        path.lineTo(corner[0], pen.y(corner[1]))
     path.close()
     pen.canvas.drawPath(path, **draw)

@@ -15,7 +15,7 @@ from reports.marks import Anchor, Box, Disc, Drawing, Line, Rect
 from reports.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.typeset import fit, paragraph_height, put, width_of, wrap
 
-__all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox"]
+__all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox", "draw_span"]
 
 _PAD: Final = 3.0
 _GAP: Final = 8.0
@@ -191,7 +191,7 @@ class Table:
         ):
             slot = Box(x, box.y, width, box.height)
             if isinstance(cell, Span):
-                _span(drawing, slot, cell, quiet=row.quiet)
+                draw_span(drawing, slot, cell, quiet=row.quiet)
             elif isinstance(cell, TickBox):
                 top = slot.y + slot.height / 2 - 3.7
                 drawing.add(Rect(slot.x + 1.0, top, 7.4, 7.4, stroke=palette.ink))
@@ -234,7 +234,7 @@ def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
         put(drawing, x, y, line, kind, colour=palette.muted, anchor=side)
 
 
-def _span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
+def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     """Draw an estimate with its interval on the column's scale."""
     scale = Scale(*span.domain, box.x, box.right)
     middle = box.y + box.height / 2

@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 from reportlab.graphics.shapes import Drawing, Line, PolyLine, Rect, String
+from reportlab.lib.colors import HexColor
 
 from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution, UniformMixture
@@ -72,13 +73,15 @@ def _panel(
                 bottom,
                 max((high - low) * _WIDE, 1.2),
                 tall,
-                fillColor=palette.band,
+                fillColor=HexColor(palette.band),
                 strokeColor=None,
             )
         )
     if isinstance(distribution, Atom):
         at = left + distribution.at * _WIDE
-        drawing.add(Line(at, bottom, at, bottom + _TALL, strokeColor=palette.own, strokeWidth=1.6))
+        drawing.add(
+            Line(at, bottom, at, bottom + _TALL, strokeColor=HexColor(palette.own), strokeWidth=1.6)
+        )
     else:
         drawing.add(_curve(left, bottom, line, top))
     _axis(drawing, left, bottom)
@@ -96,20 +99,30 @@ def _curve(left: float, bottom: float, line: FloatArray, top: float) -> PolyLine
     points: list[float] = []
     for at, height in zip(_GRID, line, strict=True):
         points += [left + at * _WIDE, bottom + _TALL * min(float(height) / top, 1.0)]
-    return PolyLine(points, strokeColor=palette.own, strokeWidth=1.2)
+    return PolyLine(points, strokeColor=HexColor(palette.own), strokeWidth=1.2)
 
 
 def _axis(drawing: Drawing, left: float, bottom: float) -> None:
     drawing.add(
-        Line(left, bottom, left + _WIDE, bottom, strokeColor=palette.rule, strokeWidth=0.6)
+        Line(
+            left, bottom, left + _WIDE, bottom, strokeColor=HexColor(palette.rule), strokeWidth=0.6
+        )
     )
     for percent in (0, 50, 100):
         at = left + percent / 100.0 * _WIDE
-        drawing.add(Line(at, bottom, at, bottom - 2.0, strokeColor=palette.rule, strokeWidth=0.6))
+        drawing.add(
+            Line(at, bottom, at, bottom - 2.0, strokeColor=HexColor(palette.rule), strokeWidth=0.6)
+        )
         drawing.add(_text(at, bottom - 9.0, f"{percent} %", 6.0, anchor="middle"))
 
 
 def _text(x: float, y: float, words: str, size: float, *, anchor: str = "start") -> String:
     return String(
-        x, y, words, fontName="Book", fontSize=size, textAnchor=anchor, fillColor=palette.ink
+        x,
+        y,
+        words,
+        fontName="Book",
+        fontSize=size,
+        textAnchor=anchor,
+        fillColor=HexColor(palette.ink),
     )
