@@ -6,7 +6,7 @@
 | cell accuracy, micro | share of cells whose state agrees |
 | cell accuracy, macro | mean over the gold's states of the share of their cells that agree |
 | finding | one stated cell; right when report, pathology and phrase all agree |
-| hedged exact | share of gold findings that are neither absent nor present, found with their phrase |
+| hedged exact | share of gold findings neither absent nor present that were found so worded |
 
 "Not evaluable" counts as not mentioned; "unmapped" and "failed" agree with nothing. Intervals are
 percentile bootstraps over reports, because statements of one report are not independent.
@@ -176,7 +176,7 @@ def _report_counts(want: Mapping[str, str], got: Mapping[str, str]) -> tuple[int
 def _state_counts(
     pairs: Sequence[tuple[Mapping[str, str], Mapping[str, str]]], vocabulary: Vocabulary
 ) -> NDArray[np.float64]:
-    """Counts (report, state, agreeing | all) of gold cells."""
+    """Count gold cells by (report, state, agreeing | all)."""
     number = {state: i for i, state in enumerate((NOT_MENTIONED, *vocabulary.phrases))}
     counts = np.zeros((len(pairs), len(number), 2))
     for row, (want, got) in enumerate(pairs):

@@ -15,6 +15,8 @@ from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.scan import Clause, Item
 from extraction.rules.scopes import Scope, scopes
+from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
 
 __all__ = ["RULES", "Decision", "carry_back", "decide"]
 
@@ -53,7 +55,9 @@ class Decision(NamedTuple):
         return self.cue.kind not in {"ignore", "not evaluable"}
 
 
-def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision], Scope | None]:
+def decide(
+    clause: Clause, mentions: Sequence[Mention], tokens: list[Token], grammar: GrammarFile
+) -> tuple[list[Decision], Scope | None]:
     """Decide every mention of a clause.
 
     Returns
@@ -61,7 +65,7 @@ def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision],
     The decisions, and a cue that looked back and found nothing in its own clause, if there is one:
     it may speak for the clause before ("…, although it cannot be excluded").
     """
-    found = scopes(clause.items)
+    found = scopes(clause.items, tokens, grammar)
     dangling = _dangling(clause, found)
     return [_decide(clause.items, mention, found) for mention in mentions], dangling
 
@@ -136,7 +140,10 @@ def _choose(
             return nearest, "cue before"
         return behind, "cue after" if nearest is None else "negated hedge"
     if nearest is not None:
-        if nearest.cue.kind == "assertion" and behind is not None:
+        outspoken = behind is not None and (
+            nearest.cue.kind == "assertion" or behind.cue.kind == "denial"
+        )
+        if outspoken:
             return behind, "cue after"
         return nearest, "cue before"
     return behind, "cue after"

@@ -108,7 +108,7 @@ class RuleEngine:
         previous: list[Decision] = []
         for clause in clauses(items):
             mentions = self._mentions.find(clause.items, items, tokens)
-            found, dangling = decide(clause, mentions)
+            found, dangling = decide(clause, mentions, tokens, self.vocabulary.grammar)
             if dangling is not None and previous and not clause.aside:
                 item = clause.items[dangling.at]
                 decisions[-len(previous) :] = carry_back(previous, dangling.cue, item)

@@ -45,6 +45,7 @@ class Part(IntFlag):
     OPENING = 131072
     CLOSING = 262144
     OR = 524288
+    COLON = 1048576
 
 
 _NO_PART: Final = Part(0)
@@ -127,6 +128,7 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
         (grammar.recommending, Part.RECOMMENDING),
         (grammar.context.lung, Part.LUNG),
         ((",",), Part.COMMA),
+        ((":",), Part.COLON),
         (("(",), Part.OPENING),
         ((")",), Part.CLOSING),
         (("or", "nor", "and / or"), Part.OR),
@@ -173,7 +175,8 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
             lexeme.parts |= Part.CUE
             if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
                 lexeme.cues.append(cue)
-            lexeme.finite = lexeme.finite or not finite.isdisjoint(tokens)
+            said = tokens[0] != "to" and not finite.isdisjoint(tokens)
+            lexeme.finite = lexeme.finite or said
 
 
 def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:

@@ -41,7 +41,8 @@ class MentionFinder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._attributes = [entry.pathology for entry in vocabulary.grammar.attribute]
         self._limiting = vocabulary.grammar.limiting
-        self._elsewhere = {entry.name: frozenset(entry.elsewhere) for entry in vocabulary.entries}
+        self._prepositions = vocabulary.grammar.prepositions
+        self._entries = {entry.name: entry for entry in vocabulary.entries}
 
     def find(
         self, items: Sequence[Item], sentence: Sequence[Item], tokens: Sequence[Token]
@@ -53,41 +54,45 @@ class MentionFinder:
             parts = item.lexeme.parts
             seen |= parts
             if parts & Part.MENTION:
-                found += [
-                    Mention(name, at, item.first, item.last)
-                    for name in item.lexeme.pathologies
-                    if item.lexeme.placed or not self._is_elsewhere(name, items, sentence)
-                ]
+                for name in item.lexeme.pathologies:
+                    meant = name if item.lexeme.placed else self._meant(name, items, sentence)
+                    if meant:
+                        found.append(Mention(meant, at, item.first, item.last))
         if seen & Part.SUBJECT and seen & Part.PREDICATE:
             found += self._attributed(items, tokens)
         if seen & Part.SPLIT_SUBJECT and seen & Part.SPLIT_PROPERTY:
             found += self._split(items, tokens)
         return sorted(found, key=lambda mention: mention.first)
 
-    def _is_elsewhere(self, name: str, clause: Sequence[Item], sentence: Sequence[Item]) -> bool:
-        groups = self._elsewhere[name]
-        if not groups:
-            return False
+    def _meant(self, name: str, clause: Sequence[Item], sentence: Sequence[Item]) -> str:
+        """Return the pathology a word means where it stands; "" when it is none of the lung's."""
+        entry = self._entries[name]
+        if not entry.elsewhere:
+            return name
         for items in (clause, sentence):
-            elsewhere = lung = False
+            groups: set[str] = set()
+            lung = False
             for item in items:
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
                 if parts & Part.ELSEWHERE:
-                    elsewhere = elsewhere or not groups.isdisjoint(item.lexeme.groups)
-            if elsewhere or lung:
-                return elsewhere and not lung
-        return False
+                    groups.update(item.lexeme.groups)
+            there = [group for group in entry.elsewhere if group in groups]
+            if lung:
+                return name
+            if there:
+                return entry.elsewhere_is.get(there[0], "")
+        return name
 
     def _attributed(self, items: Sequence[Item], tokens: Sequence[Token]) -> list[Mention]:
         found = []
-        used: set[int] = set()
         for at, item in enumerate(items):
             for number in item.lexeme.subjects:
-                predicate = _predicate(items, at, number, used, tokens)
+                predicate = self._before(items, at, number, tokens)
+                if predicate is None:
+                    predicate = _after(items, at, number, tokens)
                 if predicate is None:
                     continue
-                used.add(predicate)
                 said = items[predicate]
                 absent = number in said.lexeme.absent
                 if absent and _denied(items, predicate):
@@ -105,10 +110,31 @@ class MentionFinder:
                 )
         return found
 
+    def _before(
+        self, items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]
+    ) -> int | None:
+        """Find what is said of the subject right before it: "normal heart size"."""
+        subject = items[at]
+        for j in range(at - 1, -1, -1):
+            between = tokens[items[j].last : subject.first]
+            if len(between) > _NEAR or is_finite(items[j]):
+                return None
+            if any(token.word in self._prepositions for token in between):
+                return None
+            if _says(items[j], number):
+                return j
+            if items[j].lexeme.parts & (Part.COMMA | Part.SUBJECT):
+                return None
+        return None
+
     def _split(self, items: Sequence[Item], tokens: Sequence[Token]) -> list[Mention]:
         found = []
         for at, item in enumerate(items):
             if not item.lexeme.parts & Part.SPLIT_SUBJECT:
+                continue
+            ahead = items[at - 1] if at else None
+            if ahead is not None and _qualifies(ahead, item):
+                found += [Mention(n, at, ahead.first, item.last) for n in item.lexeme.splits]
                 continue
             for j in range(at + 1, len(items)):
                 other = items[j]
@@ -135,18 +161,8 @@ def _says(item: Item, number: int) -> bool:
     return number in item.lexeme.absent or number in item.lexeme.present
 
 
-def _predicate(
-    items: Sequence[Item], at: int, number: int, used: set[int], tokens: Sequence[Token]
-) -> int | None:
-    """Item that says something of the subject at `at`: just before it, else the first after it."""
-    subject = items[at]
-    for j in range(at - 1, -1, -1):
-        if subject.first - items[j].last > _NEAR or is_finite(items[j]):
-            break
-        if _says(items[j], number):
-            return None if j in used and not items[j].lexeme.absent else j
-        if items[j].lexeme.parts & (Part.COMMA | Part.SUBJECT):
-            break
+def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]) -> int | None:
+    """Find what is said of the subject behind it: "heart size and contours are normal"."""
     verb = False
     comma = -1
     for j in range(at + 1, len(items)):
@@ -157,14 +173,25 @@ def _predicate(
         if number in item.lexeme.absent:
             return j
         if number in item.lexeme.present:
-            closes = j + 1 == len(items) or items[j + 1].lexeme.parts & (
-                Part.COMMA | Part.COORDINATOR
-            )
-            loose = tokens[item.last].word.isalpha() if item.last < len(tokens) else False
-            return j if comma < 0 or verb or (closes and not loose) else None
+            return j if comma < 0 or verb or _closes(items, j, tokens) else None
         if number in item.lexeme.subjects and verb:
             return None
     return None
+
+
+def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
+    """Whether nothing that a quality could qualify follows it."""
+    last = items[j].last
+    return last >= len(tokens) or not tokens[last].word.isalpha()
+
+
+def _qualifies(ahead: Item, subject: Item) -> bool:
+    """Whether the property stands just before its thing: "enlarged subcarinal lymph node"."""
+    return (
+        bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY)
+        and subject.first - ahead.last <= _NEAR
+        and not set(ahead.lexeme.splits).isdisjoint(subject.lexeme.splits)
+    )
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

@@ -38,6 +38,7 @@ class PathologyEntry(_Entry):
     words: Words
     excludes: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
+    elsewhere_is: dict[str, str] = {}
     codes: dict[Literal["snomed", "radlex"], str] = {}
     chexpert: str = ""
     ctrate: str = ""
@@ -125,6 +126,9 @@ class GrammarFile(_Entry):
     restarts: frozenset[str]
     abbreviations: frozenset[str]
     limiting: frozenset[str]
+    transitive: frozenset[str]
+    adjuncts: frozenset[str]
+    prepositions: frozenset[str]
     earlier: frozenset[str]
     attribute: tuple[AttributeEntry, ...] = ()
     split: tuple[SplitEntry, ...] = ()
