@@ -18,7 +18,7 @@ __all__ = ["cluster_moments"]
 def cluster_moments(
     patients: GroupedTally, *, replicates: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """n and label mass of bootstrap samples of patients, each (B, K).
+    """Draw n and label mass of bootstrap samples of patients, each (B, K).
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def _profiles(patients: GroupedTally) -> tuple[FloatArray, FloatArray]:
     starts = np.flatnonzero(np.diff(patient, prepend=-1))
     # A random weight per (cell, count) pair makes the sum over a patient's cells its fingerprint.
     pair, code = np.unique(np.stack([cell, patients.count]), axis=1, return_inverse=True)
-    mark = np.random.default_rng(0).integers(1, 2**62, size=pair.shape[1], dtype=np.uint64)
+    mark = np.random.default_rng(0).integers(1, 2**40, size=(pair.shape[1],))
     fingerprint = np.add.reduceat(mark[code.ravel()], starts)
     _, first, people = np.unique(fingerprint, return_index=True, return_counts=True)
     ends = np.append(starts[1:], len(cell))

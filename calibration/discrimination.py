@@ -38,7 +38,7 @@ def order_probabilities(distributions: tuple[Distribution, ...]) -> FloatArray:
     order[:, atoms] = 1.0 - order[atoms].T
     order = (order + 1.0 - order.T) / 2.0
     order.setflags(write=False)
-    return order
+    return np.asarray(order)
 
 
 def _above(at: float, other: Distribution) -> float:

@@ -55,7 +55,9 @@ def spiegelhalter_z(tally: Tally, *, means: FloatArray) -> FitTest:
     if variance <= 0.0:
         return FitTest(np.nan, np.nan, 0, 0.0, _contradicted(n, mass, means))
     z = float((mass - n * means) @ lean) / np.sqrt(variance)
-    return FitTest(float(z), 2.0 * float(ndtr(-abs(z))), 1, tally.total, _contradicted(n, mass, means))
+    return FitTest(
+        float(z), 2.0 * float(ndtr(-abs(z))), 1, tally.total, _contradicted(n, mass, means)
+    )
 
 
 def phrase_chi_squared(tally: Tally, *, means: FloatArray) -> FitTest:
@@ -99,15 +101,15 @@ class Corp:
 
 
 def corp(tally: Tally, *, means: FloatArray) -> Corp:
-    """Decompose the Brier score of the phrase means (K,); phrases of equal mean are one forecast."""
+    """Decompose the Brier score of the means (K,); phrases of equal mean are one forecast."""
     used = tally.n > 0
     if not used.any():
         return Corp(np.nan, np.nan, np.nan, np.nan, 0.0)
     forecast, place = np.unique(means[used], return_inverse=True)
-    n = np.bincount(place, weights=tally.n[used])
-    mass = np.bincount(place, weights=tally.label_mass[used])
+    n = np.bincount(place, weights=tally.n[used]).astype(np.float64)
+    mass = np.bincount(place, weights=tally.label_mass[used]).astype(np.float64)
     recalibrated = np.asarray(isotonic_regression(mass / n, weights=n).x)
-    overall = np.full_like(n, mass.sum() / n.sum())
+    overall = np.full(n.shape, mass.sum() / n.sum())
     score, best, flat = (_brier(n, mass, f) for f in (forecast, recalibrated, overall))
     return Corp(score, score - best, flat - best, flat, tally.total)
 

@@ -104,7 +104,7 @@ def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCali
 
 @lru_cache(maxsize=32)
 def _central_range(distributions: tuple[Distribution, ...]) -> FloatArray:
-    """Ends of the central 80 % of every phrase, (K, 2), computed once per phrase table."""
+    """Give the ends of the central 80 % of every phrase, (K, 2), computed once per phrase table."""
     return np.array([[d.quantile(0.1), d.quantile(0.9)] for d in distributions])
 
 

@@ -7,8 +7,8 @@ phrase is too sure of the next, so its intervals are too narrow. Here, for reade
 
 with α_k the department's log-odds and x_k the centred logit of the phrase's mean. The standard
 deviations maximise the Laplace marginal likelihood times their product, the boundary-avoiding
-prior of Chung et al. 2013, because an estimate of 0 would make intervals too narrow; rates and 95 % intervals come from the
-Laplace posterior of the log-odds.
+prior of Chung et al. 2013, because an estimate of 0 would make intervals too narrow; rates and
+95 % intervals come from the Laplace posterior of the log-odds.
 
 Funnel limits (Spiegelhalter 2005): gap_r = (O_r − E_r)/n_r against 0 with standard error
 √V_r / n_r, inflated by a between-reader variance τ² (DerSimonian and Laird, z winsorised at the
@@ -97,9 +97,13 @@ def reader_effects(tallies: Sequence[Tally], *, means: FloatArray) -> ReaderEffe
     mass = np.stack([t.label_mass for t in tallies])
     used = n.sum(axis=0) > 0
     model = _Model.of(n[:, used], mass[:, used], means[used])
+
+    def loss(theta: FloatArray) -> float:
+        return -model.fit(np.exp(theta))[0] - float(theta.sum())
+
     best = minimize(
-        lambda theta: -model.fit(np.exp(theta))[0] - float(theta.sum()),
-        x0=np.log([0.3, 0.1, 0.2]),
+        loss,
+        np.log(np.array([0.3, 0.1, 0.2])),
         method="Nelder-Mead",
         bounds=[(-6.0, 2.0)] * 3,
         options={"xatol": 0.02, "fatol": 0.01, "maxiter": 200},
@@ -117,7 +121,15 @@ def reader_effects(tallies: Sequence[Tally], *, means: FloatArray) -> ReaderEffe
     everyone = np.full(len(used), np.nan)
     everyone[used] = expit(model.alpha)
     return ReaderEffects(
-        rate, low, high, everyone, *map(float, deviations), float(likelihood), bool(best.success)
+        rate=rate,
+        low=low,
+        high=high,
+        department=everyone,
+        sd_intercept=float(deviations[0]),
+        sd_slope=float(deviations[1]),
+        sd_phrase=float(deviations[2]),
+        log_likelihood=likelihood,
+        converged=bool(best.success),
     )
 
 

@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.distributions import Atom, Beta, Distribution
+from calibration.distributions import Atom, Beta, Distribution, UniformMixture
 from calibration.errors import SurveyError
 from calibration.survey_fit import fit_moments, moments_of_ranges
 
-__all__ = ["BUILTIN", "PhraseTable", "builtin", "builtin_source"]
+__all__ = ["BUILTIN", "PhraseTable", "builtin", "builtin_answers", "builtin_source"]
 
 BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
 """Names accepted by :func:`builtin`."""
@@ -223,18 +223,37 @@ def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
     return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
 
 
+def builtin_answers(name: str) -> dict[str, UniformMixture]:
+    """Give the surveyed histogram of each phrase of a built-in table, where answers are kept."""
+    rows, facts = builtin_source(name)
+    edges, columns = _ranges(facts)
+    return {
+        row["phrase"]: UniformMixture.from_counts(edges, _proportions(row, columns))
+        for row in rows
+        if row["kind"] == "ranges"
+    }
+
+
+def _ranges(facts: Mapping[str, object]) -> tuple[FloatArray, tuple[str, ...]]:
+    edges, columns = facts.get("range_edges", []), facts.get("range_columns", [])
+    if not isinstance(columns, Sequence):
+        msg = "range_columns must be a list of column names."
+        raise SurveyError(msg)
+    return np.asarray(edges, dtype=np.float64), tuple(map(str, columns))
+
+
+def _proportions(row: Mapping[str, str], columns: Sequence[str]) -> FloatArray:
+    return np.array([float(row[c]) for c in columns])
+
+
 def _builtin_distribution(
     row: Mapping[str, str], facts: Mapping[str, object]
 ) -> tuple[Distribution, int | None]:
     if row["kind"] != "ranges":
         n = row.get("n", "")
         return _distribution_of(row), None if _blank(n) else int(n)
-    edges = np.array(facts["range_edges"], dtype=np.float64)
-    columns = facts["range_columns"]
-    if not isinstance(columns, Sequence):
-        msg = "range_columns must be a list of column names."
-        raise SurveyError(msg)
-    proportions = np.array([float(row[str(c)]) for c in columns])
+    edges, columns = _ranges(facts)
+    proportions = _proportions(row, columns)
     mean, variance = moments_of_ranges(edges, proportions)
     respondents = round(float(proportions.sum()) * float(str(facts["respondents"])))
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents

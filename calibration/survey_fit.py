@@ -1,28 +1,46 @@
 """Surveys of what people mean by a phrase → one distribution per phrase.
 
-A survey that counts respondents per probability range is a mixture of uniforms with known mean
-and variance, so the method of moments is exact and needs no sampling. A survey of raw percentages
-uses the sample mean and the population variance, values clamped to [1e-8, 1 − 1e-8].
-Source: Wang et al. 2025, appendix B.3, which fits Betas by moments; the radiology survey is
-Shinagare et al. 2023.
+Two kinds of survey: respondents counted per probability range, and raw percentages.
+
+* Moments (default): a range survey is a mixture of uniforms with known mean and variance, so the
+  fit is exact and needs no sampling; raw percentages use the sample mean and the population
+  variance, values clamped to [1e-8, 1 − 1e-8]. Source: Wang et al. 2025, appendix B.3.
+* Likelihood: interval-censored, Σ_j w_j log(F(b_j) − F(b_{j−1})) over ranges. A statement of
+  "0 %" or "100 %" is taken as rounding, [0, .005] and (.995, 1]: a range of no width has no
+  likelihood. Raw percentages are taken as rounded to the whole per cent likewise.
+
+Intervals resample respondents and refit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import betainc
 
 from calibration.arrays import FloatArray
-from calibration.distributions import Beta, UniformMixture
+from calibration.distributions import Atom, Beta, Distribution, UniformMixture
 from calibration.errors import SurveyError
 
 __all__ = [
     "RANGE_END",
+    "FitMethod",
+    "FittedPhrase",
+    "PhraseSurvey",
+    "fit_likelihood",
     "fit_moments",
+    "fit_phrase",
     "moments_of_percentages",
     "moments_of_ranges",
 ]
+
+FitMethod = Literal["moments", "likelihood"]
+
+_ROUNDING = 0.005
 
 RANGE_END = 1e-6
 """Width given to the statements "0 %" and "100 %" when they are ranges of a survey."""
@@ -75,3 +93,198 @@ def fit_moments(mean: float, variance: float, *, phrase: str = "phrase") -> Beta
         raise SurveyError(msg)
     size = limit / variance - 1.0
     return Beta(mean * size, (1.0 - mean) * size)
+
+
+def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phrase") -> Beta:
+    """Beta of greatest interval-censored likelihood.
+
+    Parameters
+    ----------
+    edges
+        Ends of the ranges from 0 to 1, shape (J + 1,).
+    counts
+        Respondents per range, shape (J,).
+
+    Raises
+    ------
+    SurveyError
+        If fewer than two ranges were chosen, or the search did not converge.
+    """
+    if np.count_nonzero(counts) < 2:
+        msg = (
+            f"{phrase!r}: every respondent chose the same range, so the likelihood has no "
+            "maximum; use moments or state an atom."
+        )
+        raise SurveyError(msg)
+    kept = counts > 0
+    low, high, weight = edges[:-1][kept], edges[1:][kept], counts[kept] / counts.sum()
+    start = fit_moments(*moments_of_ranges(edges, counts), phrase=phrase)
+
+    def loss(theta: FloatArray) -> float:
+        alpha, beta = np.exp(theta)
+        mass = betainc(alpha, beta, high) - betainc(alpha, beta, low)
+        return -float(weight @ np.log(np.maximum(mass, 1e-300)))
+
+    found = minimize(
+        loss,
+        np.log([start.alpha, start.beta]),
+        method="Nelder-Mead",
+        options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 4000, "maxfev": 4000},
+    )
+    if not found.success:
+        msg = f"{phrase!r}: the likelihood search did not converge; use moments."
+        raise SurveyError(msg)
+    alpha, beta = np.exp(found.x)
+    return Beta(float(alpha), float(beta))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhraseSurvey:
+    """Answers about one phrase: counts per range, or raw percentages as ranges of no width.
+
+    Attributes
+    ----------
+    phrase
+        The phrase asked about.
+    edges, counts
+        Ranges (J + 1,) and respondents or proportions in them (J,); empty for raw answers.
+    answers
+        Raw answers as probabilities, shape (n,); empty for a range survey.
+    respondents
+        People asked; None if only proportions are known.
+    """
+
+    phrase: str
+    edges: FloatArray
+    counts: FloatArray
+    answers: FloatArray
+    respondents: int | None
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the answers are percentages rather than ranges."""
+        return bool(self.answers.size)
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance of the answers."""
+        if self.is_raw:
+            return moments_of_percentages(100.0 * self.answers)
+        return moments_of_ranges(self.edges, self.counts)
+
+    def histogram(self) -> UniformMixture:
+        """Give the answers as a histogram: their own ranges, or 20 equal ones for raw answers."""
+        if not self.is_raw:
+            return UniformMixture.from_counts(self.edges, self.counts)
+        edges = np.arange(21) / 20
+        return UniformMixture.from_counts(edges, np.histogram(self.answers, bins=edges)[0])
+
+    def resampled(self, rng: np.random.Generator) -> PhraseSurvey:
+        """Draw as many respondents again with replacement."""
+        if self.is_raw:
+            answers = rng.choice(self.answers, size=self.answers.size)
+            return PhraseSurvey(self.phrase, self.edges, self.counts, answers, self.respondents)
+        if self.respondents is None:
+            msg = (
+                f"{self.phrase!r}: only proportions are known, so respondents cannot be "
+                "resampled; give their number."
+            )
+            raise SurveyError(msg)
+        counts = rng.multinomial(self.respondents, self.counts / self.counts.sum())
+        drawn = counts.astype(np.float64)
+        return PhraseSurvey(self.phrase, self.edges, drawn, self.answers, self.respondents)
+
+    def rounded_ranges(self) -> tuple[FloatArray, FloatArray]:
+        """Ranges for the likelihood, statements of 0 % and 100 % given the width of rounding."""
+        if self.is_raw:
+            values, counts = np.unique(self.answers, return_counts=True)
+            edges = np.clip(np.concatenate([values - _ROUNDING, values + _ROUNDING]), 0.0, 1.0)
+            edges = np.unique(np.concatenate([[0.0], edges, [1.0]]))
+            place = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
+            people = np.bincount(place, weights=counts, minlength=len(edges) - 1)
+            return edges, people.astype(np.float64)
+        edges = self.edges.copy()
+        if 0.0 < edges[1] < _ROUNDING:
+            edges[1] = _ROUNDING
+        if _ROUNDING > 1.0 - edges[-2] > 0.0:
+            edges[-2] = 1.0 - _ROUNDING
+        return edges, self.counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedPhrase:
+    """One phrase's distribution with 95 % respondent-bootstrap intervals.
+
+    Attributes
+    ----------
+    phrase, distribution, respondents
+        What was fitted, and to how many people's answers.
+    alpha, beta, mean
+        (low, high) of the parameters and the mean; NaN when not asked for or not possible.
+    refused
+        Bootstrap samples that had no fit (all answers equal) and were left out.
+    """
+
+    phrase: str
+    distribution: Distribution
+    respondents: int | None
+    alpha: tuple[float, float]
+    beta: tuple[float, float]
+    mean: tuple[float, float]
+    refused: int
+
+
+def fit_phrase(
+    survey: PhraseSurvey,
+    *,
+    method: FitMethod = "moments",
+    bootstrap: int = 0,
+    rng: np.random.Generator,
+) -> FittedPhrase:
+    """Fit one phrase; "absent" and "present" are atoms whatever was answered.
+
+    Parameters
+    ----------
+    survey
+        The answers.
+    method
+        See the module.
+    bootstrap
+        Respondent resamples for the intervals; 0 for none.
+    rng
+        Source of chance.
+
+    Raises
+    ------
+    SurveyError
+        If the answers allow no Beta, naming the phrase.
+    """
+    nothing = (float("nan"), float("nan"))
+    if survey.phrase in _ATOMS:
+        atom = Atom(_ATOMS[survey.phrase])
+        return FittedPhrase(
+            survey.phrase, atom, survey.respondents, nothing, nothing, nothing, refused=0
+        )
+    fitted = _fit(survey, method)
+    draws, refused = [], 0
+    for _ in range(bootstrap):
+        again = survey.resampled(rng)
+        try:
+            one = _fit(again, method)
+        except SurveyError:
+            refused += 1
+            continue
+        draws.append((one.alpha, one.beta, one.mean))
+    alpha, beta, mean = nothing, nothing, nothing
+    if draws:
+        low, high = np.quantile(np.array(draws), [0.025, 0.975], axis=0)
+        alpha, beta, mean = ((float(a), float(b)) for a, b in zip(low, high, strict=True))
+    return FittedPhrase(survey.phrase, fitted, survey.respondents, alpha, beta, mean, refused)
+
+
+_ATOMS = {"absent": 0.0, "present": 1.0}
+
+
+def _fit(survey: PhraseSurvey, method: FitMethod) -> Beta:
+    if method == "moments":
+        return fit_moments(*survey.moments(), phrase=survey.phrase)
+    return fit_likelihood(*survey.rounded_ranges(), phrase=survey.phrase)

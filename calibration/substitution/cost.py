@@ -42,7 +42,7 @@ def substituted_error(
     total = total + flat_n[..., None] * (target.mass.sum(axis=1) - share[:, None])
     nothing = np.full(sums.shape, np.nan)
     divided = np.divide(sums, total, out=nothing, where=total > 0)
-    return divided.reshape(*n.shape, len(target.mass))
+    return np.asarray(divided.reshape(*n.shape, len(target.mass)))
 
 
 def _swapped_sums(

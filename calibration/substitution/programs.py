@@ -13,13 +13,15 @@ Forbidden cells are infinite in ``cost`` (transport) or False in ``allowed``.
 
 from __future__ import annotations
 
+import importlib
 import os
+from types import ModuleType
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, eye_array, kron
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import BinTables
 from calibration.errors import CalibrationError
 from calibration.substitution.transport import SubstitutionMap
@@ -58,14 +60,15 @@ def exact_error_map(
     flow = csr_array(effect.reshape(-1, bins).T / max(tally.total, 1.0))
     slack = eye_array(bins)
     one_each = kron(eye_array(len(rows)), np.ones((1, targets)))
-    solved = linprog(
+    ceiling = np.concatenate([permitted[rows].ravel().astype(np.float64), np.full(bins, np.inf)])
+    # The stubs of linprog know lists of pairs only, not the (n, 2) array it documents.
+    solved = linprog(  # type: ignore[call-overload]
         np.concatenate([np.zeros(len(rows) * targets), np.ones(bins)]),
-        A_ub=block_array([[flow, -slack], [-flow, -slack]]),
+        A_ub=block_array([[flow, -slack], [-flow, -slack]]).toarray(),
         b_ub=np.zeros(2 * bins),
-        A_eq=block_array([[one_each, csr_array((len(rows), bins))]]),
+        A_eq=block_array([[one_each, csr_array((len(rows), bins))]]).toarray(),
         b_eq=np.ones(len(rows)),
-        bounds=[(0.0, 1.0 if cell else 0.0) for cell in permitted[rows].ravel()]
-        + [(0.0, None)] * bins,
+        bounds=np.stack([np.zeros_like(ceiling), ceiling], axis=1),
         method="highs",
     )
     weights = np.eye(len(n), targets)
@@ -85,7 +88,7 @@ def brier_map(
 ) -> SubstitutionMap:
     """Map of least expected Brier score at the shrunk rates; ``prior_size`` is s ≥ 0."""
     loss = _brier_losses(tally, phrase_table, prior_size, allowed)
-    target = np.argmin(loss, axis=1)
+    target = np.argmin(loss, axis=1).astype(np.int64)
     return _hard_map(tally, phrase_table, target, loss, "Brier, shrunk rates")
 
 
@@ -161,19 +164,17 @@ def balanced_map(
     )
 
 
-def _pot():  # type: ignore[no-untyped-def] # noqa: ANN202
+def _pot() -> ModuleType:
     """POT without the tensor libraries it would otherwise look for; imported only when needed."""
     for backend in ("PYTORCH", "JAX", "TENSORFLOW", "CUPY"):
         os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
-    import ot
-
-    return ot
+    return importlib.import_module("ot")
 
 
 def _brier_losses(
     tally: Tally, table: PhraseTable, prior_size: float, allowed: BoolArray | None
 ) -> FloatArray:
-    """Expected Brier score per use of saying l for k, shape (K, K); inf where not permitted."""
+    """Give the expected Brier score per use of l for k, (K, K); inf where not permitted."""
     means = table.means
     divisor = tally.n + prior_size
     rate = np.where(divisor > 0, tally.label_mass + prior_size * means, means)
@@ -182,7 +183,7 @@ def _brier_losses(
     return loss if allowed is None else np.where(allowed, loss, np.inf)
 
 
-def _monotone_path(cost: FloatArray) -> FloatArray:
+def _monotone_path(cost: FloatArray) -> IntArray:
     """Non-decreasing column per row with the least total cost; the first such path on ties."""
     best = np.zeros(cost.shape[1])
     origin = np.zeros(cost.shape, dtype=np.int64)
@@ -200,7 +201,7 @@ def _monotone_path(cost: FloatArray) -> FloatArray:
 
 
 def _hard_map(
-    tally: Tally, table: PhraseTable, target: FloatArray, loss: FloatArray, method: str
+    tally: Tally, table: PhraseTable, target: IntArray, loss: FloatArray, method: str
 ) -> SubstitutionMap:
     stay = np.arange(len(target))
     target = np.where(tally.n > 0, target, stay)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -11,56 +12,166 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.distributions import UniformMixture
     from calibration.survey import PhraseTable
+    from calibration.survey_fit import FittedPhrase
 
 __all__ = ["register"]
 
-survey = typer.Typer(help="What phrases mean: fit a survey, or write a built-in table.")
+_survey = typer.Typer(help="What phrases mean: fit a survey, or write a built-in table.")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fitted:
+    """A phrase table with what is known about its making."""
+
+    table: PhraseTable
+    answers: list[UniformMixture | None]
+    intervals: pd.DataFrame | None
 
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal survey``."""
-    app.add_typer(survey, name="survey")
+    _survey.command("fit")(fit)
+    _survey.callback()(_about)
+    app.add_typer(_survey, name="survey")
 
 
-@survey.callback()
-def _group() -> None:
-    """Surveys of what phrases mean."""
+def _about() -> None:
+    """Surveys of what phrases of certainty mean to readers."""
 
 
-@survey.command("fit")
 def fit(
     out: Annotated[Path, typer.Option("--out", help="Phrase table: .csv, .parquet or .jsonl.")],
     answers: Annotated[Path | None, typer.Argument(help="Survey file.")] = None,
     builtin: Annotated[str, typer.Option("--builtin", help="A built-in table by name.")] = "",
+    method: Annotated[str, typer.Option("--method", help="moments or likelihood.")] = "moments",
+    respondents: Annotated[
+        int, typer.Option("--respondents", min=0, help="People asked, if cells are proportions.")
+    ] = 0,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, help="Respondent resamples for intervals.")
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Fits over the answers: .svg or .pdf.")
+    ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Fit one distribution per phrase and write the phrase table."""
+    """Fit one distribution per phrase and write the phrase table.
+
+    The survey may count respondents per range or list raw percentages, in any of the shapes that
+    docs/method.md describes. The phrases absent and present become atoms.
+    """
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import write_table
 
     if (answers is None) == (not builtin):
-        msg = "survey fit: give either a survey file or --builtin NAME."
-        raise ConfigurationError(msg)
+        message = "survey fit: give either a survey file or --builtin NAME."
+        raise ConfigurationError(message)
+    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf"}:
+        message = f"--plot {plot.name}: use a name that ends in .svg or .pdf."
+        raise ConfigurationError(message)
     try:
-        table = _fit(answers) if answers is not None else _builtin(builtin)
+        fitted = (
+            _builtin(builtin)
+            if answers is None
+            else _fit(answers, method, respondents or None, bootstrap, seed)
+        )
     except CalibrationError as error:
         raise InputError(str(error)) from None
-    write_table(table.to_frame(), out)
+    write_table(_frame(fitted), out)
+    if plot is not None:
+        _draw(fitted, plot)
     emit(
-        {"phrases": len(table), "source": table.source, "phrase_table": str(out)},
+        {
+            "phrases": len(fitted.table),
+            "source": fitted.table.source,
+            "phrase_table": str(out),
+            **({} if plot is None else {"plot": str(plot)}),
+        },
         as_json=as_json,
         quiet=quiet,
     )
 
 
-def _builtin(name: str) -> PhraseTable:
-    from calibration.survey import builtin
+def _builtin(name: str) -> _Fitted:
+    from calibration.survey import builtin, builtin_answers
 
-    return builtin(name)
+    table = builtin(name)
+    known = builtin_answers(name)
+    return _Fitted(table, [known.get(phrase) for phrase in table.phrases], None)
 
 
-def _fit(path: Path) -> PhraseTable:
-    msg = f"{path.name}: survey files come next; use --builtin for now."
-    raise InputError(msg)
+def _fit(path: Path, method: str, respondents: int | None, bootstrap: int, seed: int) -> _Fitted:
+    import numpy as np
+
+    from calibration.errors import SurveyError
+    from calibration.survey import PhraseTable
+    from calibration.survey_fit import FitMethod, fit_phrase
+    from calibration.survey_frames import read_survey
+    from pipeline.formats.tables import read_table
+
+    if method not in get_args(FitMethod):
+        message = f"--method {method}: use one of {', '.join(get_args(FitMethod))}."
+        raise ConfigurationError(message)
+    surveys = read_survey(read_table(path), name=path.name, respondents=respondents)
+    rng = np.random.default_rng(seed)
+    fits: list[FittedPhrase] = []
+    problems: list[str] = []
+    for survey in surveys:
+        try:
+            fits.append(fit_phrase(survey, method=method, bootstrap=bootstrap, rng=rng))  # type: ignore[arg-type]
+        except SurveyError as error:
+            problems.append(str(error))
+    if problems:
+        message = f"{path.name}: {len(problems)} phrase(s) cannot be fitted. " + " ".join(problems)
+        raise InputError(message)
+    table = PhraseTable(
+        name=path.stem,
+        phrases=tuple(f.phrase for f in fits),
+        distributions=tuple(f.distribution for f in fits),
+        respondents=tuple(f.respondents for f in fits),
+        source=f"{path.name}, fitted by {method}",
+    )
+    shown = [s.histogram() if s.is_raw or s.counts.sum() > 0 else None for s in surveys]
+    return _Fitted(table, shown, _intervals(fits) if bootstrap else None)
+
+
+def _intervals(fits: list[FittedPhrase]) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [
+        {
+            f"{name}_{end}": getattr(fitted, name)[place]
+            for name in ("alpha", "beta", "mean")
+            for place, end in enumerate(("low", "high"))
+        }
+        for fitted in fits
+    ]
+    return pd.DataFrame(rows)
+
+
+def _frame(fitted: _Fitted) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = fitted.table.to_frame()
+    return frame if fitted.intervals is None else pd.concat([frame, fitted.intervals], axis=1)
+
+
+def _draw(fitted: _Fitted, path: Path) -> None:
+    from reportlab.graphics import renderPDF, renderSVG
+
+    from reports.figures.survey_fit import survey_fit
+
+    table = fitted.table
+    drawing = survey_fit(
+        table.phrases, table.distributions, fitted.answers, respondents=table.respondents
+    )
+    if path.suffix.lower() == ".svg":
+        path.write_text(renderSVG.drawToString(drawing), encoding="utf-8")
+    else:
+        path.write_bytes(renderPDF.drawToString(drawing, invariant=1))

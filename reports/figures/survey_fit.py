@@ -22,7 +22,7 @@ __all__ = ["survey_fit"]
 
 _WIDE: Final = 150.0
 _TALL: Final = 84.0
-_GAP: Final = 14.0
+_GAP: Final = 20.0
 _COLUMNS: Final = 4
 _GRID: Final = (np.arange(400) + 0.5) / 400
 

@@ -1,0 +1,148 @@
+"""What extraction errors do to a tally, and taking them out again.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+Q       (K, K)    P(extracted phrase j | true phrase k), from the audit
+c       (K,)      extracted uses: E[c] = Qᵀ n
+s, t    --        sensitivity and specificity of the label
+======  ========  ==============================================================
+
+The correction is the inverse matrix (Rogan and Gladen 1978 for the label): n̂ = Q⁻ᵀ c and, since a
+label error is independent of the phrase given the true label, y = (ŷ − (1 − t) n) / (s + t − 1).
+Inverting noise can leave the possible range; n̂ < 0 and y outside [0, n] are moved to the nearest
+possible value and counted. The audit's own sampling error is propagated by resampling its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.arrays import FloatArray
+from calibration.errors import CalibrationError
+from calibration.tally import Tally
+
+__all__ = ["Audit", "CorrectedTally", "correct_tally", "corrected_replicates"]
+
+_WORST_CONDITION = 1e3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audit:
+    """Counts of a hand-checked sample.
+
+    Attributes
+    ----------
+    phrase_confusion
+        Rows: true phrase; columns: extracted phrase; counts, shape (K, K). A row without a count
+        is taken as read without error.
+    label_confusion
+        [[true 0 → 0, 0 → 1], [1 → 0, 1 → 1]], counts, shape (2, 2); None if labels are exact.
+    """
+
+    phrase_confusion: FloatArray
+    label_confusion: FloatArray | None = None
+
+    def resampled(self, rng: np.random.Generator) -> Audit:
+        """Draw every row again with as many checks as it had."""
+        labels = None if self.label_confusion is None else _redraw(self.label_confusion, rng)
+        return Audit(_redraw(self.phrase_confusion, rng), labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CorrectedTally:
+    """n and label mass as they would be without extraction errors.
+
+    Attributes
+    ----------
+    n, label_mass
+        Shape (K,).
+    moved
+        Observations' worth of mass that had to be moved into the possible range; a large share of
+        the total means the audit is too small for this correction.
+    """
+
+    n: FloatArray
+    label_mass: FloatArray
+    moved: float
+
+
+def correct_tally(n: FloatArray, label_mass: FloatArray, *, audit: Audit) -> CorrectedTally:
+    """Correct extracted n and label mass (K,).
+
+    Raises
+    ------
+    CalibrationError
+        If the confusion matrix cannot be inverted reliably, or label errors carry no information
+        (sensitivity + specificity ≤ 1).
+    """
+    transposed = _rates(audit.phrase_confusion).T
+    condition = float(np.linalg.cond(transposed))
+    if not condition < _WORST_CONDITION:
+        msg = (
+            f"phrase_confusion: condition number {condition:.3g}; the extractor confuses some "
+            "phrases completely. Merge them before correcting."
+        )
+        raise CalibrationError(msg)
+    solved = np.linalg.solve(transposed, np.stack([n, label_mass], axis=1))
+    uses, mass = solved[:, 0], solved[:, 1]
+    if audit.label_confusion is not None:
+        (true_negative, _), (_, sensitivity) = _rates(audit.label_confusion)
+        informative = float(true_negative + sensitivity - 1.0)
+        if informative <= 0.0:
+            msg = (
+                f"label_confusion: sensitivity {sensitivity:.3f} + specificity "
+                f"{true_negative:.3f} is not above 1, so labels carry no information."
+            )
+            raise CalibrationError(msg)
+        mass = (mass - (1.0 - true_negative) * uses) / informative
+    possible = np.clip(uses, 0.0, None)
+    possible *= n.sum() / possible.sum() if possible.sum() > 0 else 1.0
+    inside = np.clip(mass, 0.0, possible)
+    moved = float(np.abs(possible - uses).sum() / 2.0 + np.abs(inside - mass).sum())
+    return CorrectedTally(possible, inside, moved)
+
+
+def corrected_replicates(
+    tally: Tally,
+    *,
+    audit: Audit,
+    n: FloatArray,
+    label_mass: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[FloatArray, FloatArray]:
+    """Correct bootstrap replicates (B, K) of a tally, each with a resampled audit.
+
+    Replicates whose audit cannot be inverted are NaN, so that intervals leave them out.
+    """
+    uses, mass = np.full((2, *n.shape), np.nan)
+    for b in range(len(n)):
+        try:
+            one = correct_tally(n[b], label_mass[b], audit=audit.resampled(rng))
+        except CalibrationError:
+            continue
+        uses[b], mass[b] = one.n, one.label_mass
+    if np.isnan(uses).all() and len(n):
+        msg = (
+            f"audit: none of {len(n)} resampled audits can be inverted for "
+            f"{tally.total:g} observations; check more reports."
+        )
+        raise CalibrationError(msg)
+    return uses, mass
+
+
+def _rates(counts: FloatArray) -> FloatArray:
+    """Rows as probabilities; a row without counts is the identity."""
+    total = counts.sum(axis=1, keepdims=True)
+    known = np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.eye(len(counts)))
+    return np.asarray(known)
+
+
+def _redraw(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
+    drawn = [
+        rng.multinomial(round(float(row.sum())), row / row.sum()) if row.sum() > 0 else row
+        for row in counts
+    ]
+    return np.array(drawn, dtype=np.float64)

@@ -1,0 +1,103 @@
+"""Calibration gained against words changed: maps over a sweep of ε and τ.
+
+A small ε makes a map decisive, a small τ lets the use of words drift. Each setting is one point:
+the share of words a map would change, and the true ECE and Brier score after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import BoolArray
+from calibration.bins import phrase_bins
+from calibration.curve import calibration_error
+from calibration.scores import brier
+from calibration.substitution.cost import substitution_cost
+from calibration.substitution.transport import Regulariser, transport_map
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
+
+__all__ = ["EPSILONS", "TAUS", "FrontierPoint", "frontier", "frontier_frame"]
+
+EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+TAUS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """One setting's map.
+
+    Attributes
+    ----------
+    epsilon, tau
+        The setting.
+    words_changed
+        Share of observations whose phrase would change, Σ_k a_k (1 − W_kk).
+    ece_after, brier_after
+        On the tested observations; NaN if the solver did not converge.
+    converged
+        Whether there is a map at all.
+    """
+
+    epsilon: float
+    tau: float
+    words_changed: float
+    ece_after: float
+    brier_after: float
+    converged: bool
+
+
+def frontier(
+    fitted_on: Tally,
+    *,
+    tested_on: Tally,
+    phrase_table: PhraseTable,
+    epsilons: Sequence[float] = EPSILONS,
+    taus: Sequence[float] = TAUS,
+    regulariser: Regulariser = "kl",
+    allowed: BoolArray | None = None,
+) -> tuple[FrontierPoint, ...]:
+    """Fit one map per setting on one tally and test it on another (they may be the same)."""
+    tables = phrase_bins(phrase_table.distributions)
+    cost = substitution_cost(fitted_on.n, fitted_on.label_mass, source=tables, target=tables)
+    if allowed is not None:
+        cost = np.where(allowed | np.isnan(cost), cost, np.inf)
+    points = []
+    for epsilon in epsilons:
+        for tau in taus:
+            fitted = transport_map(
+                cost,
+                phrases=phrase_table.phrases,
+                source_weights=fitted_on.n / max(fitted_on.total, 1e-300),
+                epsilon=epsilon,
+                tau=tau,
+                regulariser=regulariser,
+            )
+            if not fitted.converged:
+                points.append(FrontierPoint(epsilon, tau, *[np.nan] * 3, converged=False))
+                continue
+            weights = fitted.weights()
+            n, mass = tested_on.n @ weights, tested_on.label_mass @ weights
+            loss = brier(n, mass, means=phrase_table.means, variances=phrase_table.variances)
+            points.append(
+                FrontierPoint(
+                    epsilon=epsilon,
+                    tau=tau,
+                    words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
+                    ece_after=float(calibration_error(n, mass, tables=tables)),
+                    brier_after=float(loss),
+                    converged=True,
+                )
+            )
+    return tuple(points)
+
+
+def frontier_frame(points: Sequence[FrontierPoint]) -> pd.DataFrame:
+    """One row per setting, columns as the attributes."""
+    return pd.DataFrame(
+        [{name: getattr(point, name) for name in FrontierPoint.__slots__} for point in points]
+    )
