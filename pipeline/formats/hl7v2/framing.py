@@ -1,0 +1,62 @@
+r"""Bytes of a feed → messages: MLLP or not, \\r or \\n or both, batch headers, one or many a file.
+
+A message begins at a line that begins with ``MSH`` and a separator. Files are read in blocks, so
+memory does not grow with the file; a message over the cap is cut off and says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+__all__ = ["MAX_MESSAGE_BYTES", "decoded", "messages", "segments"]
+
+MAX_MESSAGE_BYTES: Final = 8 * 2**20
+_BLOCK: Final = 2**20
+_HEADER: Final = re.compile(rb"(?:\A|(?<=[\r\n\x0b\x1c]))[ \t]{0,8}(?=MSH[^A-Za-z0-9\s])")
+_SEGMENT: Final = re.compile(r"[A-Z][A-Z0-9]{2}(?:[^A-Za-z0-9\s]|$)")
+_BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
+
+
+def messages(path: Path) -> Iterator[bytes]:
+    """Yield each message's bytes; what stands before the first header comes as one of its own."""
+    buffer = b""
+    with path.open("rb") as handle:
+        while block := handle.read(_BLOCK):
+            buffer += block
+            starts = [match.start() for match in _HEADER.finditer(buffer)]
+            # The last message may go on in the next block, and so may a header cut in two.
+            for start, end in zip([0, *starts], starts, strict=False):
+                if buffer[start:end].strip(b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"):
+                    yield buffer[start:end]
+            buffer = buffer[starts[-1] :] if starts else buffer
+            if len(buffer) > 2 * MAX_MESSAGE_BYTES:
+                buffer = buffer[: MAX_MESSAGE_BYTES + 1] + buffer[-16:]
+    if buffer.strip(b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"):
+        yield buffer
+
+
+def decoded(message: bytes, encoding: str) -> str | None:
+    """Decode a message as UTF-8, else as the site's encoding; None if it is neither."""
+    for name in ("utf-8", encoding):
+        try:
+            return message.decode(name)
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def segments(message: str) -> list[str]:
+    """Split a message into segments; a line that is none continues the one before it."""
+    text = message.replace("\r\n", "\r").replace("\n", "\r")
+    found: list[str] = []
+    for line in text.strip("\r\x0b\x1c\x00 \t\ufeff").split("\r"):
+        cleaned = line.strip("\x0b\x1c\x00")
+        if _SEGMENT.match(cleaned):
+            if not cleaned.startswith(_BATCH):
+                found.append(cleaned)
+        elif found and cleaned:
+            found[-1] += "\\.br\\" + cleaned
+    return found

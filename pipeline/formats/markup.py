@@ -1,0 +1,59 @@
+"""Report text inside HTML or XHTML → lines; no entity is expanded but characters, nothing fetched."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Final
+
+__all__ = ["plain_text"]
+
+_BREAKS: Final = frozenset({
+    "p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "section",
+    "dt", "dd", "pre", "blockquote", "header", "footer",
+})  # fmt: skip
+_HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
+_SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
+_BLANK_LINES: Final = re.compile(r"\n{3,}")
+
+
+class _Lines(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _HIDDEN:
+            self._hidden += 1
+        elif tag in _BREAKS:
+            self.parts.append("\n")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in _BREAKS:
+            self.parts.append("\n")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _HIDDEN:
+            self._hidden = max(0, self._hidden - 1)
+        elif tag in _BREAKS:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+
+def plain_text(markup: str) -> str:
+    r"""Give the text of a piece of HTML, a line for each block.
+
+    Examples
+    --------
+    >>> plain_text("<p>IMPRESSION:</p><p>No effusion &lt; 5 mm.<br/>Stable.</p>")
+    'IMPRESSION:\\n\\nNo effusion < 5 mm.\\nStable.'
+    """
+    reader = _Lines()
+    reader.feed(markup)
+    reader.close()
+    lines = (_SPACES.sub(" ", line).strip() for line in "".join(reader.parts).split("\n"))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()

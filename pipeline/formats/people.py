@@ -1,0 +1,94 @@
+"""Who signed a report, by its own text: the signature lines, and names in one comparable form."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from pipeline.deidentify import Lexicon, load
+from pipeline.deidentify.grammar import UPPER, name_end
+
+__all__ = ["Person", "person_from_text", "signer"]
+
+_TAIL: Final = 3000
+_TO_NAME: Final = rf"[ \t\n]{{0,4}}(?:Drs?\.?[ \t])?(?=[{UPPER}])"
+_SIGNED: Final = re.compile(
+    r"(?i:(?:electronically|digitally)?[ \t]?(?:e-?signed|signed|verified|finali[sz]ed"
+    r"|authenticated|approved)(?:[ \t]and[ \t]\w{4,12})?[ \t]{0,2}(?:by[ \t]{0,2})?:?)" + _TO_NAME
+)
+_READ: Final = re.compile(
+    r"(?i:(?:interpreted|read|reported|reviewed|interpreting[ \t](?:radiologist|physician)"
+    r"|attending(?:[ \t](?:radiologist|physician))?|radiologist|principal[ \t]interpreter)"
+    r"(?:[ \t]by)?[ \t]{0,2}:|(?:interpreted|read|reported|reviewed)[ \t]by\b)" + _TO_NAME
+)
+_DICTATED: Final = re.compile(
+    r"(?i:(?:dictated|dictating[ \t](?:radiologist|physician|provider))(?:[ \t]by)?[ \t]{0,2}:?)"
+    + _TO_NAME
+)
+_ATTESTED: Final = re.compile(r"(?<!\w)I,(?=[ \t])" + _TO_NAME)
+_FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
+_TRAILING_TITLE: Final = re.compile(r"[ \t]+(?:M\.?D|D\.?O)\.?(?=,)")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person as a source names them; ``identifier`` is '' where only the name is known."""
+
+    identifier: str
+    family: str
+    given: str
+
+    @property
+    def name(self) -> str:
+        """``FAMILY^GIVEN``."""
+        return f"{self.family}^{self.given}".rstrip("^")
+
+    @property
+    def key(self) -> str:
+        """The identifier, or one made from the name, the same in every message."""
+        if self.identifier:
+            return self.identifier
+        return f"name:{self.family} {self.given.split()[0] if self.given else ''}".upper().rstrip()
+
+    def is_same(self, other: Person) -> bool:
+        """Compare by family name, and by the first letter of the given name where both have one."""
+        if self.family.casefold() != other.family.casefold():
+            return False
+        mine, theirs = self.given[:1].casefold(), other.given[:1].casefold()
+        return not mine or not theirs or mine == theirs
+
+
+def signer(text: str) -> Person | None:
+    """Find who signed a report: who signed, else who read, else who dictated it."""
+    tail = _TRAILING_TITLE.sub("", text[-_TAIL:])
+    for pattern in (_SIGNED, _READ, _ATTESTED, _DICTATED):
+        found = [
+            person for match in pattern.finditer(tail) if (person := _named(tail, match.end()))
+        ]
+        if found:
+            return found[-1]
+    first = _FIRST_LINE.match(text)
+    return person_from_text(first.group(1)) if first else None
+
+
+def person_from_text(name: str) -> Person | None:
+    """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``."""
+    parts = [part.strip(" .") for part in re.split(r"[,^]", name) if part.strip(" .")]
+    if not parts:
+        return None
+    if len(parts) > 1:
+        return Person("", parts[0], parts[1])
+    words = parts[0].split()
+    return Person("", words[-1], " ".join(words[:-1]))
+
+
+def _named(text: str, start: int) -> Person | None:
+    end = name_end(text, start, _lexicon(), comma=True)
+    return person_from_text(text[start:end]) if end > start + 1 else None
+
+
+@cache
+def _lexicon() -> Lexicon:
+    return load()

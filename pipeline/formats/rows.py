@@ -1,0 +1,59 @@
+"""Rows found by a reader → exams in batches, whatever the format they came in.
+
+A reader yields, for each thing it has read, its number and either the exam's cells or the reason
+why there is none. Besides the contract's columns, readers that attribute a report to its reader
+say how they did: `ATTRIBUTION_COLUMNS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, TypeAlias
+
+import pandas as pd
+
+from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
+
+__all__ = ["ATTRIBUTION_COLUMNS", "Row", "SetAside", "batches"]
+
+ATTRIBUTION_COLUMNS: Final = ("reader_source", "reader_conflict", "preliminary_author")
+"""Where the reader was found; "1" where the text names another; who read it first."""
+
+_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *ATTRIBUTION_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Why something read is no exam: a reason code, and a detail without text or identifiers."""
+
+    reason: str
+    detail: str = ""
+
+
+Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
+
+
+def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
+    """Gather rows into batches of at most `size` things read."""
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, size)):
+        yield _batch(source, chunk)
+
+
+def _batch(source: str, chunk: list[Row]) -> ExamBatch:
+    exams = [
+        {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number}
+        for number, found in chunk
+        if not isinstance(found, SetAside)
+    ]
+    frame = pd.DataFrame(exams, columns=[*_COLUMNS, "source_row"])
+    frame = frame.astype({**dict.fromkeys(_COLUMNS, "str"), "source_row": "int64"})
+    aside = [
+        quarantine_rows(source, [number], found.reason, found.detail)
+        for number, found in chunk
+        if isinstance(found, SetAside)
+    ]
+    empty = quarantine_rows(source, [], "")
+    return ExamBatch(frame, pd.concat(aside, ignore_index=True) if aside else empty)

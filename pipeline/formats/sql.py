@@ -1,0 +1,101 @@
+"""A query on any database SQLAlchemy reaches → exams, in batches, through a column map.
+
+The address may hold a password, so it comes from the environment or a file, not from the
+configuration; no message repeats it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+
+import sqlalchemy
+from sqlalchemy.exc import SQLAlchemyError
+
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
+from pipeline.formats.exports import NEEDED
+from pipeline.formats.rows import Row, batches
+
+__all__ = ["SqlOptions", "read"]
+
+_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """The query, our column → its, and exams in a batch."""
+
+    query: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    batch_rows: int = 1000
+
+
+def read(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
+    """Run the query and read its rows as they arrive.
+
+    Parameters
+    ----------
+    source
+        An SQLAlchemy address, such as ``postgresql+psycopg://user@host/database``.
+
+    Raises
+    ------
+    ConfigurationError
+        If the address or its driver is unusable.
+    InputError
+        If the query fails or lacks a needed column.
+    """
+    engine = _engine(source)
+    try:
+        with engine.connect().execution_options(
+            stream_results=True, max_row_buffer=500
+        ) as database:
+            rows = database.execute(sqlalchemy.text(options.query))
+            names = _names(list(rows.keys()), options)
+            yield from batches("query", _rows(rows, names), size=options.batch_rows)
+    except SQLAlchemyError as error:
+        msg = f"input.query: the database refused it ({type(error).__name__}). Try it in a client first."
+        raise InputError(msg) from None
+    finally:
+        engine.dispose()
+
+
+def _engine(source: str) -> sqlalchemy.Engine:
+    try:
+        return sqlalchemy.create_engine(source, hide_parameters=True)
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        msg = (
+            f"The database address cannot be used ({type(error).__name__}). "
+            "It reads dialect+driver://user:password@host/database, and the driver must be installed."
+        )
+        raise ConfigurationError(msg) from None
+
+
+def _names(columns: list[str], options: SqlOptions) -> dict[str, str]:
+    theirs = {name: options.columns.get(name, name) for name in _COLUMNS}
+    missing = [theirs[name] for name in NEEDED if theirs[name] not in columns]
+    if missing:
+        msg = (
+            f"input.query: {len(missing)} needed column(s) missing: {', '.join(missing)}. "
+            f"The query gives: {', '.join(columns)}. Rename them in the query or map them."
+        )
+        raise InputError(msg)
+    return {name: their for name, their in theirs.items() if their in columns}
+
+
+def _rows(
+    rows: sqlalchemy.CursorResult[tuple[object, ...]], names: Mapping[str, str]
+) -> Iterator[Row]:
+    for number, row in enumerate(rows.mappings(), start=1):
+        yield number, {name: _written(row[their]) for name, their in names.items()}
+
+
+def _written(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
