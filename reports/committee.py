@@ -11,6 +11,7 @@ from reports.committee_department import department, exams, pathologies
 from reports.committee_people import readers
 from reports.committee_words import headline
 from reports.content import CommitteeContent
+from reports.disclosure import guard_committee
 from reports.document import Section, compose
 from reports.layout import Composer, Prose
 from reports.marks import Bookmark, Drawing
@@ -38,26 +39,36 @@ def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     composer = Composer(style, content.masthead)
     composer.new_page()
-    _opening(composer, content)
+    _opening(composer, guard_committee(content))
     compose(composer, sections(content, words=style.strings))
     return composer.finish()
 
 
 def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...]:
-    """All sections in order, whatever they become."""
-    by_pathology = (pathologies(content, words),) if content.by_pathology else ()
+    """Lay out all sections in order, whatever they become."""
+    content = guard_committee(content)
     return (
         exams(content, words),
         *department(content, words),
+        *_findings(content, words),
+        later.instrument(content, words),
+        later.gates(content, words),
+        later.manifest(content, words),
+        later.governance(content, words),
+    )
+
+
+def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out what rests on readers; left out whole where there are too few of them."""
+    if len(content.readers) < content.minimum_readers:
+        return ()
+    by_pathology = (pathologies(content, words),) if content.by_pathology else ()
+    return (
         *by_pathology,
         *readers(content, words),
         later.sensitivity(content, words),
         later.scale_use(content, words),
         later.maps(content, words),
-        later.instrument(content, words),
-        later.gates(content, words),
-        later.manifest(content, words),
-        later.governance(content, words),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.committee_readers import missing_measures, reader_table
+from reports.committee_readers import measure_notes, missing_measures, reader_table
 from reports.content import CommitteeContent
 from reports.document import Piece, Section, note, statement
 from reports.figures.funnel import funnel_plot
@@ -14,11 +14,8 @@ __all__ = ["readers"]
 
 
 def readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Funnel, then every reader in code order; nothing from fewer than the minimum of readers."""
+    """Lay out the funnel, then every reader in code order."""
     title = words("committee.readers")
-    if len(content.readers) < content.minimum_readers:
-        few = words("committee.few_readers", minimum=content.minimum_readers)
-        return (Section(title, (statement(few),)),)
     table = (reader_table(content, words=words), note(_note(content, words)))
     return (
         Section(title, (_funnel(content, words),), room=320.0),
@@ -40,7 +37,11 @@ def _funnel(content: CommitteeContent, words: Strings) -> Piece:
 
 
 def _note(content: CommitteeContent, words: Strings) -> str:
-    limit = f"{content.minimum_reliability:g}"
-    text = words("committee.readers_note", minimum=limit, few=content.minimum_n)
+    parts = [
+        measure_notes(content, words=words),
+        words("committee.readers_note", few=content.minimum_n),
+    ]
     missing = missing_measures(content, words=words)
-    return f"{text} {words('committee.absent_columns', names=missing)}" if missing else text
+    if missing:
+        parts.append(words("committee.absent_columns", names=missing))
+    return " ".join(part for part in parts if part)

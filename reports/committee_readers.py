@@ -19,7 +19,7 @@ from reports.tables import Cell, Column, Row, Span, Table
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
 
-__all__ = ["missing_measures", "reader_table"]
+__all__ = ["measure_notes", "missing_measures", "reader_table"]
 
 Value: TypeAlias = "Estimate | SuppressedCell | None"
 
@@ -62,6 +62,8 @@ def missing_measures(content: CommitteeContent, *, words: Strings) -> str:
     shown = {m.key for m in _shown(content.readers)}
     gone = shown | {"intercept"} if "gap" in shown else shown
     absent = [words(f"readers.{m.key}") for m in _MEASURES if m.key not in gone]
+    if not _has_reliability(content.readers):
+        absent.append(words("readers.reliability_long"))
     return ", ".join(absent)
 
 
@@ -70,6 +72,19 @@ def _shown(rows: Sequence[ReaderRow]) -> list[_Measure]:
     found = [m for m in _MEASURES if _estimates(rows, m)]
     plain = any(m.key == "gap" for m in found)
     return [m for m in found if not (plain and m.key == "intercept")]
+
+
+def measure_notes(content: CommitteeContent, *, words: Strings) -> str:
+    """Explain the measures that are printed, and no others."""
+    notes = [words(f"readers_note.{m.key}") for m in _shown(content.readers)]
+    if _has_reliability(content.readers):
+        limit = f"{content.minimum_reliability:g}"
+        notes.append(words("readers_note.reliability", minimum=limit))
+    return " ".join(notes)
+
+
+def _has_reliability(rows: Sequence[ReaderRow]) -> bool:
+    return any(not math.isnan(row.reliability) for row in rows)
 
 
 def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
@@ -86,7 +101,7 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
         columns.append(Column(words(f"readers.{measure.key}"), 1.0, "right"))
         if measure.graph:
             columns.append(Column(words(f"readers.{measure.key}_graph"), 2.0))
-    if any(not math.isnan(row.reliability) for row in rows):
+    if _has_reliability(rows):
         columns.append(Column(words("readers.reliability"), 0.8, "right"))
     columns.append(Column(words("readers.note"), 1.6))
     body = tuple(_row(row, content, shown, domains, words) for row in rows)
@@ -118,7 +133,7 @@ def _row(
     ]
     for measure in shown:
         cells.extend(_cells(None if hidden else measure.of(row), measure, domains))
-    if any(not math.isnan(r.reliability) for r in content.readers):
+    if _has_reliability(content.readers):
         cells.append(BLANK if few else decimal(row.reliability, 2))
     note = BLANK
     if unreportable and not few:

@@ -13,6 +13,7 @@ from reports.content import (
     SensitivityTable,
     SuppressedCell,
 )
+from reports.disclosure import state_of
 from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval
 from reports.strings import Strings
 from reports.tables import Cell, Column, Row, Span, Table
@@ -42,7 +43,7 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
     if value is None:
         return words("state.not_computed_short")
     if isinstance(value, SuppressedCell):
-        return words("state.few_short")
+        return words("state.few_short" if value.of == "exams" else "state.withheld_short")
     return decimal(value.value, places)
 
 
@@ -93,7 +94,7 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     rows = []
     for part in content.by_pathology:
         if isinstance(part.result, SuppressedCell):
-            few = words("state.too_few", minimum=part.result.minimum)
+            few = state_of(part.result, words)
             rows.append(Row((part.pathology, few, *(BLANK,) * 5), quiet=True))
             continue
         r = part.result

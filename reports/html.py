@@ -16,6 +16,7 @@ from pathlib import Path
 from reports import committee
 from reports.committee_words import headline
 from reports.content import CommitteeContent
+from reports.disclosure import guard_committee
 from reports.document import Piece, Section, Subheading
 from reports.layout import Figure, Prose
 from reports.marks import Box, Drawing
@@ -36,6 +37,7 @@ def _asset(name: str) -> str:
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the file; the same content and style give the same bytes."""
+    content = guard_committee(content)
     words, head = style.strings, content.masthead
     parts = committee.sections(content, words=words)
     width = style.body.width

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from calibration.result import GroupResult
 from reports.content import PathologyResult, SuppressedCell
+from reports.disclosure import state_of
 from reports.document import Piece, note
 from reports.figures.small_multiples import COLUMNS, PANEL_HEIGHT, panel_row
 from reports.layout import Figure
@@ -24,10 +25,12 @@ def panel_pieces(
         _row(shown[start : start + COLUMNS], minimum_n, words)
         for start in range(0, len(shown), COLUMNS)
     ]
-    few = ", ".join(r.pathology for r in results if isinstance(r.result, SuppressedCell))
-    if few:
-        state = words("state.too_few", minimum=minimum_n)
-        text = words("committee.pathologies_few", state=state.capitalize(), names=few)
+    withheld: dict[str, list[str]] = {}
+    for r in results:
+        if isinstance(r.result, SuppressedCell):
+            withheld.setdefault(state_of(r.result, words), []).append(r.pathology)
+    for state, names in withheld.items():
+        text = words("committee.pathologies_few", state=state.capitalize(), names=", ".join(names))
         pieces.append(note(text))
     return tuple(pieces)
 

@@ -11,6 +11,7 @@ from calibration.curve import ReliabilityCurve
 from calibration.phrase_calibration import PhraseCalibration
 from reports.advice import Action, actions, headline
 from reports.content import RadiologistContent, SuppressedCell
+from reports.disclosure import guard_radiologist, state_of
 from reports.figures.action_strip import ACTION_STRIP_HEIGHT, action_strip
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
@@ -57,6 +58,7 @@ def build(content: RadiologistContent, *, style: Style) -> bytes:
 
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
+    content = guard_radiologist(content)
     composer = Composer(style, content.masthead)
     composer.new_page()
     _first_page(composer, content)
@@ -177,7 +179,7 @@ def _department_note(content: RadiologistContent, composer: Composer) -> tuple[P
     if content.department is None:
         text = f"{words('phrase_chart.key.department')}: {words('state.not_computed')}"
     elif isinstance(content.department, SuppressedCell):
-        state = words("state.too_few_readers", minimum=content.department.minimum)
+        state = state_of(content.department, words)
         text = f"{words('phrase_chart.key.department')}: {state}"
     prose = Prose(text, NOTE, palette.muted)
     return prose, prose.height(composer.body.width)

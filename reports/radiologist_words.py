@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
+from reports.disclosure import state_of
 from reports.numbers import count, percent, percent_interval, points
 from reports.strings import Strings
 
@@ -19,7 +20,7 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
         shown.append((of, label))
     overall = content.overall
     if isinstance(overall, SuppressedCell):
-        few = words("state.too_few", minimum=overall.minimum)
+        few = state_of(overall, words)
         shown.append((few, words("radiologist.facts.statements")))
         return tuple(shown)
     shown.append((count(overall.n), words("radiologist.facts.statements")))

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.curve import ReliabilityCurve
 from reports.figures.axes import Scale, x_axis, y_axis
-from reports.marks import Box, Drawing, Line, Polygon, Rect
+from reports.marks import Box, Drawing, Line, Polygon
 from reports.numbers import percent
 from reports.strings import Strings
 from reports.style import NOTE, palette
@@ -87,9 +87,9 @@ def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:
     drawing.add(Line(strip.x, strip.bottom, strip.right, strip.bottom, palette.rule, 0.5))
     if not top > 0:
         return
-    edges = curve.bin_edges
-    for m in np.flatnonzero(curve.density > 0):
-        tall = float(np.sqrt(curve.density[m] / top)) * (strip.height - 10.0)
-        left = strip.x + edges[m] * strip.width
-        wide = (edges[m + 1] - edges[m]) * strip.width
-        drawing.add(Rect(left, strip.bottom - tall, wide, tall, palette.own_soft))
+    tall = np.sqrt(curve.density / top) * (strip.height - 10.0)
+    across = strip.x + curve.bin_edges * strip.width
+    steps = [(across[m + i], strip.bottom - tall[m]) for m in range(len(tall)) for i in (0, 1)]
+    outline = [(strip.x, strip.bottom), *steps, (strip.right, strip.bottom)]
+    points = tuple((float(x), float(y)) for x, y in outline)
+    drawing.add(Polygon(points, fill=palette.own_soft, id="density"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reports.content import SuppressedCell, TrendPoint
+from reports.disclosure import state_of
 from reports.figures.axes import Scale, nice_ticks, y_axis
 from reports.marks import Box, Disc, Drawing, Line, Polygon
 from reports.numbers import points
@@ -56,7 +57,7 @@ def _period(
     label, kind = fit(point.period, NOTE, step - 2.0, smallest=4.5)
     put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
     if isinstance(point.gap, SuppressedCell):
-        note = words("state.too_few", minimum=point.gap.minimum)
+        note = state_of(point.gap, words)
         text, kind = fit(note, NOTE.oblique, step - 2.0, smallest=4.5)
         put(drawing, x, plot.bottom + 18.0, text, kind, colour=palette.muted, anchor="middle")
         return

@@ -1,0 +1,98 @@
+"""The small-cell rule at the last door: whatever the content says, too few never reaches a page.
+
+Content arrives with small groups already withheld; this is the second lock on the same door. A
+result from fewer exams than ``minimum_n`` becomes a :class:`SuppressedCell`, and so does every
+figure of a department of fewer readers than ``minimum_readers``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from reports.content import (
+    CommitteeContent,
+    PathologyResult,
+    RadiologistContent,
+    SensitivityRow,
+    SuppressedCell,
+    TrendPoint,
+)
+from reports.strings import Strings
+
+if TYPE_CHECKING:
+    from calibration.estimate import Estimate
+    from calibration.result import GroupResult
+
+__all__ = ["guard_committee", "guard_radiologist", "state_of"]
+
+Cell = TypeVar("Cell", bound="Estimate | GroupResult")
+
+
+def state_of(cell: SuppressedCell, words: Strings) -> str:
+    """Name the state of a withheld number."""
+    keys = {
+        "exams": "state.too_few",
+        "readers": "state.too_few_readers",
+        "complementary": "state.complementary",
+    }
+    return words(keys[cell.of], minimum=cell.minimum)
+
+
+def _enough(result: Cell | SuppressedCell, minimum_n: int) -> Cell | SuppressedCell:
+    if isinstance(result, SuppressedCell) or result.n >= minimum_n:
+        return result
+    return SuppressedCell(minimum_n)
+
+
+def _pathologies(parts: tuple[PathologyResult, ...], minimum_n: int) -> tuple[PathologyResult, ...]:
+    return tuple(replace(part, result=_enough(part.result, minimum_n)) for part in parts)
+
+
+def _trend(point: TrendPoint, minimum_n: int) -> TrendPoint:
+    gap = SuppressedCell(minimum_n) if point.n < minimum_n else point.gap
+    return replace(point, n=0, gap=gap) if isinstance(gap, SuppressedCell) else point
+
+
+def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
+    """Withhold every group, period and department figure that rests on too few."""
+    overall = _enough(content.overall, content.minimum_n)
+    trend = content.trend
+    if trend is not None:
+        trend = tuple(_trend(point, content.minimum_n) for point in trend)
+    few = isinstance(overall, SuppressedCell)
+    return replace(
+        content,
+        overall=overall,
+        by_pathology=_pathologies(content.by_pathology, content.minimum_n),
+        actions=() if few and content.actions is not None else content.actions,
+        trend=trend,
+    )
+
+
+def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
+    if row.n >= minimum_n:
+        return row
+    few = SuppressedCell(minimum_n)
+    return replace(row, n=0, ece=few, phrase_error=few, slope=few)
+
+
+def guard_committee(content: CommitteeContent) -> CommitteeContent:
+    """Withhold what rests on too few exams, and the department where it has too few readers."""
+    minimum = content.minimum_n
+    sensitivity = content.sensitivity
+    if sensitivity is not None:
+        sensitivity = tuple(
+            replace(table, rows=tuple(_sensitivity(row, minimum) for row in table.rows))
+            for table in sensitivity
+        )
+    guarded = replace(
+        content,
+        department=_enough(content.department, minimum),
+        by_pathology=_pathologies(content.by_pathology, minimum),
+        sensitivity=sensitivity,
+    )
+    if len(content.readers) >= content.minimum_readers:
+        return guarded
+    few_readers = SuppressedCell(content.minimum_readers, "readers")
+    return replace(guarded, department=few_readers)

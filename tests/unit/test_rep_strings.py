@@ -1,0 +1,40 @@
+"""The catalogue and the code agree on every key."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from reports.strings import Strings
+
+REPORTS = Path(__file__).parents[2] / "reports"
+CALL = re.compile(
+    r'(?:words|strings|several|series)\(\s*(?:f?)"([a-z_0-9.{}\'\[\]()\" ]+?)"[,)\s]', re.DOTALL
+)
+KEYS = Strings.load().sentences
+
+
+def _code() -> str:
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(REPORTS.rglob("*.py")))
+
+
+def test_every_key_asked_for_by_name_is_in_the_catalogue() -> None:
+    named = {key for key in CALL.findall(_code()) if "{" not in key}
+    plural = {key.rsplit(".", 1)[0] for key in KEYS if key.endswith((".one", ".many"))}
+    groups = {key.split(".")[0] for key in KEYS}
+    assert len(named) > 60
+    assert sorted(named - set(KEYS) - plural - groups) == []
+
+
+def test_every_sentence_of_the_catalogue_is_used() -> None:
+    code = _code()
+    stems = [m.split("{")[0] for m in CALL.findall(code) if "{" in m]
+    unused = [
+        key
+        for key in KEYS
+        if f'"{key}"' not in code
+        and f'"{key.rsplit(".", 1)[0]}"' not in code
+        and f'"{key.split(".")[0]}"' not in code
+        and not any(stem and key.startswith(stem) for stem in stems)
+    ]
+    assert unused == []
