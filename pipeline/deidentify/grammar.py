@@ -30,6 +30,9 @@ _PARTICLE: Final = re.compile(
     r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
     re.IGNORECASE,
 )
+_CREDENTIAL: Final = re.compile(
+    r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)\b"
+)
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _COMMA: Final = re.compile(r"[ \t]?,[ \t]{0,3}")
 _MAX_WORDS: Final = 5
@@ -71,6 +74,8 @@ def _token_end(text: str, at: int, lexicon: Lexicon) -> int:
         after = _token_end(text, particle.end(), lexicon)
         if after > particle.end():
             return after
+    if _CREDENTIAL.match(text, at):
+        return at
     word = _WORD.match(text, at)
     if word is not None:
         return at if lexicon.ends_name(word.group()) else word.end()
