@@ -52,6 +52,7 @@ _VERBS: Final = re.compile(
     r"|authenticated|finali[sz]ed|typed|supervised|co-?signed|attested|acknowledged|reported|ordered"
     r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
     r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified|sent|done"
+    r"|preliminary|prelim|impression|addendum|addended|amended|corrected|correction|resulted|protocoled"
     r"|completed|created|generated|discussed|taken|examined|evaluated|followed|treated|inserted|removed)"
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,
@@ -94,6 +95,18 @@ def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     name = text[match.end() : end].split()
     if name and not any(lexicon.is_word(part) for part in name) and len(name) > 1:
         yield Found(match.end(), end, "NAME", "name-title", sure=False)
+
+
+def _spelt_title(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """A title in small letters (nurse Maria L.): no word, or a word with an initial."""
+    match = None if word.capital else _SPACE.match(text, word.end)
+    if match is None:
+        return
+    end = name_end(text, match.end(), lexicon, comma=False)
+    name = text[match.end() : end].split()
+    initialled = len(name) > 1 and len(name[-1].rstrip(".")) == 1
+    if name and (initialled or not lexicon.is_word(name[0])):
+        yield Found(match.end(), end, "NAME", "name-title")
 
 
 def _lower_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -184,6 +197,7 @@ RULES: Final = (
     Rule(_ROLES, _labelled),
     Rule(TITLES - _WEAK_TITLES, _titled),
     Rule(_WEAK_TITLES, _titled),
+    Rule(TITLES - _WEAK_TITLES, _spelt_title),
     Rule(frozenset({"by"}), _by),
     Rule(frozenset({"signed", "signature"}), _signed),
     Rule(frozenset({"with", "to", "w", "d", "dw", "dr"}), _told),
