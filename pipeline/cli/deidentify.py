@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.errors import EXIT_QUARANTINED
 
 __all__ = ["register"]
@@ -16,6 +17,7 @@ __all__ = ["register"]
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("deidentify")(deidentify)
+    audit.command("deid")(audit_deid)
 
 
 def deidentify(
@@ -38,3 +40,46 @@ def deidentify(
     emit(result.summary(), as_json=as_json, quiet=quiet)
     if result.quarantined:
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def audit_deid(
+    gold: Annotated[Path, typer.Option("--gold", help="JSON lines: id, text, spans with labels.")],
+    missed: Annotated[
+        Path | None, typer.Option("--missed", help="Also write where something was missed.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Score de-identification on annotated reports: recall, leaks, harm, with intervals."""
+    import pandas as pd
+
+    from pipeline.deidentify.audit import audit as score
+    from pipeline.deidentify.audit import read_gold
+    from pipeline.formats.tables import write_table
+
+    result = score(read_gold(gold))
+    if missed is not None:
+        columns = ["report_id", "start", "end", "label"]
+        write_table(pd.DataFrame(list(result.missed), columns=columns), missed)
+    summary = result.summary()
+    emit(summary if as_json else _lines(summary), as_json=as_json, quiet=quiet)
+
+
+def _lines(summary: Mapping[str, object]) -> dict[str, object]:
+    """Flatten shares into one line each: found of n, share, interval."""
+    lines: dict[str, object] = {}
+    for name, value in summary.items():
+        if name == "recall" and isinstance(value, Mapping):
+            lines.update({f"recall_{label}": _share(share) for label, share in value.items()})
+        else:
+            lines[name] = (
+                _share(value) if isinstance(value, Mapping) and "share" in value else value
+            )
+    return lines
+
+
+def _share(share: Mapping[str, object]) -> str:
+    n, count, value, low, high = share.values()
+    if value is None:
+        return "none seen"
+    return f"{count} of {n} = {value:.4f} (95 % interval {low:.4f} to {high:.4f})"
