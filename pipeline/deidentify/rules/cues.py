@@ -65,6 +65,7 @@ _TOLD: Final = re.compile(
 )
 _SPACE: Final = re.compile(rf"[ \t]{{1,3}}(?:\n[ \t]{{0,4}})?{_START}")
 _SPACE_OR_COMMA: Final = re.compile(rf"[ \t]?[,:(]?[ \t]{{0,2}}{_START}")
+_WRAPPED: Final = re.compile(rf"[ \t]?[,:(]?(?:[ \t]{{0,2}}|[ \t]?\n[ \t]{{0,4}}){_START}")
 _AND: Final = re.compile(
     rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
 )
@@ -143,7 +144,7 @@ def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    match = _SPACE_OR_COMMA.match(text, word.end)
+    match = _WRAPPED.match(text, word.end)
     if match and not word.capital:
         yield from _series(text, match.end(), lexicon, "name-relative")
 
