@@ -1,0 +1,66 @@
+"""Pages per second on one core: `python benchmarks/reports_speed.py [reports]`.
+
+The contents are the tests' samples (a reader with 900 statements, 12 pathologies and 14 cases; a
+department of 30 readers). Only drawing is timed. The limit for a radiologist's feedback is 5 per
+second and core; the ratio to it is printed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import sys
+import time
+from pathlib import Path
+
+from reports import committee, html, radiologist
+from reports.style import Style
+
+LIMIT = 5.0
+
+
+def _samples():
+    path = Path(__file__).parents[1] / "tests/fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _rate(draw, repeats: int) -> float:
+    draw()
+    start = time.process_time()
+    for _ in range(repeats):
+        draw()
+    return repeats / (time.process_time() - start)
+
+
+def main() -> None:
+    """Draw many pages and print rates, ratios and the growth of memory."""
+    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    samples, style = _samples(), Style()
+    readers = [samples.radiologist(seed=i, n=900, shift={"likely": -0.35}) for i in range(10)]
+    review = samples.committee(readers=30)
+    turn = iter(range(10**9))
+    rate = _rate(lambda: radiologist.build(readers[next(turn) % 10], style=style), repeats)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    for i in range(repeats):
+        radiologist.build(readers[i % 10], style=style)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
+    pages = len(radiologist.pages(readers[0], style=style))
+    print(f"cores on this machine: {os.cpu_count()}; one is used")
+    print(f"radiologist PDF ({pages} pages): {rate:.1f}/s = {rate / LIMIT:.1f} x the limit")
+    print(f"memory grown over {repeats} further PDFs: {grown:.1f} MiB (at {before:.0f} MiB)")
+    slow = max(repeats // 5, 1)
+    print(
+        f"committee PDF (30 readers): {_rate(lambda: committee.build(review, style=style), slow):.1f}/s"
+    )
+    print(
+        f"committee HTML (30 readers): {_rate(lambda: html.build(review, style=style), slow):.1f}/s"
+    )
+
+
+if __name__ == "__main__":
+    main()

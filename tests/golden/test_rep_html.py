@@ -1,0 +1,168 @@
+"""The HTML companion: one file, no network, the PDF's numbers, sortable and hoverable."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from reports import committee, content, html
+from reports.style import Style
+from reports.tables import Table
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+STYLE = Style()
+VOID = {"meta", "br"}
+
+
+class Reader(HTMLParser):
+    """Collects table rows and complains about tags that do not close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tables: dict[str, list[list[str]]] = {}
+        self.current = ""
+        self.titles: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        given = dict(attrs)
+        if tag == "table":
+            self.current = str(given["data-id"])
+            self.tables.setdefault(self.current, [])
+        elif tag == "tr":
+            self.tables[self.current].append([])
+        elif tag in ("td", "th"):
+            self.tables[self.current][-1].append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "title":
+            self.titles.append(data)
+        elif "td" in self.open or "th" in self.open:
+            self.tables[self.current][-1][-1] += data
+
+
+def read(page: bytes) -> Reader:
+    reader = Reader()
+    reader.feed(page.decode("utf-8"))
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def review() -> content.CommitteeContent:
+    return samples.committee()
+
+
+@pytest.fixture(scope="module")
+def page(review: content.CommitteeContent) -> bytes:
+    return html.build(review, style=STYLE)
+
+
+def test_nothing_is_loaded_from_anywhere(page: bytes) -> None:
+    text = page.decode("utf-8")
+    assert "default-src 'none'" in text
+    for needle in ("http:", "https:", "src=", "@import", "url(", "<link", "<iframe", "fetch("):
+        assert needle not in text, needle
+
+
+def test_every_cell_of_the_pdfs_tables_is_in_the_html(
+    review: content.CommitteeContent, page: bytes
+) -> None:
+    printed = {cell for rows in read(page).tables.values() for row in rows for cell in row}
+    cells = 0
+    for section in committee.sections(review, words=STYLE.strings):
+        for table in (piece for piece in section.pieces if isinstance(piece, Table)):
+            for row in table.rows:
+                for cell in (c for c in row.cells if isinstance(c, str)):
+                    assert cell in printed, cell
+                    cells += 1
+    assert cells > 200
+
+
+def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
+    titles = read(page).titles
+    assert any(re.fullmatch(r"likely: 56\s% \(51–60\s%\), n 457", t) for t in titles)
+    assert any(t.startswith("R-") and "q 0.010" in t for t in titles)
+
+
+def test_the_same_content_gives_the_same_bytes(
+    review: content.CommitteeContent, page: bytes
+) -> None:
+    assert html.build(review, style=STYLE) == page
+
+
+def test_markup_in_configured_text_stays_text() -> None:
+    head = samples.masthead(institution="<script>alert(1)</script>", banner="A & B {{style}}")
+    text = html.build(samples.committee(masthead=head), style=STYLE).decode("utf-8")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "A &amp; B {{style}}" in text
+
+
+def test_missing_parts_say_so() -> None:
+    filled = replace(samples.committee(), funnel=None, scale_use=None, sensitivity=None)
+    text = html.build(filled, style=STYLE).decode("utf-8")
+    assert text.count(">not computed in this run<") == 2
+    assert "The funnel was not computed in this run." in text
+
+
+def _in_chromium(page: bytes, script: str, folder: Path) -> Reader:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("Chromium is not installed")
+    file = folder / "review.html"
+    file.write_bytes(page.replace(b"</body>", f"<script>{script}</script></body>".encode()))
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", file.as_uri()],
+        capture_output=True,
+        check=True,
+        timeout=120,
+        env={"HOME": str(folder), "PATH": "/usr/bin:/bin"},
+    )
+    reader = Reader()
+    reader.feed(done.stdout.decode("utf-8"))
+    return reader
+
+
+@pytest.mark.slow
+def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path: Path) -> None:
+    click = "document.querySelectorAll('table[data-id=readers] button')[1].click();"
+    up = _in_chromium(page, click, tmp_path).tables["readers"][1:]
+    sizes = [row[1] for row in up]
+    assert sizes[-1] == "too few"
+    numbers = [int(size.replace(",", "")) for size in sizes[:-1]]
+    assert numbers == sorted(numbers)
+    assert len(numbers) == 11
+    down = _in_chromium(page, click + click, tmp_path).tables["readers"][1:]
+    assert down[-1][1] == "too few"
+    assert down[0][1] == str(numbers[-1])

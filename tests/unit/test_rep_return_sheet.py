@@ -1,0 +1,65 @@
+"""The return sheet goes out empty, comes back filled, and is refused when it cannot be trusted."""
+
+from __future__ import annotations
+
+import pytest
+
+from reports.content import Case
+from reports.return_sheet import CaseAnswer, ReturnSheetError, build, read
+
+CASES = (
+    Case("X-1", "C-1", "pleural effusion", "likely", "absent", 3.0, agreed=False),
+    Case("=cmd()", "-2", "pneumonia, left", 'said "likely"', "present", 1.0, agreed=True),
+)
+
+
+def filled(*answers: str) -> bytes:
+    lines = build(CASES).decode().splitlines()
+    return "\r\n".join(
+        [lines[0], *(f"{a}{b}" for a, b in zip(lines[1:], answers, strict=True))]
+    ).encode()
+
+
+def test_a_sheet_goes_out_with_one_row_per_case_and_no_answer() -> None:
+    assert build(CASES).decode().splitlines() == [
+        "xray_code,ct_code,pathology,you_wrote,ct_said,answer",
+        "X-1,C-1,pleural effusion,likely,absent,",
+        '\'=cmd(),\'-2,"pneumonia, left","said ""likely""",present,',
+    ]
+
+
+def test_answers_come_back_with_their_codes_whatever_the_case_or_mark_of_order() -> None:
+    assert read(b"\xef\xbb\xbf" + filled("Wrong pair ", "DISCORDANT")) == (
+        CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),
+        CaseAnswer("=cmd()", "-2", "pneumonia, left", "discordant"),
+    )
+
+
+def test_an_empty_answer_is_no_answer() -> None:
+    assert read(filled("", "")) == ()
+
+
+def test_an_unknown_answer_is_refused_with_its_line() -> None:
+    with pytest.raises(ReturnSheetError, match=r"1 of 2 rows cannot be read; first at line 3\."):
+        read(filled("concordant", "perhaps"))
+
+
+def test_a_sheet_without_its_columns_is_refused() -> None:
+    with pytest.raises(ReturnSheetError, match="ct_code, pathology"):
+        read(b"xray_code,answer\nX-1,concordant\n")
+
+
+@pytest.mark.parametrize("sheet", [b"\xff\xfe\x00", b"", b'xray_code,ct_code\n"open'])
+def test_what_is_no_csv_is_refused(sheet: bytes) -> None:
+    with pytest.raises(ReturnSheetError, match="return sheet"):
+        read(sheet)
+
+
+def test_a_short_row_is_refused() -> None:
+    with pytest.raises(ReturnSheetError, match="first at line 2"):
+        read(build(CASES).splitlines(keepends=True)[0] + b"X-1,C-1\n")
+
+
+def test_a_huge_file_is_refused() -> None:
+    with pytest.raises(ReturnSheetError, match="at most 1,000,000"):
+        read(b"x" * 1_000_001)
