@@ -28,7 +28,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.vault_key import Key, key_from_environment
 
-__all__ = ["DOMAINS", "Domain", "Vault", "key_from_environment", "normalised"]
+__all__ = ["DOMAINS", "Domain", "Vault", "domain_of", "key_from_environment", "normalised"]
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {
@@ -54,6 +54,23 @@ CREATE TABLE shifts (lookup BLOB PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWI
 def normalised(identifier: str) -> str:
     """Fold an identifier so that spelling variants of the same one share a code."""
     return " ".join(unicodedata.normalize("NFKC", identifier).casefold().split())
+
+
+def domain_of(code: str) -> Domain:
+    """Tell a code's domain by its first letter.
+
+    Raises
+    ------
+    InputError
+        If it is no code of a vault.
+    """
+    for domain, letter in DOMAINS.items():
+        if code.startswith(f"{letter}-"):
+            return domain
+    msg = (
+        "code: not a code of this program; it begins with P- (patient), S- (study) or R- (reader)."
+    )
+    raise InputError(msg)
 
 
 class Vault:

@@ -1,11 +1,111 @@
-"""Placeholder until this command group lands."""
+"""Keeping what is kept safe: `radcal reidentify`, `radcal purge`, `radcal audit log verify`."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
+from pipeline.cli.common import JsonOption, QuietOption, audit, emit
+from pipeline.errors import ConfigurationError, RadcalError
+
 __all__ = ["register"]
+
+ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
+_MIN_REASON = 10
+
+log = typer.Typer(help="The audit log of a workspace.")
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
+    app.command("reidentify")(reidentify)
+    app.command("purge")(purge)
+    audit.add_typer(log, name="log")
+    log.command("verify")(verify_log)
+
+
+def reidentify(
+    config: ConfigArgument,
+    code: Annotated[str, typer.Option("--code", help="One code, as it stands on a page.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; it goes into the audit log.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Give the identifier behind one code, and write down who asked and why."""
+    from pipeline.audit_log import AuditLog
+    from pipeline.vault import Vault, domain_of
+
+    if len(reason.strip()) < _MIN_REASON:
+        msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
+        raise ConfigurationError(msg)
+    root = _workspace(config)
+    events = AuditLog(root / "audit.jsonl")
+    domain = domain_of(code)
+    with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
+        try:
+            identifier = vault.identifier_for(domain, code)
+        except RadcalError:
+            events.append("reidentify refused", code=code, reason=reason, outcome="no such code")
+            raise
+    # Written before it is shown: nothing is revealed that the log does not know of.
+    events.append("reidentify", code=code, reason=reason, outcome="shown")
+    emit({"domain": domain, "identifier": identifier}, as_json=as_json, quiet=False)
+
+
+def purge(
+    config: ConfigArgument,
+    older_than_days: Annotated[
+        int, typer.Option("--older-than-days", min=1, help="Exams performed earlier go.")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    *,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Delete identified exams, clean texts and codes past their retention; pages stay."""
+    import pandas as pd
+
+    from pipeline.audit_log import AuditLog
+    from pipeline.retention import purge as purge_workspace
+    from pipeline.store import Workspace
+    from pipeline.vault import Vault
+
+    store = Workspace(_workspace(config))
+    before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
+    with store.locked():
+        if dry_run:
+            summary = purge_workspace(store, before=before, vault=None).summary()
+        else:
+            with Vault.open(store.root / "raw" / "vault.sqlite") as vault:
+                summary = purge_workspace(store, before=before, vault=vault).summary()
+            counts = {name: int(str(count)) for name, count in summary.items()}
+            AuditLog(store.root / "audit.jsonl").append(
+                "purge", before=before.isoformat(), **counts
+            )
+    emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)
+
+
+def verify_log(
+    config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
+) -> None:
+    """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
+    from pipeline.audit_log import verify
+
+    state = verify(_log_path(config))
+    if not state.is_intact:
+        shown = "; ".join(state.breaks[:5])
+        msg = f"the audit log is broken in {len(state.breaks)} place(s): {shown}."
+        raise RadcalError(msg)
+    emit({"entries": state.entries, "intact": True}, as_json=as_json, quiet=quiet)
+
+
+def _log_path(config: Path) -> Path:
+    return config if config.suffix == ".jsonl" else _workspace(config) / "audit.jsonl"
+
+
+def _workspace(config: Path) -> Path:
+    from pipeline.config import load
+
+    return load(config).workspace

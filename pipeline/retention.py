@@ -1,0 +1,100 @@
+"""Retention: identified rows and clean texts older than a limit go, and the codes of who is gone.
+
+Raw exams go by when they were performed, coded ones by their true month (their times are shifted).
+A shard that keeps rows is rewritten under its own name, so that a later run does not make it
+again; tallies, results and pages hold no text and no identifier and stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import pandas as pd
+
+from pipeline.store import Workspace, Zone
+from pipeline.vault import Domain, Vault
+
+__all__ = ["Purged", "purge"]
+
+_IDENTIFIERS: Final[dict[Domain, str]] = {"patient": "patient_id", "study": "accession"}
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many rows and codes went."""
+
+    raw_exams: int
+    clean_exams: int
+    codes: int
+
+    def summary(self) -> dict[str, object]:
+        """Give the counts for the command line and the audit log."""
+        return {"raw_exams": self.raw_exams, "clean_exams": self.clean_exams, "codes": self.codes}
+
+
+def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Purged:
+    """Delete what was performed before a time.
+
+    Parameters
+    ----------
+    store
+        The workspace; hold its lock.
+    before
+        Exams performed earlier go; a coded exam goes when its whole month lies earlier.
+    vault
+        Forgets patients and studies that have no exam left; None only counts, deleting nothing.
+    """
+    month = before.strftime("%Y-%m")
+    delete = vault is not None
+    old: dict[Domain, set[str]] = {"patient": set(), "study": set()}
+    left: dict[Domain, set[str]] = {"patient": set(), "study": set()}
+    raw = 0
+    for key, frame in _shards(store, "raw", "exams"):
+        gone = pd.to_datetime(frame["performed_at"], utc=True) < before
+        for domain, column in _IDENTIFIERS.items():
+            old[domain] |= set(frame.loc[gone, column])
+            left[domain] |= set(frame.loc[~gone, column])
+        raw += _drop(store, "raw", "exams", key, frame, gone, delete=delete)
+    clean = sum(
+        _drop(
+            store,
+            "analysis",
+            "clean_exams",
+            key,
+            frame,
+            frame["performed_month"] < month,
+            delete=delete,
+        )
+        for key, frame in _shards(store, "analysis", "clean_exams")
+    )
+    forgotten = {domain: old[domain] - left[domain] for domain in old}
+    codes = sum(map(len, forgotten.values()))
+    if vault is not None:
+        codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
+    return Purged(raw, clean, codes)
+
+
+def _shards(store: Workspace, zone: Zone, table: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    for path in sorted(store.table(zone, table).glob("*.parquet")):
+        frame = store.read(zone, table, [path.stem])
+        if len(frame):
+            yield path.stem, frame
+
+
+def _drop(
+    store: Workspace,
+    zone: Zone,
+    table: str,
+    key: str,
+    frame: pd.DataFrame,
+    gone: pd.Series,
+    *,
+    delete: bool,
+) -> int:
+    count = int(gone.sum())
+    if count and delete:
+        facts = store.facts(zone, table, key)
+        store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
+    return count
