@@ -46,6 +46,9 @@ class Part(IntFlag):
     CLOSING = 262144
     OR = 524288
     COLON = 1048576
+    AND = 2097152
+    PARTICIPLE = 4194304
+    CAUSE = 8388608
 
 
 _NO_PART: Final = Part(0)
@@ -118,8 +121,11 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
     grammar = vocabulary.grammar
     simple = (
         (grammar.boundaries, Part.BOUNDARY),
-        (grammar.companions, Part.COMPANION),
+        (grammar.companions, Part.CAUSE),
         (("with",), Part.COMPANION),
+        (grammar.causes, Part.CAUSE),
+        (grammar.participles, Part.PARTICIPLE),
+        (("and", "&"), Part.AND),
         (grammar.openers, Part.OPENER | Part.VERB),
         (grammar.verbs, Part.VERB),
         (grammar.pronouns, Part.PRONOUN),

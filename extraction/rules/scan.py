@@ -133,6 +133,4 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
 
 def _may_separate(item: Item) -> bool:
     parts = item.lexeme.parts
-    return bool(parts & Part.COMMA) or (
-        bool(parts & Part.COORDINATOR) and not parts & Part.OR and item.last - item.first == 1
-    )
+    return bool(parts & (Part.COMMA | Part.AND))

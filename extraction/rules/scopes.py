@@ -121,23 +121,43 @@ def _forward(
 ) -> Scope:
     """Scope of a cue that stands before what it governs.
 
-    It ends at "with"; at a colon once something is governed; at the next cue, unless a negation
-    meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with"); and at a
-    comma or "and" that opens a fresh assertion.
+    It ends at "with"; at a colon or "due to" once something is governed; at the next cue, unless
+    a negation meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with");
+    and at a comma or "and" that opens a fresh assertion.
     """
-    governed = False
+    governed = closed = False
     for j in range(at + 1, len(items)):
         parts = items[j].lexeme.parts
         if parts & Part.COMPANION and not items[j - 1].lexeme.parts & Part.OR:
             return Scope(at, cue, at + 1, j, "before")
-        if governed and parts & Part.COLON:
+        if governed and parts & (Part.COLON | Part.CAUSE):
             return Scope(at, cue, at + 1, j, "before")
+        if closed and parts & (Part.COMMA | Part.AND) and not _or_later(items, j):
+            return Scope(at, cue, at + 1, j, "before")
+        if not governed and parts & Part.COMMA and _missed(items, at, j, cue):
+            return Scope(at, cue, at + 1, j, "before")
+        closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE and _cue_ends(items, j, cue, tokens, grammar, governed=governed):
             return Scope(at, cue, at + 1, j, "before")
         if governed and _opens_anew(items, j, cue):
             return Scope(at, cue, at + 1, j, "before")
         governed = governed or bool(parts & _GOVERNABLE)
     return Scope(at, cue, at + 1, len(items), "before")
+
+
+def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
+    """Whether a hedge already had its object, outside the vocabulary ("consistent with …, …")."""
+    if cue.kind != "hedge" or cue.phrase == "versus" or items[comma].first == items[at].last:
+        return False
+    joined = False
+    for item in items[comma + 1 :]:
+        parts = item.lexeme.parts
+        if parts & Part.MENTION and joined:
+            return False
+        if parts & Part.CUE:
+            break
+        joined = bool(parts & (Part.OR | Part.AND)) or (joined and not parts & Part.COMMA)
+    return True
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
@@ -237,7 +257,7 @@ def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
         return True
     for j in range(comma - 1, -1, -1):
         parts = items[j].lexeme.parts
-        if parts & Part.ASSERTING:
+        if parts & (Part.ASSERTING | Part.PARTICIPLE):
             return True
         if parts & Part.COMMA:
             return False

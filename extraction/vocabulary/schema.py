@@ -116,7 +116,9 @@ class GrammarFile(_Entry):
 
     boundaries: Words
     companions: Words
+    causes: Words
     openers: Words
+    participles: Words
     verbs: Words
     pronouns: Words
     asserting: Words

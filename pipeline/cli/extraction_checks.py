@@ -1,0 +1,186 @@
+"""Checks around extraction: ``audit extraction``, ``vocabulary check``, ``annotate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.extraction_tables import one_of, read_reports, rule_engine, run_engine
+from pipeline.errors import ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from extraction.gold import GoldReport
+    from extraction.rules import RuleEngine
+
+__all__ = ["annotate", "audit_extraction", "vocabulary_check"]
+
+_ENGINES: Final = ("rules",)
+VocabularyOption = Annotated[
+    Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
+]
+
+
+def audit_extraction(
+    gold: Annotated[Path, typer.Option("--gold", help="Labelled reports, one JSON per line.")],
+    engine: Annotated[str, typer.Option(help="Which engine to score: rules.")] = "rules",
+    vocabulary: VocabularyOption = None,
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON here.")] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Score an engine against reports that people labelled."""
+    import numpy as np
+
+    from extraction.audit import audit
+    from extraction.audit_text import as_data, as_text
+
+    one_of("--engine", engine, _ENGINES)
+    rules = rule_engine(vocabulary)
+    reports = _gold(gold, rules)
+    outcomes = [rules.extract([r.text], modality=r.modality)[0] for r in reports]
+    rng = np.random.default_rng(seed)
+    result = audit(reports, outcomes, vocabulary=rules.vocabulary, bootstrap=bootstrap, rng=rng)
+    data = as_data(result, engine=rules.name, version=rules.version)
+    if out is not None:
+        out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    if as_json:
+        typer.echo(json.dumps(data, allow_nan=False))
+    elif not quiet:
+        for line in as_text(result, engine=rules.name, version=rules.version):
+            typer.echo(line)
+
+
+def vocabulary_check(
+    folder: Annotated[Path, typer.Argument(help="Folder with edited files, or one such file.")],
+    sample: Annotated[
+        Path | None, typer.Option("--sample", help="Reports on which to show what changes.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Check edited vocabulary files and show what they change on a sample of reports."""
+    from extraction.vocabulary import FILES
+    from extraction.vocabulary.check import changes, warnings_for
+
+    place = folder.parent if folder.is_file() else folder
+    present = [name for name in FILES if (place / name).is_file()]
+    if not present:
+        known = ", ".join(FILES)
+        message = f"{folder}: holds none of the vocabulary's files ({known})."
+        raise ConfigurationError(message)
+    edited, shipped = rule_engine(place), rule_engine(None)
+    summary: dict[str, object] = {
+        "files": present,
+        "digest": edited.vocabulary.digest,
+        "warnings": warnings_for(edited.vocabulary),
+    }
+    if sample is not None:
+        frame = read_reports(sample)
+        ids = frame["report_id"].astype(str).tolist()
+        found = changes(
+            ids,
+            (shipped.vocabulary, run_engine(shipped, frame)),
+            (edited.vocabulary, run_engine(edited, frame)),
+        )
+        rows = [f"{c.report_id}: {c.pathology}: {c.before} -> {c.after}" for c in found]
+        summary |= {"sample_reports": len(ids), "cells_changed": len(rows), "changes": rows}
+    if as_json:
+        emit(summary, as_json=True, quiet=quiet)
+    elif not quiet:
+        _show(summary)
+
+
+def annotate(
+    reports: Annotated[
+        Path, typer.Argument(help="Reports to label; with --read, the corrected sheet.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="Sheet (.csv) or, with --read, gold (.jsonl).")
+    ],
+    read: Annotated[
+        bool, typer.Option("--read", help="Read a corrected sheet back as gold.")
+    ] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Also write a page to read beside the sheet.")
+    ] = None,
+    vocabulary: VocabularyOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write a review sheet from your own reports, or read the corrected sheet back as gold."""
+    from extraction.annotation import COLUMNS
+    from pipeline.formats.tables import write_table
+
+    engine = rule_engine(vocabulary)
+    if read:
+        gold = _read_sheet(reports, engine)
+        lines = "".join(report.model_dump_json() + "\n" for report in gold)
+        out.write_text(lines, encoding="utf-8")
+        labels = sum(len(report.findings) for report in gold)
+        emit({"reports": len(gold), "labels": labels}, as_json=as_json, quiet=quiet)
+        return
+    frame = read_reports(reports)
+    rows = _sheet_rows(frame, engine)
+    import pandas as pd
+
+    write_table(pd.DataFrame(rows, columns=list(COLUMNS)), out)
+    if html is not None:
+        from extraction.annotation import sheet_html
+
+        html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
+    emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
+
+
+def _gold(path: Path, engine: RuleEngine) -> list[GoldReport]:
+    from extraction.gold import GoldError, load_gold
+
+    if not path.is_file():
+        message = f"{path}: no such file."
+        raise InputError(message)
+    try:
+        return load_gold(path, vocabulary=engine.vocabulary)
+    except GoldError as error:
+        raise InputError(str(error)) from None
+
+
+def _read_sheet(path: Path, engine: RuleEngine) -> list[GoldReport]:
+    from extraction.annotation import COLUMNS, gold_from_sheet
+    from extraction.gold import GoldError
+    from pipeline.formats.tables import read_table, require_columns
+
+    frame = read_table(path)
+    require_columns(frame, dict.fromkeys(COLUMNS, "as the sheet was written"), source=path.name)
+    try:
+        columns = [frame[name].fillna("").astype(str).tolist() for name in COLUMNS]
+        rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, strict=True)]
+        return gold_from_sheet(rows, vocabulary=engine.vocabulary)
+    except GoldError as error:
+        message = f"{path.name}: {error}"
+        raise InputError(message) from None
+
+
+def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine) -> list[tuple[str, ...]]:
+    from extraction.annotation import sheet
+
+    outcomes = run_engine(engine, frame)
+    ids = frame["report_id"].astype(str).tolist()
+    modalities = frame["modality"].astype(str).str.strip().str.upper().tolist()
+    return list(sheet(ids, modalities, [str(text) for text in frame["text"]], outcomes))
+
+
+def _show(summary: dict[str, object]) -> None:
+    for name, value in summary.items():
+        if isinstance(value, list):
+            typer.echo(f"{name.replace('_', ' ')}: {len(value)}")
+            for line in value:
+                typer.echo(f"  {line}")
+        else:
+            typer.echo(f"{name.replace('_', ' ')}: {value}")
