@@ -127,6 +127,8 @@ def _choose(
     nearest = before[-1] if before else None
     behind = after[0] if after else None
     if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
+        if behind is not None and behind.cue.kind == "denial":
+            return behind, "cue after"
         return nearest, "no statement"
     if behind is not None and behind.cue.kind in {"ignore", "not evaluable"} and nearest is None:
         return behind, "no statement"

@@ -65,7 +65,7 @@ class Cue:
 
 @dataclass(slots=True)
 class Lexeme:
-    """All parts one expression plays; `exact` lists spellings that are required, if any."""
+    """All parts one expression plays; unless `loose`, only the `exact` spellings count."""
 
     parts: Part = field(default=_NO_PART)
     pathologies: list[str] = field(default_factory=list)
@@ -77,6 +77,7 @@ class Lexeme:
     groups: list[str] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     exact: set[str] = field(default_factory=set)
+    loose: bool = False
     finite: bool = False
 
 
@@ -114,6 +115,8 @@ def _each(
                 lexeme = _lexeme(root, form)
                 if exact:
                     lexeme.exact.add(pattern[1:])
+                else:
+                    lexeme.loose = True
                 yield form, lexeme
 
 

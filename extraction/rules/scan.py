@@ -61,7 +61,7 @@ def _longest(
     while node is not None:
         lexeme = node.get(END)
         if lexeme is not None and (
-            not lexeme.exact or text[start : tokens[at - 1].end] in lexeme.exact
+            lexeme.loose or text[start : tokens[at - 1].end] in lexeme.exact
         ):
             best, after = lexeme, at
         if at >= count:
