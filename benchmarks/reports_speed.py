@@ -54,12 +54,9 @@ def main() -> None:
     print(f"radiologist PDF ({pages} pages): {rate:.1f}/s = {rate / LIMIT:.1f} x the limit")
     print(f"memory grown over {repeats} further PDFs: {grown:.1f} MiB (at {before:.0f} MiB)")
     slow = max(repeats // 5, 1)
-    print(
-        f"committee PDF (30 readers): {_rate(lambda: committee.build(review, style=style), slow):.1f}/s"
-    )
-    print(
-        f"committee HTML (30 readers): {_rate(lambda: html.build(review, style=style), slow):.1f}/s"
-    )
+    pdf = _rate(lambda: committee.build(review, style=style), slow)
+    web = _rate(lambda: html.build(review, style=style), slow)
+    print(f"committee PDF (30 readers): {pdf:.1f}/s, HTML: {web:.1f}/s")
 
 
 if __name__ == "__main__":

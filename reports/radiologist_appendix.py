@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from typing import Final
+
+from calibration.result import GroupResult
 from reports.content import Case, RadiologistContent, SuppressedCell
 from reports.document import Section, compose
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
@@ -14,13 +18,16 @@ from reports.tables import Column, Row, Table, TickBox
 
 __all__ = ["appendices", "case_table", "number_table"]
 
+_BORROWED: Final = ("shrunk", "department")
+"""Columns that need the department; left out where it is not shown."""
+
 
 def appendices(composer: Composer, content: RadiologistContent) -> None:
     """Add every appendix for which there is something to show."""
     if any(not isinstance(part.result, SuppressedCell) for part in content.by_pathology):
         _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
-        _numbers(composer, content)
+        _numbers(composer, content, content.overall)
     if content.cases is not None:
         _cases(composer, content)
 
@@ -34,35 +41,34 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
 
 
-def _numbers(composer: Composer, content: RadiologistContent) -> None:
+def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
-    composer.flow(number_table(content, words=words), after=4.0)
-    composer.add(Prose(words("numbers.note"), CAPTION, palette.muted))
+    composer.flow(number_table(content, overall, words=words), after=4.0)
+    shrunk = not all(map(math.isnan, overall.phrases.shrunk))
+    text = words("numbers.note_shrunk" if shrunk else "numbers.note")
+    composer.add(Prose(text, CAPTION, palette.muted))
 
 
-def number_table(content: RadiologistContent, *, words: Strings) -> Table:
+def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
     """List the phrase chart's numbers; withheld ones in words."""
-    if isinstance(content.overall, SuppressedCell):
-        return Table((), ())
     department = None if isinstance(content.department, SuppressedCell) else content.department
-    rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n, department=department)
-    columns = (
+    rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
+    columns = [
         Column(words("numbers.phrase"), 2.6),
         Column(words("numbers.n"), 1.9, "right"),
         Column(words("numbers.observed"), 1.2, "right"),
         Column(words("numbers.interval"), 1.3, "right"),
-        Column(words("numbers.shrunk"), 1.2, "right"),
         Column(words("numbers.expected"), 1.2, "right"),
         Column(words("numbers.range"), 1.3, "right"),
-        Column(words("numbers.department"), 1.3, "right"),
-    )
-    return Table(
-        columns, tuple(_number_row(row, content.minimum_n, words) for row in rows), id="numbers"
-    )
+    ]
+    borrowed = [name for name in _BORROWED if any(not math.isnan(getattr(r, name)) for r in rows)]
+    columns += [Column(words(f"numbers.{name}"), 1.3, "right") for name in borrowed]
+    body = tuple(_number_row(row, borrowed, content.minimum_n, words) for row in rows)
+    return Table(tuple(columns), body, id="numbers")
 
 
-def _number_row(row: PhraseRow, minimum_n: int, words: Strings) -> Row:
+def _number_row(row: PhraseRow, borrowed: list[str], minimum_n: int, words: Strings) -> Row:
     shown = row.state is RowState.SHOWN
     states = {
         RowState.SHOWN: count(row.n),
@@ -74,10 +80,9 @@ def _number_row(row: PhraseRow, minimum_n: int, words: Strings) -> Row:
         states[row.state],
         percent(row.observed) if shown else BLANK,
         percent_interval(row.low, row.high) if shown else BLANK,
-        percent(row.shrunk),
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high),
-        percent(row.department),
+        *(percent(getattr(row, name)) for name in borrowed),
     )
     return Row(cells, quiet=not shown)
 

@@ -1,8 +1,8 @@
 """One visual language: type scale, palette, grid, paper.
 
 Palette: own results are dark blue, the department is ochre, what readers of a word expect is a
-pale blue-grey band. The three differ in lightness (about 25, 50 and 90 %) and in shape (disc, bar,
-band), so a grey copy and a colour-blind reader lose nothing. Nothing is red or green.
+pale blue-grey band. The three differ in lightness (about 25, 50 and 90 %) and in shape (disc,
+triangle, band), so a grey copy and a colour-blind reader lose nothing. Nothing is red or green.
 
 Grid: margins of 48 points, twelve columns with gutters of 12, vertical steps of 4.
 """

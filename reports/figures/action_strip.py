@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reports.figures.axes import Scale
 from reports.marks import Anchor, Box, Disc, Drawing, Line
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ACTION_STRIP_HEIGHT", "action_strip"]
 
-ACTION_STRIP_HEIGHT = 50.0
+ACTION_STRIP_HEIGHT: Final = 56.0
 
 
 def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
     scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
-    y = frame.y + frame.height / 2
+    y = frame.y + 20.0
     drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
     for end, anchor in ((0.0, "start"), (1.0, "end")):
         drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
         side: Anchor = "start" if anchor == "start" else "end"
-        put(drawing, scale(end), y + 23.0, percent(end), NOTE, colour=palette.muted, anchor=side)
+        put(drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=side)
     _flag(drawing, frame, scale(suggestion.expected), y, -1, suggestion.source, suggestion.expected)
     _flag(
         drawing,
@@ -46,9 +46,9 @@ def _flag(
     drawing: Drawing, frame: Box, x: float, y: float, side: int, phrase: str, expected: float
 ) -> None:
     """Set a tick with phrase and expectation, above (-1) or below (+1) the line."""
-    drawing.add(Line(x, y, x, y + 9.0 * side, palette.muted, 0.9))
+    drawing.add(Line(x, y, x, y + 7.0 * side, palette.muted, 0.9))
     label, kind = fit(f"“{phrase}” {percent(expected)}", NOTE, frame.width)
     half = width_of(label, kind) / 2
     middle = min(max(x, frame.x + half), frame.right - half)
-    baseline = y - 12.0 if side < 0 else y + 15.0
+    baseline = y - 10.0 if side < 0 else y + 15.5
     put(drawing, middle, baseline, label, kind, colour=palette.muted, anchor="middle")

@@ -2,7 +2,8 @@
 
 One phrase per row, surest at the top, so that long phrases read level and their counts align.
 Pale band: central 80 % of what readers expect, with a tick at its mean. Disc and line: own rate
-with its 95 % interval. Open diamond: the same drawn toward the department. Ochre bar: department.
+with its 95 % interval. Open diamond: the same drawn toward the department. Ochre triangle: the
+department.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final, Literal
 
 from reports.figures.axes import Scale
 from reports.figures.phrase_rows import PhraseRow, RowState
-from reports.marks import Box, Disc, Drawing, Line, Rect
+from reports.marks import Box, Disc, Drawing, Line, Polygon, Rect
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 from reports.style import FIGURE, NOTE, Type, palette
@@ -93,9 +94,7 @@ def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale) -> None:
         x = scale(row.expected)
         drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.phrase}"))
     if row.department == row.department:
-        x = scale(row.department)
-        bar = Rect(x - 1.1, y - half - 0.6, 2.2, 2 * half + 1.2, palette.department)
-        drawing.add(bar)
+        _triangle(drawing, scale(row.department), y + half, f"department.{row.phrase}")
     if row.state is not RowState.SHOWN:
         return
     hint = (
@@ -106,6 +105,12 @@ def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale) -> None:
         drawing.add(Disc(scale(row.shrunk), y, 3.2, "diamond", palette.paper, palette.own, 0.9))
     name = f"observed.{row.phrase}"
     drawing.add(Disc(scale(row.observed), y, 2.5, "circle", palette.own, id=name, hint=hint))
+
+
+def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
+    """Point at the department's rate from below; the shape tells it from a tick in a grey copy."""
+    corners = ((x, base - 4.2), (x + 2.9, base + 1.2), (x - 2.9, base + 1.2))
+    drawing.add(Polygon(corners, palette.department, palette.paper, 0.4, id=name))
 
 
 def _figures(
@@ -171,4 +176,4 @@ def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
     elif entry == "shrunk":
         drawing.add(Disc(x + 3.5, y, 3.2, "diamond", palette.paper, palette.own, 0.9))
     else:
-        drawing.add(Rect(x, y - 5.0, 2.2, 10.0, palette.department))
+        _triangle(drawing, x + 3.0, y + 2.0, "")

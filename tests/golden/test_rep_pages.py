@@ -16,7 +16,7 @@ import pypdf
 import pytest
 
 from reports import committee, content, gate_failure, radiologist
-from reports.marks import Disc, Drawing, Line, Rect, Text
+from reports.marks import Disc, Drawing, Line, Polygon, Text
 from reports.style import Style, palette
 
 
@@ -224,7 +224,7 @@ def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(
             _, row, column = m.id.split(".")
             rows.setdefault(row, {})[column] = m.string
     unused = [cells for cells in rows.values() if cells["0"] == "maybe"]
-    assert [list(cells.values())[1:5] for cells in unused] == [["not used", "–", "–", "–"]]
+    assert [list(cells.values())[1:4] for cells in unused] == [["not used", "–", "–"]]
 
 
 def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
@@ -233,7 +233,7 @@ def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
 
     def bars(pages: list[Drawing]) -> int:
         return sum(
-            isinstance(m, Rect) and m.fill == palette.department for p in pages for m in p.marks
+            isinstance(m, Polygon) and m.fill == palette.department for p in pages for m in p.marks
         )
 
     assert bars(with_line) > 5

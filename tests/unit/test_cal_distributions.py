@@ -1,0 +1,122 @@
+"""Distributions, bins and phrase tables, by hand arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from calibration.bins import bin_edges, bin_tables
+from calibration.distributions import Atom, Beta, UniformMixture
+from calibration.errors import CalibrationError, SurveyError
+from calibration.labels import label_values
+from calibration.survey import BUILTIN, PhraseTable, builtin
+
+
+def test_beta_mean_and_variance_follow_from_its_parameters() -> None:
+    # 2/(2+8) = .2; 2·8/(10²·11) = 16/1100
+    beta = Beta(2, 8)
+    assert beta.mean == pytest.approx(0.2)
+    assert beta.variance == pytest.approx(16 / 1100)
+
+
+def test_uniform_mixture_has_the_moments_of_its_pieces() -> None:
+    # half on (0, .5], half on (.5, 1]: the uniform itself, mean 1/2, variance 1/12
+    mixture = UniformMixture((0.0, 0.5, 1.0), (0.5, 0.5))
+    assert mixture.mean == pytest.approx(0.5)
+    assert mixture.variance == pytest.approx(1 / 12)
+    assert mixture.partial_mean(np.array([0.5])) == pytest.approx(0.125)  # ∫_0^.5 s ds
+    assert mixture.quantile(0.25) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [(0.0, 0), (0.25, 0), (0.2500001, 1), (0.5, 1), (1.0, 3)],
+)
+def test_an_atom_lies_in_the_bin_closed_at_its_right(at: float, expected: int) -> None:
+    mass, moment = Atom(at).interval_tables(bin_edges(4))
+    assert np.flatnonzero(mass).tolist() == [expected]
+    assert moment[expected] == at
+
+
+def test_decimal_atoms_fall_on_their_own_edge_for_every_bin() -> None:
+    for m in range(1, 101):
+        mass, _ = Atom(m / 100).interval_tables(bin_edges(100))
+        assert int(np.argmax(mass)) == m - 1
+
+
+def test_midpoint_rule_loses_an_atom_and_the_paper_rule_keeps_it() -> None:
+    edges = bin_edges(100)
+    lost = bin_tables([Atom(1.0)], edges=edges, rule="midpoint")
+    kept = bin_tables([Atom(1.0)], edges=edges, rule="paper")
+    assert lost.mass.sum() == 0.0
+    assert kept.mass.sum() == 1.0
+
+
+def test_midpoint_rule_loses_half_of_a_peaked_phrase() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    peaked = table.distributions[table.index("compatible with")]
+    tables = bin_tables([peaked], edges=bin_edges(100), rule="midpoint")
+    assert 1.0 - float(tables.mass.sum()) == pytest.approx(0.55, abs=0.01)
+
+
+def test_label_of_likely_hardens_under_the_probability_rule() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    likely = table.distributions[table.index("likely")]
+    assert label_values([likely]).round(3).tolist() == [0.918]
+    assert label_values([likely], rule="mean").round(3).tolist() == [0.774]
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_builtin_tables_load_and_survive_their_own_table_format(name: str) -> None:
+    table = builtin(name)
+    again = PhraseTable.from_frame(table.to_frame().astype("string"), name=name)
+    assert again.phrases == table.phrases
+    assert np.allclose(again.means, table.means, rtol=1e-12)
+
+
+def test_certain_phrases_are_atoms_and_other_is_not_a_phrase() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    assert table.distributions[table.index("absent")] == Atom(0.0)
+    assert table.distributions[table.index("present")] == Atom(1.0)
+    assert "other" not in table.phrases
+
+
+def test_borrowed_phrase_uses_the_lender_and_says_so() -> None:
+    table = builtin("diagnostic-certainty-scale").with_borrowed(
+        {"concerning for": "suspicious for"}
+    )
+    mine, lender = table.index("concerning for"), table.index("suspicious for")
+    assert table.distributions[mine] == table.distributions[lender]
+    assert table.borrowed == {"concerning for": "suspicious for"}
+    assert table.respondents[mine] is None
+
+
+def test_unknown_phrase_is_an_error_that_names_it() -> None:
+    with pytest.raises(SurveyError, match="'perhaps' is not in the phrase table"):
+        builtin("diagnostic-certainty-scale").index("perhaps")
+
+
+def test_unusable_parameters_are_refused() -> None:
+    with pytest.raises(CalibrationError, match="must be positive"):
+        Beta(0.0, 1.0)
+    with pytest.raises(CalibrationError, match="must lie in"):
+        Atom(1.5)
+    with pytest.raises(CalibrationError, match="increasing edges"):
+        UniformMixture((0.0, 0.0), (1.0,))
+    with pytest.raises(CalibrationError, match="not a positive number of bins"):
+        bin_edges(0)
+
+
+def test_repeated_or_missing_phrases_are_refused() -> None:
+    with pytest.raises(SurveyError, match="more than once: likely"):
+        PhraseTable("t", ("likely", "likely"), (Atom(0), Atom(1)), (None, None))
+    with pytest.raises(SurveyError, match="empty"):
+        PhraseTable("t", (), (), ())
+
+
+def test_every_unusable_row_of_a_phrase_table_is_named() -> None:
+    frame = builtin("language-model-phrases").to_frame().astype({"kind": "string"})
+    frame.loc[0, "kind"] = "gamma"
+    frame.loc[1, "alpha"] = -1.0
+    with pytest.raises(SurveyError, match=r"2 unusable row\(s\): row 1 .* row 2 "):
+        PhraseTable.from_frame(frame, name="t")

@@ -1,0 +1,275 @@
+"""Group results: zero points, degenerate groups, scores by hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from calibration.baselines import fit_baseline
+from calibration.bins import phrase_bins
+from calibration.curve import maximum_calibration_error
+from calibration.diagnostics import diagnose
+from calibration.discrimination import auroc, order_probabilities
+from calibration.distributions import Atom, Beta
+from calibration.errors import CalibrationError, TallyError
+from calibration.goodness import corp, phrase_chi_squared, spiegelhalter_z
+from calibration.phrase_calibration import phrase_calibration
+from calibration.readers import department, logistic_calibration, reliability, shrink
+from calibration.result import calibrate
+from calibration.several_readers import control_false_discoveries, funnel, reader_effects
+from calibration.smooth import continuous_curve, smooth_calibration_error
+from calibration.survey import PhraseTable, builtin
+from calibration.tally import Tally, tally, tally_groups
+
+ATOMS = PhraseTable("atoms", ("low", "high"), (Atom(0.2), Atom(0.8)), (None, None))
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_empty_group_says_so_and_has_no_numbers() -> None:
+    result = calibrate(Tally.empty(2), phrase_table=ATOMS, rng=rng())
+    assert result.n == 0.0
+    for estimate in (result.ece, result.ece_star, result.phrase_error, result.brier):
+        assert math.isnan(estimate.value)
+        assert math.isnan(estimate.low)
+        assert estimate.n == 0.0
+        assert estimate.method == "no observations"
+    assert np.isnan(result.curve.observed).all()
+    assert result.ece.summary() == "not estimable (n = 0)"
+
+
+def test_one_phrase_and_one_label_give_plain_numbers() -> None:
+    result = calibrate(tally([1, 1], [1, 1], n_phrases=2), phrase_table=ATOMS, rng=rng())
+    assert result.ece.value == pytest.approx(0.2)
+    assert result.phrase_error.value == pytest.approx(0.2)
+    assert result.brier.value == pytest.approx(0.04)
+    assert result.accuracy.value == 1.0
+
+
+def test_a_single_phrase_table_works() -> None:
+    table = PhraseTable("one", ("likely",), (Beta(4, 1),), (None,))
+    result = calibrate(tally([0, 0, 0], [1, 1, 0], n_phrases=1), phrase_table=table, rng=rng())
+    assert result.n == 3.0
+    assert result.phrases.observed[0] == pytest.approx(2 / 3)
+
+
+def test_binned_error_of_phrases_right_on_average_is_its_reference_level() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    n = np.full(len(table), 10.0)
+    exact = Tally.from_moments(n, n * table.means)
+    result = calibrate(exact, phrase_table=table, rng=rng(), bootstrap=50)
+    assert result.ece.value > 0.03
+    assert result.ece.value == pytest.approx(result.ece.reference_level, abs=1e-12)
+    assert result.phrase_error.value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_ece_star_leaves_out_statements_of_certainty() -> None:
+    table = PhraseTable("t", ("absent", "likely"), (Atom(0.0), Atom(0.8)), (None, None))
+    # absent: 4 uses, 1 wrong; likely: 2 uses, both right
+    result = calibrate(
+        tally([0, 0, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1], n_phrases=2), phrase_table=table, rng=rng()
+    )
+    assert result.ece.value == pytest.approx((1 + 0.4) / 6)
+    assert result.ece_star.value == pytest.approx(0.2)
+    assert result.ece_star.n == 2.0
+
+
+def test_empty_bins_are_nan_and_the_density_sums_to_one() -> None:
+    result = calibrate(tally([0, 1], [0, 1], n_phrases=2), phrase_table=ATOMS, bins=5, rng=rng())
+    assert np.isnan(result.curve.observed).tolist() == [False, True, True, False, True]
+    assert result.curve.density.sum() == pytest.approx(1.0)
+
+
+def test_intervals_hold_the_value_and_bands_are_wider() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    g = rng()
+    k = g.integers(0, len(table), 400)
+    y = (g.random(400) < table.means[k]).astype(float)
+    result = calibrate(tally(k, y, n_phrases=len(table)), phrase_table=table, rng=g)
+    curve = result.curve
+    assert result.brier.low < result.brier.value < result.brier.high
+    assert np.all(curve.low <= curve.observed + 1e-12)
+    assert np.all(curve.band_low <= curve.low + 0.02)
+    assert np.all(curve.band_high >= curve.high - 0.02)
+
+
+def test_no_bootstrap_leaves_intervals_nan() -> None:
+    result = calibrate(tally([0], [1], n_phrases=2), phrase_table=ATOMS, bootstrap=0, rng=rng())
+    assert result.ece.value == pytest.approx(0.8)
+    assert math.isnan(result.ece.low)
+    assert np.isnan(result.curve.low).all()
+
+
+def test_a_tally_of_another_table_is_refused() -> None:
+    with pytest.raises(TallyError, match="counts 3 phrases but the phrase table 'atoms' has 2"):
+        calibrate(Tally.empty(3), phrase_table=ATOMS, rng=rng())
+
+
+def test_patients_widen_the_interval_when_they_agree_with_themselves() -> None:
+    g = rng()
+    patient = np.repeat(np.arange(40), 10)
+    label = np.repeat(g.integers(0, 2, 40), 10)
+    groups = tally_groups(patient, np.ones(400, dtype=int), label, n_groups=40, n_phrases=2)
+    plain = calibrate(groups.pooled(), phrase_table=ATOMS, rng=rng())
+    clustered = calibrate(groups.pooled(), phrase_table=ATOMS, patients=groups, rng=rng())
+    assert clustered.brier.high - clustered.brier.low > 2 * (plain.brier.high - plain.brier.low)
+    assert "patients" in clustered.brier.method
+
+
+def test_brier_in_closed_form_equals_a_hand_sum() -> None:
+    table = PhraseTable("t", ("maybe",), (Beta(2, 2),), (None,))
+    # E(S − y)² = var + (mean − y)²: .05 + .25 for either label
+    result = calibrate(tally([0, 0, 0], [1, 0, 1], n_phrases=1), phrase_table=table, rng=rng())
+    assert result.brier.value == pytest.approx(0.3)
+    assert result.accuracy.value == pytest.approx(0.5)
+
+
+def test_auroc_counts_pairs() -> None:
+    order = order_probabilities((Atom(0.2), Atom(0.8)))
+    # positives: one low, two high; negatives: two low, one high → (1·(½·2) + 2·(2 + ½)) / 9 = 6/9
+    value = auroc(np.array([3.0, 3.0]), np.array([1.0, 2.0]), order=order)
+    assert float(value) == pytest.approx(6 / 9)
+    assert math.isnan(float(auroc(np.array([3.0, 3.0]), np.array([3.0, 3.0]), order=order)))
+
+
+def test_spiegelhalter_and_chi_squared_by_hand() -> None:
+    counted = Tally.from_moments([10, 10], [4, 7])
+    means = np.array([0.2, 0.8])
+    # Z: (2·.6 + (−1)·(−.6)) / sqrt(20·.36·.16) ; χ²: 2²/1.6 + 1²/1.6
+    assert spiegelhalter_z(counted, means=means).statistic == pytest.approx(1.8 / math.sqrt(1.152))
+    assert phrase_chi_squared(counted, means=means).statistic == pytest.approx(5 / 1.6)
+    assert phrase_chi_squared(counted, means=means).degrees == 2
+
+
+def test_statements_of_certainty_are_not_tested_but_their_contradictions_counted() -> None:
+    test = phrase_chi_squared(Tally.from_moments([10, 10], [1, 7]), means=np.array([0.0, 1.0]))
+    assert math.isnan(test.p_value)
+    assert test.contradicted == 4.0
+
+
+def test_corp_parts_add_up_to_the_score() -> None:
+    parts = corp(Tally.from_moments([10, 10, 20], [4, 2, 15]), means=np.array([0.2, 0.5, 0.8]))
+    total = parts.miscalibration - parts.discrimination + parts.uncertainty
+    assert parts.score == pytest.approx(total)
+    # rates .4 and .2 violate the order and pool to .3; .75 stays. Per use, f² − 2fr + r:
+    before = (10 * (0.04 - 0.16 + 0.4) + 10 * (0.25 - 0.2 + 0.2) + 20 * (0.64 - 1.2 + 0.75)) / 40
+    after = (20 * (0.09 - 0.18 + 0.3) + 20 * (0.5625 - 1.125 + 0.75)) / 40
+    assert parts.score == pytest.approx(before)
+    assert parts.miscalibration == pytest.approx(before - after)
+
+
+def test_smooth_error_of_one_biased_phrase_is_close_to_its_bias() -> None:
+    counted = Tally.from_moments([1000], [700])
+    assert smooth_calibration_error(counted, means=np.array([0.5])) == pytest.approx(0.2, abs=0.01)
+    assert math.isnan(smooth_calibration_error(Tally.empty(1), means=np.array([0.5])))
+
+
+def test_continuous_curve_of_one_phrase_is_flat_at_its_rate() -> None:
+    curve = continuous_curve(
+        Tally.from_moments([10, 5], [4, 5]), distributions=[Beta(2, 3), Atom(1.0)]
+    )
+    assert np.allclose(curve.observed, 0.4)
+    assert curve.atom_observed.tolist() == [1.0]
+    assert curve.density.mean() + curve.atom_share.sum() == pytest.approx(1.0, abs=1e-6)
+
+
+def test_maximum_error_ignores_empty_bins() -> None:
+    tables = phrase_bins(ATOMS.distributions, bins=10)
+    n, mass = np.array([10.0, 0.0]), np.array([7.0, 0.0])
+    assert maximum_calibration_error(n, mass, tables=tables) == pytest.approx(0.5)
+    assert math.isnan(maximum_calibration_error(0 * n, 0 * mass, tables=tables))
+
+
+def test_logistic_line_of_a_calibrated_reader_is_the_diagonal() -> None:
+    table = builtin("language-model-phrases")
+    n = np.full(len(table), 500.0)
+    line = logistic_calibration(Tally.from_moments(n, n * table.means), phrase_table=table)
+    assert line.slope.value == pytest.approx(1.0, abs=1e-6)
+    assert line.intercept.value == pytest.approx(0.0, abs=1e-6)
+    assert line.slope.low < 1.0 < line.slope.high
+
+
+@pytest.mark.parametrize(
+    ("n", "mass"),
+    [([0, 0], [0, 0]), ([10, 0], [3, 0]), ([10, 10], [10, 10]), ([10, 10], [0, 10])],
+    ids=["empty", "one phrase", "all labels equal", "separated"],
+)
+def test_a_line_that_does_not_exist_is_nan_with_its_n(n: list[float], mass: list[float]) -> None:
+    line = logistic_calibration(Tally.from_moments(n, mass), phrase_table=ATOMS)
+    assert math.isnan(line.slope.value)
+    assert line.slope.n == sum(n)
+    assert "no finite maximum" in line.slope.method
+
+
+def test_shrinkage_moves_small_readers_more() -> None:
+    readers = [
+        Tally.from_moments([4], [4]),
+        Tally.from_moments([400], [200]),
+        Tally.from_moments([400], [160]),
+        Tally.from_moments([400], [240]),
+    ]
+    together = department(readers)
+    table = PhraseTable("t", ("likely",), (Beta(4, 1),), (None,))
+    small, large = (
+        shrink(phrase_calibration(r, phrase_table=table), toward=together)
+        for r in (readers[0], readers[1])
+    )
+    assert abs(small.shrunk[0] - small.observed[0]) > 0.2
+    assert abs(large.shrunk[0] - large.observed[0]) < 0.02
+    assert small.shrunk_low[0] < small.shrunk[0] < small.shrunk_high[0]
+    shares = reliability(np.array([[4.0], [400.0]]), toward=together)
+    assert shares[0, 0] < 0.5 < shares[1, 0]
+
+
+def test_no_reader_and_one_reader_are_refused_where_they_mean_nothing() -> None:
+    with pytest.raises(CalibrationError, match="no reader given"):
+        department([])
+    with pytest.raises(CalibrationError, match="1 reader"):
+        reader_effects([Tally.empty(2)], means=np.array([0.2, 0.8]))
+
+
+def test_funnel_limits_widen_when_readers_differ() -> None:
+    g = rng()
+    alike = [Tally.from_moments([200], [g.binomial(200, 0.5)]) for _ in range(30)]
+    apart = [Tally.from_moments([200], [g.binomial(200, p)]) for p in np.linspace(0.3, 0.7, 30)]
+    narrow, wide = (funnel(x, means=np.array([0.5])) for x in (alike, apart))
+    assert narrow.between_variance < 1e-3
+    assert wide.limits()[1][0] > 1.5 * narrow.limits()[1][0]
+    assert (wide.p_value < 0.05).sum() <= 4
+
+
+def test_false_discoveries_count_only_tests_that_were_made() -> None:
+    found = control_false_discoveries(np.array([0.001, 0.04, np.nan, 0.5]))
+    assert found.hypotheses == 3
+    assert found.rejected.tolist() == [True, False, False, False]
+    assert math.isnan(found.adjusted[2])
+
+
+def test_baselines_recover_a_planted_recalibration() -> None:
+    table = builtin("language-model-phrases")
+    n = np.full(len(table), 1000.0)
+    halved = Tally.from_moments(n, n * table.means / 2)
+    for name in ("platt", "histogram", "isotonic", "beta"):
+        fitted = fit_baseline(halved, means=table.means, name=name)
+        assert fitted.phrase_error(halved) < 0.06
+    exact = Tally.from_moments(n, n * table.means)
+    for name in ("platt", "isotonic", "beta"):
+        assert np.allclose(
+            fit_baseline(exact, means=table.means, name=name).probability, table.means, atol=1e-4
+        )
+
+
+def test_baseline_without_both_labels_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="all labels agree"):
+        fit_baseline(Tally.from_moments([5, 5], [5, 5]), means=np.array([0.2, 0.8]), name="platt")
+
+
+def test_diagnostics_of_an_empty_group_are_nan() -> None:
+    found = diagnose(Tally.empty(2), phrase_table=ATOMS, rng=rng())
+    assert math.isnan(found.auroc.value)
+    assert math.isnan(found.maximum_error)
+    assert math.isnan(found.corp.score)

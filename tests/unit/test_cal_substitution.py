@@ -1,0 +1,338 @@
+"""Maps between phrases: certificates, guard-rails, splits, reasons for silence."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from calibration.bins import phrase_bins
+from calibration.curve import calibration_error
+from calibration.distributions import Atom, Beta
+from calibration.errors import CalibrationError, NotConvergedError
+from calibration.errors_in_extraction import Audit, correct_tally, corrected_replicates
+from calibration.resample import multinomial_moments
+from calibration.substitution import GuardRails, advise, transport_map
+from calibration.substitution.cost import substitution_cost
+from calibration.substitution.effect import (
+    fold_tally,
+    held_out_effect,
+    split_effect,
+    split_tally,
+)
+from calibration.substitution.frontier import frontier, frontier_frame
+from calibration.substitution.guardrails import allowed_cells
+from calibration.substitution.programs import (
+    balanced_map,
+    brier_map,
+    exact_error_map,
+    monotone_map,
+)
+from calibration.survey import PhraseTable, builtin
+from calibration.tally import Tally, tally
+
+SCALE = builtin("diagnostic-certainty-scale")
+NAMES = SCALE.phrases
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def overconfident(uses: float = 120.0, gap: float = 0.25) -> Tally:
+    """Every phrase right on average but "likely", which is right less often by ``gap``."""
+    n = np.full(len(SCALE), 30.0)
+    likely = SCALE.index("likely")
+    n[likely] = uses
+    rate = SCALE.means.copy()
+    rate[likely] -= gap
+    mass = np.round(n * rate)
+    return Tally.from_moments(n, mass)
+
+
+def test_identity_costs_nothing_and_unused_phrases_have_no_cost() -> None:
+    tables = phrase_bins(SCALE.distributions)
+    counted = tally([6, 6, 11], [0, 1, 1], n_phrases=len(SCALE))
+    cost = substitution_cost(counted.n, counted.label_mass, source=tables, target=tables)
+    assert np.abs(np.diag(cost)[[6, 11]]).max() < 1e-12
+    assert np.isnan(cost[0]).all()
+
+
+def test_no_observation_is_a_stated_absence_of_a_map() -> None:
+    nothing = transport_map(np.full((2, 2), np.nan), phrases=("a", "b"), source_weights=np.zeros(2))
+    assert not nothing.converged
+    assert nothing.method == "no observations"
+    with pytest.raises(NotConvergedError, match="did not converge"):
+        nothing.weights()
+
+
+def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> None:
+    cost = np.array([[0.0, -1.0], [np.inf, 0.0]])
+    weights = np.array([0.5, 0.5])
+    solved = transport_map(cost, phrases=("a", "b"), source_weights=weights, epsilon=0.01)
+    assert solved.plan[1, 0] == 0.0
+    with pytest.raises(CalibrationError, match="no allowed target"):
+        transport_map(np.full((2, 2), np.inf), phrases=("a", "b"), source_weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0.0}, "must both be positive"),
+        ({"tau": -1.0}, "must both be positive"),
+        ({"regulariser": "l2"}, "use one of kl, entropy"),
+    ],
+)
+def test_unusable_transport_options_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(CalibrationError, match=message):
+        transport_map(
+            np.zeros((1, 1)),
+            phrases=("a",),
+            source_weights=np.ones(1),
+            **options,  # type: ignore[arg-type]
+        )
+
+
+def test_a_single_phrase_maps_to_itself() -> None:
+    solved = transport_map(np.zeros((1, 1)), phrases=("a",), source_weights=np.ones(1))
+    assert solved.converged
+    assert solved.weights().tolist() == [[1.0]]
+
+
+def test_splitting_keeps_every_observation_and_halves_every_phrase() -> None:
+    whole = overconfident()
+    first, second = split_tally(whole, rng=rng())
+    assert np.array_equal(first.counts + second.counts, whole.counts)
+    assert np.array_equal(first.n, whole.n / 2)
+    parts = fold_tally(whole, folds=5, rng=rng())
+    assert np.allclose(sum(part.counts for part in parts), whole.counts)
+    assert max(abs(part.n - whole.n / 5).max() for part in parts) <= 1.0
+
+
+def test_splitting_a_weighted_tally_loses_no_weight() -> None:
+    whole = Tally(np.array([0.0, 1.0]), np.array([[2.5, 3.25], [0.4, 0.0]]))
+    first, second = split_tally(whole, rng=rng())
+    assert np.allclose(first.counts + second.counts, whole.counts)
+
+
+def test_the_identity_map_changes_nothing_on_held_out_data() -> None:
+    tables = phrase_bins(SCALE.distributions)
+    for measure in (held_out_effect, split_effect):
+        effect = measure(
+            overconfident(),
+            fit=lambda part: np.eye(part.n_phrases),
+            tables=tables,
+            means=SCALE.means,
+            variances=SCALE.variances,
+            rng=rng(),
+        )
+        assert effect.ece_difference.value == 0.0
+        assert effect.brier_difference.low == effect.brier_difference.high == 0.0
+
+
+def test_protected_atoms_and_steps_and_pairs_shape_what_is_allowed() -> None:
+    rails = GuardRails(max_step=0.3, forbidden=frozenset({("likely", "suggestive of")}))
+    allowed = allowed_cells(SCALE, guard_rails=rails)
+    index = SCALE.index
+    assert allowed[index("present"), index("present")]
+    assert allowed[index("present")].sum() == 1
+    assert not allowed[index("likely"), index("present")]
+    assert not allowed[index("likely"), index("suggestive of")]
+    assert not allowed[index("likely"), index("may represent")]  # .774 − .441 > .3
+    assert allowed[index("likely"), index("suspicious for")]
+    assert not allowed[index("unlikely"), index("maybe")]  # six people were asked
+    free = allowed_cells(SCALE, guard_rails=GuardRails(protect_atoms=False, max_step=1.0))
+    assert free[index("present"), index("likely")]
+
+
+def test_guard_rails_out_of_range_are_refused() -> None:
+    with pytest.raises(CalibrationError, match="GuardRails"):
+        GuardRails(min_stability=1.2)
+
+
+def test_planted_fault_is_the_first_advice() -> None:
+    advice = advise(overconfident(), phrase_table=SCALE, guard_rails=GuardRails(), rng=rng())
+    first = advice.suggestions[0]
+    assert first.source == "likely"
+    assert first.target_expected < first.expected
+    assert first.high < first.expected
+    assert first.stability >= 0.8
+    assert first.effect is not None
+    assert first.effect.brier_difference.high < 0.0
+    assert first.n == 120.0
+
+
+def test_a_calibrated_reader_gets_no_advice_and_every_phrase_its_reason() -> None:
+    advice = advise(overconfident(gap=0.0), phrase_table=SCALE, guard_rails=GuardRails(), rng=rng())
+    assert advice.suggestions == ()
+    reasons = {s.source: s.reason for s in advice.suppressed}
+    assert len(reasons) == len(SCALE)
+    assert reasons["likely"] == "matches expectation"
+    assert reasons["present"] == "protected"
+
+
+def test_a_small_group_is_silent_for_its_size() -> None:
+    few = Tally.from_moments(overconfident(10).n / 30 * 3, overconfident(10).n * 0)
+    advice = advise(few, phrase_table=SCALE, guard_rails=GuardRails(), rng=rng())
+    assert advice.suggestions == ()
+    assert {s.reason for s in advice.suppressed} <= {"too few uses", "protected"}
+
+
+def test_a_swap_behind_a_guard_rail_is_withheld_with_its_name() -> None:
+    table = PhraseTable("t", ("unlikely", "likely"), (Beta(1, 9), Beta(9, 1)), (None, None))
+    wrong = Tally.from_moments([200, 200], [20, 30])
+    rails = {
+        "step too large": GuardRails(max_step=0.3),
+        "forbidden": GuardRails(max_step=1.0, forbidden=frozenset({("likely", "unlikely")})),
+    }
+    for reason, rail in rails.items():
+        advice = advise(wrong, phrase_table=table, guard_rails=rail, rng=rng())
+        withheld = {s.source: s for s in advice.suppressed}
+        assert withheld["likely"].reason == reason
+        assert withheld["likely"].target == "unlikely"
+
+
+def test_a_swap_that_would_empty_the_words_of_information_is_withheld() -> None:
+    table = PhraseTable("t", ("even", "likely"), (Beta(50, 50), Beta(80, 20)), (None, None))
+    blunt = Tally.from_moments([300, 300], [135, 174])
+    advice = advise(
+        blunt, phrase_table=table, guard_rails=GuardRails(informativeness_floor=0.9), rng=rng()
+    )
+    assert {s.source: s.reason for s in advice.suppressed}["likely"] == "less informative"
+
+
+def test_advice_on_nothing_is_nothing() -> None:
+    advice = advise(
+        Tally.empty(len(SCALE)), phrase_table=SCALE, guard_rails=GuardRails(), rng=rng()
+    )
+    assert advice.suggestions == advice.suppressed == ()
+    assert advice.effect is None
+    assert not advice.map.converged
+
+
+def test_the_same_seed_gives_the_same_advice() -> None:
+    one, two = (
+        advise(overconfident(), phrase_table=SCALE, guard_rails=GuardRails(), rng=rng(5))
+        for _ in range(2)
+    )
+    assert one.suggestions[0].stability == two.suggestions[0].stability
+    assert one.effect is not None
+    assert two.effect is not None
+    assert one.effect.ece_difference == two.effect.ece_difference
+
+
+def test_monotone_map_keeps_the_order_of_phrases() -> None:
+    g = rng(2)
+    n = g.integers(1, 40, len(SCALE)).astype(float)
+    counted = Tally.from_moments(n, n * g.random(len(SCALE)))
+    solved = monotone_map(counted, phrase_table=SCALE, prior_size=0.0)
+    targets = SCALE.means[np.argmax(solved.weights(), axis=1)]
+    assert np.all(np.diff(targets) >= 0)
+    free = brier_map(counted, phrase_table=SCALE, prior_size=0.0)
+    assert free.objective <= solved.objective + 1e-12
+
+
+def test_linear_program_beats_every_other_map_on_its_own_data() -> None:
+    tables = phrase_bins(SCALE.distributions)
+    counted = overconfident()
+    best = exact_error_map(counted, phrases=NAMES, source=tables, target=tables)
+    cost = substitution_cost(counted.n, counted.label_mass, source=tables, target=tables)
+    others = [
+        transport_map(cost, phrases=NAMES, source_weights=counted.n / counted.total),
+        brier_map(counted, phrase_table=SCALE),
+        monotone_map(counted, phrase_table=SCALE),
+    ]
+    for other in others:
+        w = other.weights()
+        after = calibration_error(counted.n @ w, counted.label_mass @ w, tables=tables)
+        assert best.objective <= float(after) + 1e-9
+    w = best.weights()
+    after = calibration_error(counted.n @ w, counted.label_mass @ w, tables=tables)
+    assert float(after) == pytest.approx(best.objective, abs=1e-8)
+
+
+def test_linear_program_respects_forbidden_cells() -> None:
+    tables = phrase_bins(SCALE.distributions)
+    stay = np.eye(len(SCALE), dtype=bool)
+    fixed = exact_error_map(
+        overconfident(), phrases=NAMES, source=tables, target=tables, allowed=stay
+    )
+    assert np.allclose(fixed.weights(), np.eye(len(SCALE)))
+
+
+def test_balanced_map_meets_both_marginals_and_refuses_what_cannot_be() -> None:
+    cost = np.array([[0.0, 1.0], [2.0, 0.0]])
+    a, b = np.array([0.5, 0.5]), np.array([0.25, 0.75])
+    solved = balanced_map(cost, phrases=("x", "y"), source_weights=a, target_weights=b)
+    assert solved.converged
+    assert np.allclose(solved.plan, [[0.25, 0.25], [0.0, 0.5]])
+    assert solved.objective == pytest.approx(0.25)
+    barred = balanced_map(
+        np.array([[0.0, np.inf], [2.0, 0.0]]),
+        phrases=("x", "y"),
+        source_weights=a,
+        target_weights=b,
+    )
+    assert not barred.converged
+    with pytest.raises(CalibrationError, match="sum to 1"):
+        balanced_map(cost, phrases=("x", "y"), source_weights=a, target_weights=2 * b)
+
+
+def test_frontier_trades_words_changed_against_error() -> None:
+    points = frontier(
+        overconfident(),
+        tested_on=overconfident(),
+        phrase_table=SCALE,
+        epsilons=(1e-3,),
+        taus=(1e-3, 10.0),
+    )
+    frame = frontier_frame(points)
+    assert frame["converged"].all()
+    assert frame["words_changed"].iloc[0] > frame["words_changed"].iloc[1]
+    assert frame["ece_after"].iloc[0] < frame["ece_after"].iloc[1]
+
+
+def test_extraction_errors_are_taken_out_again() -> None:
+    # 100 of "a" and 50 of "b"; 20 % of "a" is read as "b", labels flip 10 % of the time
+    confusion = np.array([[80.0, 20.0], [0.0, 100.0]])
+    labels = np.array([[90.0, 10.0], [10.0, 90.0]])
+    seen_n = np.array([80.0, 70.0])
+    seen_true = np.array([0.8 * 60, 0.2 * 60 + 10.0])  # 60 of "a" and 10 of "b" are positive
+    seen_y = 0.9 * seen_true + 0.1 * (seen_n - seen_true)
+    fixed = correct_tally(seen_n, seen_y, audit=Audit(confusion, labels))
+    assert fixed.n == pytest.approx([100.0, 50.0])
+    assert fixed.label_mass == pytest.approx([60.0, 10.0])
+    assert fixed.moved == pytest.approx(0.0, abs=1e-9)
+
+
+def test_an_audit_that_cannot_be_inverted_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="confuses some"):
+        correct_tally(np.ones(2), np.ones(2), audit=Audit(np.full((2, 2), 5.0)))
+    with pytest.raises(CalibrationError, match="carry no information"):
+        correct_tally(
+            np.ones(2), np.ones(2), audit=Audit(np.eye(2), np.array([[1.0, 1.0], [1.0, 1.0]]))
+        )
+
+
+def test_the_audits_own_error_widens_the_interval() -> None:
+    counted = Tally.from_moments([400, 400], [100, 300])
+    n, mass = multinomial_moments(counted, replicates=300, rng=rng())
+    confusion = np.array([[16.0, 4.0], [4.0, 16.0]])
+    small, _ = corrected_replicates(
+        counted, audit=Audit(confusion), n=n, label_mass=mass, rng=rng(1)
+    )
+    large, _ = corrected_replicates(
+        counted, audit=Audit(confusion * 1000), n=n, label_mass=mass, rng=rng(1)
+    )
+    assert np.nanstd(small[:, 0]) > 1.5 * np.nanstd(large[:, 0])
+
+
+def test_atoms_can_be_targets_of_a_map_without_rails() -> None:
+    table = PhraseTable("t", ("absent", "maybe"), (Atom(0.0), Beta(5, 5)), (None, None))
+    tables = phrase_bins(table.distributions)
+    counted = Tally.from_moments([50, 50], [0, 0])
+    cost = substitution_cost(counted.n, counted.label_mass, source=tables, target=tables)
+    solved = transport_map(cost, phrases=table.phrases, source_weights=counted.n / 100)
+    assert solved.weights()[1, 0] == pytest.approx(1.0)
+    assert not math.isnan(solved.objective)

@@ -1,0 +1,146 @@
+"""Survey files in every shape, fits by hand, refusals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.distributions import Atom, Beta
+from calibration.errors import SurveyError
+from calibration.survey_fit import (
+    PhraseSurvey,
+    fit_likelihood,
+    fit_moments,
+    fit_phrase,
+    moments_of_percentages,
+)
+from calibration.survey_frames import read_survey
+
+NONE = np.zeros(0)
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def test_percentages_use_the_population_variance() -> None:
+    # .6, .7, .8: mean .7, variance (.01 + 0 + .01)/3
+    mean, variance = moments_of_percentages([60, 70, 80])
+    assert mean == pytest.approx(0.7)
+    assert variance == pytest.approx(0.02 / 3)
+
+
+def test_answers_of_0_and_100_are_clamped_not_refused() -> None:
+    mean, variance = moments_of_percentages([0, 100])
+    assert mean == pytest.approx(0.5)
+    fitted = fit_moments(mean, variance)
+    assert fitted.alpha == pytest.approx(fitted.beta, rel=1e-6)
+
+
+@pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.0), (0.5, 0.25), (0.2, 0.3)])
+def test_a_survey_that_allows_no_beta_names_its_phrase(mean: float, variance: float) -> None:
+    with pytest.raises(SurveyError, match="'maybe': a Beta needs 0 < variance"):
+        fit_moments(mean, variance, phrase="maybe")
+
+
+def test_wide_ranges_in_per_cent_probability_and_scale_names_are_one_survey() -> None:
+    cells = [["likely", 0, 1, 2, 3, 4, 5, 6]]
+    heads = [
+        ["0", "0-5", "5-25", "25-75", "75-90", "90-100", "100"],
+        ["0%", "0 to 5 %", "5–25", "25 - 75%", "75-90", "90-100", "100 %"],
+        ["absent", "very low", "low", "intermediate", "high", "very high", "present"],
+    ]
+    edges = [
+        read_survey(pd.DataFrame(cells, columns=["phrase", *head]), name="s")[0].edges
+        for head in heads
+    ]
+    assert np.array_equal(edges[0], edges[1])
+    assert np.array_equal(edges[0], edges[2])
+    assert edges[0].tolist() == [0, 1e-6, 0.05, 0.25, 0.75, 0.9, 1 - 1e-6, 1]
+    thirds = pd.DataFrame([["likely", 1, 2]], columns=["phrase", "0-0.5", "0.5-1"])
+    assert read_survey(thirds, name="s")[0].edges.tolist() == [0, 0.5, 1.0]
+
+
+def test_long_ranges_answers_and_respondents_are_understood() -> None:
+    long = pd.DataFrame(
+        {"phrase": ["likely"] * 2, "low": [0, 50], "high": [50, 100], "count": [1, 3]}
+    )
+    (by_range,) = read_survey(long, name="s")
+    assert by_range.counts.tolist() == [1.0, 3.0]
+    assert by_range.respondents == 4
+    answers = pd.DataFrame(
+        {"Phrase": ["Likely", "maybe", "Likely"], "Percentage": ["70", "50", "80"]}
+    )
+    first, second = read_survey(answers, name="s")
+    assert (first.phrase, first.answers.tolist(), second.respondents) == ("likely", [0.7, 0.8], 1)
+    wide = pd.DataFrame({'"Likely"': [70, 80], "Maybe": [50, None], "Sex": ["f", "m"]})
+    likely, maybe = read_survey(wide, name="s")
+    assert likely.respondents == 2
+    assert maybe.answers.tolist() == [0.5]
+
+
+def test_proportions_become_people_only_when_their_number_is_known() -> None:
+    frame = pd.DataFrame([["likely", 0.1, 0.25]], columns=["phrase", "0-50", "50-100"])
+    assert read_survey(frame, name="s")[0].respondents is None
+    assert read_survey(frame, name="s", respondents=142)[0].respondents == 50
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame({"phrase": ["a"], "colour": ["red"]}), "no probability ranges among"),
+        (pd.DataFrame({"phrase": ["a"], "0-10": ["x"], "10-100": [1]}), "row 1, column 0-10"),
+        (pd.DataFrame({"phrase": ["a"], "0-10": [1], "30-100": [1]}), "gap or overlap near 30"),
+        (pd.DataFrame({"phrase": ["a"], "percent": [140]}), "outside 0 to 100"),
+        (pd.DataFrame({"phrase": []}), "no rows"),
+        (pd.DataFrame({"name": ["a"], "city": ["b"]}), "no column named phrase"),
+    ],
+)
+def test_a_survey_that_cannot_be_read_says_why(frame: pd.DataFrame, message: str) -> None:
+    with pytest.raises(SurveyError, match=message):
+        read_survey(frame, name="s")
+
+
+def test_absent_and_present_become_atoms() -> None:
+    survey = PhraseSurvey("present", np.array([0.0, 0.9, 1.0]), np.array([1.0, 9.0]), NONE, 10)
+    assert fit_phrase(survey, rng=rng()).distribution == Atom(1.0)
+
+
+def test_likelihood_recovers_the_beta_that_made_many_answers() -> None:
+    edges = np.array([0.0, 0.05, 0.25, 0.75, 0.9, 1.0])
+    truth = Beta(4.0, 2.0)
+    counts = np.round(1e6 * np.diff(truth.cdf(edges)))
+    fitted = fit_likelihood(edges, counts)
+    assert fitted.alpha == pytest.approx(4.0, rel=0.01)
+    assert fitted.beta == pytest.approx(2.0, rel=0.01)
+
+
+def test_likelihood_of_one_range_is_refused() -> None:
+    with pytest.raises(SurveyError, match="same range"):
+        fit_likelihood(np.array([0.0, 0.5, 1.0]), np.array([0.0, 7.0]), phrase="maybe")
+
+
+def test_likelihood_of_raw_answers_centres_where_they_do() -> None:
+    answers = rng().beta(6, 3, 400).round(2)
+    survey = PhraseSurvey("likely", NONE, NONE, answers, 400)
+    fitted = fit_phrase(survey, method="likelihood", rng=rng()).distribution
+    assert fitted.mean == pytest.approx(answers.mean(), abs=0.01)
+    assert fitted.variance == pytest.approx(answers.var(), rel=0.15)
+
+
+def test_respondent_intervals_hold_the_fit_and_shrink_with_people() -> None:
+    edges, shares = np.array([0.0, 0.25, 0.75, 0.9, 1.0]), np.array([0.1, 0.3, 0.4, 0.2])
+    widths = []
+    for people in (20, 2000):
+        survey = PhraseSurvey("likely", edges, shares * people, NONE, people)
+        fitted = fit_phrase(survey, bootstrap=300, rng=rng())
+        assert fitted.mean[0] < fitted.distribution.mean < fitted.mean[1]
+        widths.append(fitted.mean[1] - fitted.mean[0])
+    assert widths[0] == pytest.approx(10 * widths[1], rel=0.25)
+
+
+def test_resampling_unknown_respondents_is_refused() -> None:
+    survey = PhraseSurvey("likely", np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.4]), NONE, None)
+    with pytest.raises(SurveyError, match="respondents cannot be resampled"):
+        fit_phrase(survey, bootstrap=10, rng=rng())
