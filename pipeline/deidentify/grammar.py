@@ -31,9 +31,16 @@ _PARTICLE: Final = re.compile(
     re.IGNORECASE,
 )
 _CREDENTIAL: Final = re.compile(
-    r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)\b"
+    r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)(?![\w'’]|\.?[ ]["
+    + UPPER
+    + r"])"
 )
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
+_WRAP: Final = re.compile(
+    rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for|from|regarding)\b))"
+)
+"""A line break inside a name, where what follows goes on as a sentence does."""
+_MIN_WRAPPED: Final = 45
 _COMMA: Final = re.compile(r"[ \t]?,[ \t]{0,3}")
 _MAX_WORDS: Final = 5
 
@@ -58,7 +65,7 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         if token_end == at:
             break
         end = at = token_end
-        gap = _GAP.match(text, at)
+        gap = _GAP.match(text, at) or _wrap(text, at)
         if gap is None and comma and commas == 0:
             gap = _COMMA.match(text, at)
             commas += 1
@@ -66,6 +73,13 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
             break
         at = gap.end()
     return end
+
+
+def _wrap(text: str, at: int) -> re.Match[str] | None:
+    """Find a line break that only wraps: the line before it is long."""
+    match = _WRAP.match(text, at)
+    long = at - (text.rfind("\n", 0, at) + 1) >= _MIN_WRAPPED
+    return match if match and long else None
 
 
 def _token_end(text: str, at: int, lexicon: Lexicon) -> int:

@@ -8,13 +8,17 @@ no rule took is expected in the result like any other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from pipeline.deidentify.result import Removed
+from pipeline.deidentify.rules.places import KINDS
 
 __all__ = ["firm", "kept", "words"]
 
 Span = tuple[int, int]
+_INITIALS: Final = re.compile(r"(?:[A-Za-z]\.?[ ]?){1,2}")
 
 
 def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
@@ -38,11 +42,13 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 
 
 def _may_be_name(text: str, start: int, end: int) -> bool:
-    if end - start == 1:
-        return True
     word = text[start:end]
-    if not word[0].isupper() or word.isupper() or not word.isalpha():
+    if _INITIALS.fullmatch(word):
+        return True
+    if not word[0].isupper() or not word.isalpha():
         return False
+    if word.isupper():
+        return word.casefold() in KINDS
     before = text[max(0, start - 24) : start]
     return before.endswith(" ") and " ".join(before.split()[-1:]).istitle()
 

@@ -23,10 +23,16 @@ TITLES: Final = frozenset({
     "attending", "fellow", "technologist", "radiologist", "physician", "intern", "registrar", "surgeon",
     "consultant", "hospitalist", "intensivist", "pulmonologist", "oncologist", "cardiologist", "rt",
 })  # fmt: skip
+_NOT_OPENING: Final = frozenset({"law", "member", "named", "partner", "twin", "father", "sister"})
+_WORD_TITLES: Final = frozenset({
+    "nurse", "doctor", "doctors", "resident", "attending", "fellow", "technologist", "radiologist",
+    "physician", "intern", "registrar", "surgeon", "consultant", "hospitalist", "intensivist",
+    "pulmonologist", "oncologist", "cardiologist", "professor", "drs", "dr",
+})  # fmt: skip
 _WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"})
 _TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
 _START: Final = rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la|al|el|bin)\b)"
-_AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}|[ \t]{{1,3}}){_START}")
+_AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}(?:\n[ \t]{{0,4}})?|[ \t]{{1,3}}){_START}")
 _AFTER_LOWER_TITLE: Final = re.compile(
     rf"(?:\.[ \t]{{0,3}}|[ \t]{{1,3}})([{LOWER}][{LOWER}'’-]{{1,30}})(?![\w])"
 )
@@ -79,7 +85,7 @@ _BEFORE_SIGNED: Final = re.compile(
 
 
 def _titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    if not word.capital:
+    if not word.capital and word.folded not in _WORD_TITLES:
         return
     match = _AFTER_TITLE.match(text, word.end)
     if match is None or (word.folded in _WEAK_TITLES and text[word.end] != "."):
@@ -145,7 +151,7 @@ def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _WRAPPED.match(text, word.end)
-    if match and not word.capital:
+    if match and not (word.capital and word.folded in _NOT_OPENING):
         yield from _series(text, match.end(), lexicon, "name-relative")
 
 

@@ -38,6 +38,10 @@ _DAY_YEAR: Final = re.compile(
     rf"\.?[ \t./-]{{0,3}}{_DAY}{_NTH}{_RANGE}[,. \t/-]{{1,3}}(?:of[ \t]|in[ \t])?{_SHORT}(?![ \t]?(?:mm|cm)\b)",
     re.IGNORECASE,
 )
+_WRAPPED: Final = re.compile(
+    rf"\.?[ \t]?\n?[ \t]{{0,4}}{_DAY}{_NTH},?[ \t]?\n?[ \t]{{0,4}}{_YEAR}|,?[ \t]?\n[ \t]{{0,4}}{_YEAR}",
+    re.I,
+)
 _YEAR_ONLY: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?(?:{_YEAR}|['’]\d\d(?!\d))", re.I)
 _SHORT_YEAR: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}", re.I)
 _DAY_ONLY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}{_NTH}{_RANGE}{_UNIT}", re.IGNORECASE)
@@ -90,7 +94,7 @@ def _span(text: str, word: Word) -> tuple[int, int]:
 
 
 def _forward(text: str, word: Word) -> tuple[int, int]:
-    for pattern in (_DAY_YEAR, _YEAR_ONLY, _NTH_DAY):
+    for pattern in (_DAY_YEAR, _WRAPPED, _YEAR_ONLY, _NTH_DAY):
         match = pattern.match(text, word.end)
         if match:
             return word.start, match.end()

@@ -150,8 +150,9 @@ def _at(text: str, start: int, end: int) -> Found | None:
     before = line_before(text, start, 30)
     return (
         _date(text, start, before)
+        or _phone(text, start)
         or _time(text, start, before)
-        or _phone(text, start, before)
+        or _local(text, start, before)
         or _code(text, start)
     )
 
@@ -197,9 +198,14 @@ def _time(text: str, start: int, before: str) -> Found | None:
     return Found(start, match.end(), "TIME", "time") if match else None
 
 
-def _phone(text: str, start: int, before: str) -> Found | None:
-    match = _PHONE.match(text, start) or (_AT.search(before) and _LOCAL.match(text, start))
+def _phone(text: str, start: int) -> Found | None:
+    match = _PHONE.match(text, start)
     return Found(start, match.end(), "PHONE", "phone") if match else None
+
+
+def _local(text: str, start: int, before: str) -> Found | None:
+    match = _LOCAL.match(text, start) if _AT.search(before) else None
+    return Found(start, match.end(), "PHONE", "phone-local") if match else None
 
 
 def _code(text: str, start: int) -> Found | None:

@@ -15,7 +15,7 @@ from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
-__all__ = ["RULES", "find", "listed"]
+__all__ = ["KINDS", "RULES", "find", "listed"]
 
 _WORD: Final = rf"(?:St\.?|ST\.?|Ste\.?|Mt\.?|MT\.|{NAME_WORD}(?:['’][sS])?)"
 _JOIN: Final = r"(?:of|the|and|&|for|at|de|del|la|OF|THE|AND)"
@@ -130,14 +130,19 @@ def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     town = match.group(1).casefold()
     plain = word.folded in _PLAIN_STATES or not short
     header = _ENDS_LINE.match(text, word.end) and not lexicon.is_report_word(town.split()[-1])
-    if post or town in lexicon.cities or (header and (plain or _is_header(text, word))):
+    if (
+        post
+        or town in lexicon.cities
+        or (header and word.folded != "md" and (plain or _is_header(text, word)))
+    ):
         start = _trimmed(text, word.start - len(match.group()), word.start, lexicon)
         yield Found(start, post.end() if post else word.end, "LOCATION", "town-state", sure=False)
 
 
 def _is_header(text: str, word: Word) -> bool:
     line = line_before(text, word.start, 120)
-    return "department" in line.casefold() or line.count(",") >= 2
+    folded = line.casefold()
+    return any(word in folded for word in ("department", "hospital", "clinic", "center", "centre"))
 
 
 def _street(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -195,13 +200,14 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
                 yield Found(word.start, end, "LOCATION", "town-listed", sure=False)
 
 
-_KINDS: Final = frozenset({
+KINDS: Final = frozenset({
     "hospital", "hospitals", "medical", "clinic", "clinics", "health", "healthcare", "regional", "infirmary",
     "hospice", "sanatorium", "imaging", "rehab", "rehabilitation", "institute", "memorial", "university",
     "manor", "associates", "va", "vamc", "trust", "general", "hsc", "nursing", "surgery", "cancer", "children",
     "permanente", "radiology", "care", "methodist", "presbyterian", "baptist", "lutheran", "adventist", "mercy",
     "samaritan", "veterans",
 })  # fmt: skip
+"""Words that make the capitalised words before them the name of a hospital."""
 _PLAIN_STATES: Final = frozenset({
     "az", "ca", "fl", "ga", "il", "ia", "ks", "ky", "mn", "mo", "nv", "nh", "nj", "nm", "ny", "nc", "oh", "ri", "sc", "sd",
     "tn", "tx", "ut", "vt", "wa", "wv", "wi", "wy", "on", "qc", "bc", "sk", "ns", "nsw", "vic", "qld",
@@ -223,7 +229,7 @@ _LABELS: Final = frozenset(
 )
 
 RULES: Final = (
-    Rule(_KINDS, _kind),
+    Rule(KINDS, _kind),
     Rule(frozenset({"from", "at", "to", "by"}), _preposition),
     Rule(_LABELS, _labelled),
     Rule(frozenset(_STATES), _state),

@@ -17,7 +17,10 @@ _PART: Final = (
     rf"(?:{NAME_WORD}|[{UPPER}]\.?(?!\w)|(?:van|von|de|der|den|del|la|da|dos|al|bin|ter)(?=[ \t]))"
 )
 _LAST: Final = rf"(?:,[ \t]{{0,2}}{NAME_WORD}(?:[ \t](?:{NAME_WORD}|[{UPPER}]\.?)){{0,2}})?"
-_NAME: Final = rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
+_SMALL: Final = r"(?:(?:van|von|de|der|den|del|della|la|da|dos|al|bin|ter|di)[ \t]){0,3}"
+_NAME: Final = (
+    rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
+)
 _NAME_AT_END: Final = re.compile(rf"(?<![\w.'’^-])({_NAME}),?[ \t]{{0,2}}\(?$")
 _OPENING_NAME: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he|[Tt]his)[ \t][Pp]atient,?[ \t])({_NAME})[, \t]{{1,3}}(?:an?[ \t])?$"
@@ -51,7 +54,7 @@ _SLASHED: Final = re.compile(
     re.M,
 )
 _INITIALS_LINE: Final = re.compile(
-    r"^[ \t]{0,8}([A-Za-z]{2,4}[ \t]?[/:][ \t]?[A-Za-z]{2,4})(?=[ \t]*(?:\d|\[|$))", re.M
+    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)|[ \t]+\d)", re.M
 )
 _INITIALS_LABEL: Final = re.compile(
     r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’.]|[ \t][a-z])",
