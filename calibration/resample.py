@@ -114,18 +114,22 @@ def estimate_from_replicates(
     bounds: tuple[float, float] = (0.0, 1.0),
     reference_level: float = float("nan"),
     null_high: float = float("nan"),
+    resampled: str = "observations",
 ) -> Estimate:
     """Pair the sample value with an interval from replicates (B,), clipped to what is possible."""
     low, high = interval(value, replicates, rule=rule) if replicates.size else (np.nan, np.nan)
     kept = replicates[np.isfinite(replicates)]
+    method = "no interval"
+    if not n > 0:
+        method = "no observations"
+    elif replicates.size:
+        method = f"{rule} bootstrap of {resampled}, {replicates.size} replicates"
     return Estimate(
         value=float(value),
         low=float(np.clip(low, *bounds)),
         high=float(np.clip(high, *bounds)),
         n=n,
-        method=f"{rule} bootstrap, {replicates.size} replicates"
-        if replicates.size
-        else "no interval",
+        method=method,
         reference_level=float(reference_level),
         null_high=float(null_high),
         corrected=float(2.0 * value - kept.mean()) if kept.size else float("nan"),

@@ -79,6 +79,7 @@ class _Replicates:
     boot_n: FloatArray
     boot_mass: FloatArray
     null_mass: FloatArray
+    resampled: str
 
 
 def calibrate(
@@ -130,7 +131,8 @@ def calibrate(
         else cluster_moments(patients, replicates=bootstrap, rng=rng)
     )
     null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
-    sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null)
+    unit = "observations" if patients is None else "patients"
+    sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null, unit)
     positive = positive_probabilities(phrase_table.distributions)
     spread = phrase_table.variances
     return GroupResult(
@@ -146,6 +148,7 @@ def calibrate(
             brier(boot_n, boot_mass, means=means, variances=spread),
             n=tally.total,
             rule=interval,
+            resampled=unit,
             reference_level=float(brier(sample.n, sample.n * means, means=means, variances=spread)),
         ),
         accuracy=estimate_from_replicates(
@@ -153,6 +156,7 @@ def calibrate(
             accuracy(boot_n, boot_mass, positive=positive),
             n=tally.total,
             rule=interval,
+            resampled=unit,
         ),
     )
 
@@ -197,6 +201,7 @@ def _without(sample: _Replicates, dropped: BoolArray) -> _Replicates:
         boot_n=sample.boot_n * kept,
         boot_mass=sample.boot_mass * kept,
         null_mass=sample.null_mass * kept,
+        resampled=sample.resampled,
     )
 
 
@@ -211,6 +216,7 @@ def _error(
         calibration_error(sample.boot_n, sample.boot_mass, tables=tables),
         n=float(sample.n.sum()),
         rule=rule,
+        resampled=sample.resampled,
         reference_level=float(calibration_error(sample.n, sample.n * means, tables=tables)),
         null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
     )
@@ -225,6 +231,7 @@ def _phrase_error(sample: _Replicates, means: FloatArray, rule: IntervalRule) ->
         phrase_error(sample.boot_n, sample.boot_mass, means=means),
         n=float(sample.n.sum()),
         rule=rule,
+        resampled=sample.resampled,
         reference_level=0.0,
         null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
     )

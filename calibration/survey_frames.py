@@ -134,7 +134,7 @@ def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSu
 
 def _from_respondents(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...]:
     numeric = frame.apply(pd.to_numeric, errors="coerce")
-    kept = [c for c in numeric.columns if numeric[c].notna().mean() > 0.5]
+    kept = [c for c in numeric.columns if numeric[c].notna().mean() >= 0.5]
     if not kept:
         msg = (
             f"{name}: no column named phrase and no column of numbers; "
