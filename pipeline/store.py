@@ -158,8 +158,15 @@ class Workspace:
             handle.truncate(0)
             handle.write(str(os.getpid()))
             handle.flush()
+            self._sweep()
             yield
             handle.truncate(0)
+
+    def _sweep(self) -> None:
+        """Remove what a killed run left half written; the lock says that nobody is writing."""
+        for zone in ("raw", "analysis", "delivery", "runs"):
+            for partial in (self.root / zone).rglob(".*.part"):
+                partial.unlink(missing_ok=True)
 
     @staticmethod
     def _read_one(path: Path, columns: Sequence[str] | None) -> pd.DataFrame:

@@ -1,0 +1,205 @@
+"""Bad input through the command line: the promised exit code, what to do, and no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.simulate import simulate
+from tests.e2e.commands import RADCAL, Finished, radcal
+
+pytestmark = pytest.mark.slow
+
+KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+CONFIG = '[input]\npaths = ["exams.csv"]\n[deidentification]\nmax_quarantined_share = 0.1\n'
+
+Site = Callable[..., Path]
+Run = Callable[..., Finished]
+
+
+@pytest.fixture(scope="module")
+def simulated() -> pd.DataFrame:
+    return simulate(pairs=60, readers=3, seed=5).exams.astype(str)
+
+
+@pytest.fixture(scope="module")
+def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One home for all runs of this module: making its database takes seconds."""
+    return tmp_path_factory.mktemp("prefect")
+
+
+@pytest.fixture
+def run(prefect_home: Path) -> Run:
+    def started(folder: Path, *more: str, **environment: str) -> Finished:
+        settings = {"RADCAL_VAULT_KEY": KEY, "PREFECT_HOME": str(prefect_home)} | environment
+        return radcal("run", "radcal.toml", "--json", *more, cwd=folder, **settings)
+
+    return started
+
+
+def site(folder: Path, exams: pd.DataFrame, config: str = CONFIG) -> Path:
+    exams.to_csv(folder / "exams.csv", index=False)
+    (folder / "radcal.toml").write_text(config)
+    return folder
+
+
+def told(done: Finished, code: int, *words: str) -> None:
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err
+
+
+def test_missing_column_is_named_with_the_way_to_map_it(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    folder = site(tmp_path, simulated.drop(columns=["signed_at"]))
+    told(run(folder), 2, "'signed_at'", "[input.columns]")
+
+
+def test_empty_file_is_refused(tmp_path: Path, simulated: pd.DataFrame, run: Run) -> None:
+    folder = site(tmp_path, simulated)
+    (folder / "exams.csv").write_bytes(b"")
+    told(run(folder), 2, "exams.csv: the file is empty")
+
+
+def test_wrong_encoding_says_what_to_set(tmp_path: Path, simulated: pd.DataFrame, run: Run) -> None:
+    folder = site(tmp_path, simulated)
+    (folder / "exams.csv").write_bytes(
+        (folder / "exams.csv").read_bytes() + "œdème".encode("cp1252") + b",,\n"
+    )
+    told(run(folder), 2, "not valid utf-8", "[input] encoding")
+
+
+def test_three_errors_of_a_configuration_are_told_at_once(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    wrong = '[input]\npaths = []\nformatt = "csv"\n[pairing]\nwindow_hours = "long"\n'
+    folder = site(tmp_path, simulated, wrong)
+    told(run(folder), 2, "3 error(s)", "input.paths", "input.formatt", "pairing.window_hours")
+
+
+def test_unwritable_workspace_is_refused_before_any_work(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    folder = site(tmp_path, simulated, CONFIG + '[store]\nworkspace = "exams.csv/workspace"\n')
+    told(run(folder), 2, "store.workspace", "cannot be written")
+
+
+def test_missing_key_tells_how_to_make_one(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    told(run(site(tmp_path, simulated), RADCAL_VAULT_KEY=""), 2, "RADCAL_VAULT_KEY_FILE")
+
+
+def test_bad_rows_are_set_aside_counted_and_the_rest_delivered(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    good = simulated.iloc[0].to_dict()
+    bad = [
+        good,
+        good | {"accession": "B1", "modality": "MR"},
+        good | {"accession": "B2", "performed_at": "2031-01-01T00:00:00+00:00",
+                "signed_at": "2031-01-01T01:00:00+00:00"},
+        good | {"accession": "B3", "text": "No effusion. " * 800_000},
+        good | {"accession": "B4", "text": "No\x00effusion."},
+    ]  # fmt: skip
+    folder = site(tmp_path, pd.concat([simulated, pd.DataFrame(bad)]))
+    done = run(folder)
+    told(done, 3)
+    assert done.summary["quarantined"] == 5
+    (path,) = (folder / "workspace" / "runs").glob("*/manifest.json")
+    source = json.loads(path.read_text())["sources"][0]
+    assert source["kept"] == len(simulated)
+    assert source["quarantined"] == {
+        "duplicate_exam": 1,
+        "future_date": 1,
+        "nul_bytes": 1,
+        "text_too_long": 1,
+        "unknown_modality": 1,
+    }
+    (shard,) = (folder / "workspace" / "raw" / "quarantine").glob("*.parquet")
+    rows = pd.read_parquet(shard)
+    assert sorted(rows["row"]) == [len(simulated) + i for i in range(1, 6)]
+
+
+def test_ct_before_its_xray_is_no_outcome_and_no_delivery_follows(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    late = pd.to_datetime(simulated["performed_at"], utc=True, format="ISO8601")
+    early = simulated.assign(
+        performed_at=late.where(simulated["modality"] == "CT", late + pd.Timedelta(days=3)),
+        signed_at=late.where(simulated["modality"] == "CT", late + pd.Timedelta(days=3)),
+    )
+    folder = site(tmp_path, early)
+    done = run(folder)
+    told(done, 4, "observations to calibrate on", "gates.pdf")
+    assert not (folder / "workspace" / "delivery").exists()
+    assert list((folder / "workspace" / "runs").glob("*/gates.pdf"))
+
+
+def test_killed_run_goes_on_where_it_stopped(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run, prefect_home: Path
+) -> None:
+    folder = site(tmp_path, simulated, CONFIG + "[execution]\nshard_rows = 20\n")
+    process = subprocess.Popen(
+        [sys.executable, "-c", RADCAL, "run", "radcal.toml", "--quiet"],
+        cwd=folder,
+        env={**os.environ, "RADCAL_VAULT_KEY": KEY, "PREFECT_HOME": str(prefect_home)},
+        start_new_session=True,
+    )
+    clean = folder / "workspace" / "analysis" / "clean_exams"
+    deadline = time.monotonic() + 300
+    while not list(clean.glob("*.parquet")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = {p.name: p.stat().st_mtime_ns for p in clean.glob("*.parquet")}
+    assert finished
+    done = run(folder)
+    assert done.code in (0, 3), done.err
+    for name, made in finished.items():
+        assert (clean / name).stat().st_mtime_ns == made
+    whole = site(
+        tmp_path_of(tmp_path, "twin"), simulated, CONFIG + "[execution]\nshard_rows = 20\n"
+    )
+    assert run(whole).summary["observations"] == done.summary["observations"]
+    assert not list((folder / "workspace").rglob("*.part"))
+
+
+def tmp_path_of(folder: Path, name: str) -> Path:
+    inside = folder / name
+    inside.mkdir()
+    return inside
+
+
+def test_second_run_at_the_same_time_leaves_with_its_own_code(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    folder = site(tmp_path, simulated)
+    (folder / "workspace").mkdir()
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from pathlib import Path; from pipeline.store import Workspace\n"
+            "with Workspace(Path(sys.argv[1])).locked():\n"
+            "    print('held', flush=True); sys.stdin.read()",
+            str(folder / "workspace"),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    told(run(folder), 5, "another run holds")
+    holder.communicate()
