@@ -14,11 +14,10 @@ from reports.content import CommitteeContent
 from reports.disclosure import guard_committee
 from reports.document import Section, compose
 from reports.layout import Composer, Prose
-from reports.marks import Bookmark, Drawing
+from reports.marks import Drawing
 from reports.paper import DocumentInfo, to_pdf
 from reports.strings import Strings
-from reports.style import BODY, CAPTION, LEAD, TITLE, Style, palette
-from reports.typeset import fit, put
+from reports.style import BODY, CAPTION, LEAD, Style, palette
 
 __all__ = ["build", "pages", "sections"]
 
@@ -75,13 +74,8 @@ def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 def _opening(composer: Composer, content: CommitteeContent) -> None:
     """Set title, the one sentence, and how to read what follows."""
     words, head = composer.style.strings, content.masthead
-    box = composer.claim(46.0)
-    composer.page.bookmarks.append(Bookmark(words("committee.title"), 0, box.y))
-    text, kind = fit(words("committee.title"), TITLE, box.width)
-    put(composer.page, box.x, box.y + 20.0, text, kind, id="title")
     subtitle = words("committee.subtitle", recipient=head.recipient, period=head.period)
-    text, kind = fit(subtitle, BODY, box.width)
-    put(composer.page, box.x, box.y + 36.0, text, kind, colour=palette.muted)
+    composer.title(words("committee.title"), subtitle)
     composer.skip(6.0)
     composer.add(Prose(headline(content, words=words), LEAD), after=12.0)
     for text in words.series("reading"):

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from reports.committee_tables import (
-    count_table,
-    gate_table,
-    instrument_table,
-    manifest_table,
     sensitivity_table,
     suggestion_table,
     suppressed_table,
@@ -19,6 +15,12 @@ from reports.figures.shares_over_time import shares_over_time
 from reports.figures.swap_flow import swap_flow
 from reports.layout import Figure, Prose
 from reports.numbers import decimal, interval
+from reports.run_tables import (
+    count_table,
+    gate_table,
+    instrument_table,
+    manifest_table,
+)
 from reports.streams import streams_of_map
 from reports.strings import Strings
 from reports.style import BODY

@@ -1,4 +1,4 @@
-"""The committee's other tables, from scores to the run's manifest."""
+"""The committee's tables of scores, pathologies, sensitivity, swaps and terms."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from reports.content import (
     CommitteeContent,
-    Gate,
-    Instrument,
     PathologyAdvice,
     ScaleUse,
     SensitivityTable,
@@ -23,10 +21,6 @@ if TYPE_CHECKING:
     from calibration.result import GroupResult
 
 __all__ = [
-    "count_table",
-    "gate_table",
-    "instrument_table",
-    "manifest_table",
     "pathology_table",
     "score_table",
     "sensitivity_table",
@@ -203,63 +197,3 @@ def term_table(use: ScaleUse, *, words: Strings) -> Table:
         Row((term, count(uses), words(f"scale.{kind}_kind"))) for term, uses, kind in use.terms
     )
     return Table(columns, rows, empty=words("state.none"), id="terms")
-
-
-def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
-    """Audited shares with their intervals; what is not audited says so."""
-    columns = (
-        Column(words("instrument.what"), 2.4, wraps=True),
-        Column(words("instrument.value"), 1.3, "right"),
-        Column(words("instrument.interval"), 1.2, "right"),
-        Column(words("instrument.n"), 0.8, "right"),
-        Column(words("instrument.note"), 2.6, wraps=True),
-    )
-    rows = []
-    for f in instrument.figures:
-        if f.estimate is None:
-            cells = (f.name, words("state.not_audited"), BLANK, BLANK, f.note)
-            rows.append(Row(cells, quiet=True))
-            continue
-        e = f.estimate
-        size = count(e.n)
-        rows.append(Row((f.name, percent(e.value), percent_interval(e.low, e.high), size, f.note)))
-    return Table(columns, tuple(rows), empty=words("state.not_audited"), id="instrument")
-
-
-def count_table(instrument: Instrument, *, words: Strings) -> Table:
-    """Plain counts of what could not be used."""
-    columns = (
-        Column(words("instrument.counts"), 4.0, wraps=True),
-        Column(words("instrument.count"), 1.0, "right"),
-    )
-    rows = tuple(Row((name, count(n))) for name, n in instrument.counts)
-    return Table(columns, rows, empty=words("state.none"), id="counts")
-
-
-def gate_table(gates: tuple[Gate, ...], *, words: Strings) -> Table:
-    """Every check; those that did not pass are bold and in capitals."""
-    columns = (
-        Column(words("gates.name"), 2.2, wraps=True),
-        Column(words("gates.state"), 1.4, wraps=True),
-        Column(words("gates.required"), 1.5, wraps=True),
-        Column(words("gates.found"), 1.5, wraps=True),
-        Column(words("gates.note"), 2.4, wraps=True),
-    )
-    states = {True: "passed", False: "failed", None: "unknown"}
-    rows = tuple(
-        Row(
-            (g.name, words(f"gates.{states[g.passed]}"), g.required, g.found, g.note),
-            strong=g.passed is not True,
-        )
-        for g in gates
-    )
-    return Table(columns, rows, empty=words("state.none"), id="gates")
-
-
-def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> Table:
-    """Key and value."""
-    columns = (
-        Column(words("manifest.key"), 1.0, wraps=True),
-        Column(words("manifest.value"), 2.6, wraps=True),
-    )
-    return Table(columns, tuple(Row((k, v)) for k, v in manifest), id="manifest")

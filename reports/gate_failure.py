@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from reports.committee_tables import gate_table, manifest_table
 from reports.content import GateFailureContent
 from reports.layout import Composer, Prose
-from reports.marks import Bookmark, Drawing
+from reports.marks import Drawing
 from reports.paper import DocumentInfo, to_pdf
-from reports.style import BODY, LEAD, TITLE, Style, palette
-from reports.typeset import fit, put
+from reports.run_tables import gate_table, manifest_table
+from reports.style import BODY, LEAD, Style
 
 __all__ = ["build", "pages"]
 
@@ -29,13 +28,8 @@ def pages(content: GateFailureContent, *, style: Style) -> list[Drawing]:
     """Lay out what failed first, then all checks, then the manifest."""
     words, head = style.strings, content.masthead
     composer = Composer(style, head)
-    box = composer.claim(50.0)
-    composer.page.bookmarks.append(Bookmark(words("gate_failure.title"), 0, box.y))
-    text, kind = fit(words("gate_failure.title"), TITLE, box.width)
-    put(composer.page, box.x, box.y + 20.0, text, kind, id="title")
     subtitle = words("gate_failure.subtitle", recipient=head.recipient, period=head.period)
-    text, kind = fit(subtitle, BODY, box.width)
-    put(composer.page, box.x, box.y + 36.0, text, kind, colour=palette.muted)
+    composer.title(words("gate_failure.title"), subtitle)
     stopped = tuple(gate for gate in content.gates if gate.passed is not True)
     passed = tuple(gate for gate in content.gates if gate.passed is True)
     lead = words("gate_failure.lead", failed=len(stopped), total=len(content.gates))

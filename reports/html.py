@@ -8,6 +8,7 @@ are not zeros.
 
 from __future__ import annotations
 
+import base64
 import re
 from functools import cache
 from html import escape
@@ -19,6 +20,7 @@ from reports.content import CommitteeContent
 from reports.disclosure import guard_committee
 from reports.document import Piece, Section, Subheading
 from reports.layout import Figure, Prose
+from reports.logo import check
 from reports.marks import Box, Drawing
 from reports.strings import Strings
 from reports.style import CAPTION, NOTE, Style
@@ -65,6 +67,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         "contents": escape(words("html.contents")),
         "links": links,
         "body": body,
+        "logo": _logo(content),
         "institution": escape(head.institution),
         "footer": escape(_footer(content, words)),
         "contact": escape(
@@ -72,6 +75,17 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         ),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], page).encode("utf-8")
+
+
+def _logo(content: CommitteeContent) -> str:
+    head = content.masthead
+    if head.logo is None:
+        return ""
+    width, height = check(head.logo)
+    data = base64.b64encode(head.logo).decode("ascii")
+    size = f'width="{width}" height="{height}"'
+    name = escape(head.institution, quote=True)
+    return f'<img class="logo" {size} alt="{name}" src="data:image/png;base64,{data}">'
 
 
 def _footer(content: CommitteeContent, words: Strings) -> str:

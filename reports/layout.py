@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from reports.content import Masthead
-from reports.marks import Bookmark, Box, Drawing, Line
-from reports.style import BODY, CAPTION, HEADING, MARGIN, NOTE, Style, Type, palette
+from reports.logo import fitted
+from reports.marks import Bookmark, Box, Drawing, Line, Picture
+from reports.style import BODY, CAPTION, GUTTER, HEADING, MARGIN, NOTE, TITLE, Style, Type, palette
 from reports.typeset import fit, paragraph, paragraph_height, put, wrap
 
 __all__ = ["Block", "Composer", "Figure", "Prose", "Splittable"]
+
+_LOGO_WIDTH: Final = 110.0
+_LOGO_HEIGHT: Final = 36.0
 
 
 class Block(Protocol):
@@ -134,6 +138,26 @@ class Composer:
             if rest is not None:
                 self.new_page()
         self.skip(after)
+
+    def title(self, text: str, subtitle: str) -> None:
+        """Open the document: title, subtitle, bookmark, and the logo on the right."""
+        box = self.claim(46.0)
+        self.page.bookmarks.append(Bookmark(text, 0, box.y))
+        width = box.width - self._logo(box)
+        line, kind = fit(text, TITLE, width)
+        put(self.page, box.x, box.y + 20.0, line, kind, id="title")
+        line, kind = fit(subtitle, BODY, width)
+        put(self.page, box.x, box.y + 36.0, line, kind, colour=palette.muted)
+
+    def _logo(self, box: Box) -> float:
+        """Draw the logo, if there is one; return the width it takes."""
+        png = self.masthead.logo
+        if png is None:
+            return 0.0
+        width, height = fitted(png, width=_LOGO_WIDTH, height=_LOGO_HEIGHT)
+        name = self.masthead.institution
+        self.page.add(Picture(box.right - width, box.y + 4.0, width, height, png, name, "logo"))
+        return width + GUTTER
 
     def heading(
         self,

@@ -19,6 +19,7 @@ __all__ = [
     "Drawing",
     "Line",
     "Mark",
+    "Picture",
     "Polygon",
     "Rect",
     "Ribbon",
@@ -170,6 +171,19 @@ class Disc:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A PNG image with its description; only the institution's logo is one."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    png: bytes
+    hint: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Bookmark:
     """An entry of the document outline that points at this page."""
 
@@ -178,7 +192,7 @@ class Bookmark:
     y: float
 
 
-Mark: TypeAlias = Text | Line | Rect | Polygon | Ribbon | Disc
+Mark: TypeAlias = Text | Line | Rect | Polygon | Ribbon | Disc | Picture
 
 
 @dataclass(slots=True)

@@ -9,9 +9,10 @@ from functools import singledispatch
 from typing import Any
 
 from reportlab.lib.colors import HexColor
+from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.marks import Disc, Drawing, Line, Mark, Polygon, Rect, Ribbon, Text
+from reports.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
 from reports.style import register_fonts
 from reports.typeset import width_of_font
 
@@ -163,6 +164,13 @@ def _(mark: Ribbon, pen: _Pen) -> None:
     path.curveTo(middle, low2, middle, low1, mark.x1, low1)
     path.close()
     pen.canvas.drawPath(path, stroke=0, fill=1)
+
+
+@_paint.register
+def _(mark: Picture, pen: _Pen) -> None:
+    image = ImageReader(io.BytesIO(mark.png))
+    bottom = pen.y(mark.y + mark.height)
+    pen.canvas.drawImage(image, mark.x, bottom, mark.width, mark.height, mask="auto")
 
 
 @_paint.register

@@ -6,10 +6,11 @@ font neither overflows a frame nor lets two labels meet.
 
 from __future__ import annotations
 
+import base64
 from functools import singledispatch
 from html import escape
 
-from reports.marks import Disc, Drawing, Line, Mark, Polygon, Rect, Ribbon, Text
+from reports.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
 from reports.typeset import width_of_font
 
 __all__ = ["to_svg"]
@@ -100,6 +101,15 @@ def _(mark: Ribbon) -> str:
         f"V{low2}C{middle} {low2} {middle} {low1} {x1} {low1}Z"
     )
     return _element("path", f'd="{path}"', _paint(mark.fill, None, 0.0), mark)
+
+
+@_draw.register
+def _(mark: Picture) -> str:
+    data = base64.b64encode(mark.png).decode("ascii")
+    geometry = (
+        f'x="{_n(mark.x)}" y="{_n(mark.y)}" width="{_n(mark.width)}" height="{_n(mark.height)}"'
+    )
+    return _element("image", f'{geometry} href="data:image/png;base64,{data}"', "", mark)
 
 
 @_draw.register

@@ -1,0 +1,102 @@
+"""The radiologist's second page: curve, flow or trend, how to read it, what it is not."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from calibration.curve import ReliabilityCurve
+from calibration.phrase_calibration import PhraseCalibration
+from reports.advice import Action, actions
+from reports.content import RadiologistContent, SuppressedCell
+from reports.figures.reliability import reliability
+from reports.figures.swap_flow import swap_flow
+from reports.figures.trend import trend
+from reports.layout import Composer, Prose
+from reports.marks import Bookmark, Box, Drawing
+from reports.radiologist_words import how_to_read, what_it_is_not
+from reports.streams import streams_of_actions
+from reports.strings import Strings
+from reports.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
+from reports.typeset import paragraph, paragraph_height, put
+
+__all__ = ["second_page"]
+
+_CURVE_HEIGHT: Final = 252.0
+
+
+def second_page(composer: Composer, content: RadiologistContent) -> None:
+    """Curve beside the flow, or beside the trend where no change is advised."""
+    words = composer.style.strings
+    chosen = actions(content, words=words)
+    if isinstance(content.overall, SuppressedCell):
+        composer.skip(10.0)
+        _trend(composer.page, composer.claim(190.0 if content.trend else 40.0), content, words)
+    else:
+        box = composer.claim(_CURVE_HEIGHT + 60.0)
+        left, right = box.columns(2, gutter=2 * GUTTER)
+        _curve(composer.page, left, content.overall.curve, words)
+        if chosen:
+            _flow(composer.page, right, content.overall.phrases, chosen, words)
+            composer.skip(16.0)
+            _trend(composer.page, composer.claim(170.0), content, words)
+        else:
+            _trend(composer.page, right, content, words)
+    composer.skip(16.0)
+    _reading(composer, content)
+
+
+def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2) -> Box:
+    """Set title and caption; return the frame left for the figure."""
+    page.bookmarks.append(Bookmark(title, 1, box.y))
+    put(page, box.x, box.y + 10.0, title, SUBHEADING)
+    tall = max(paragraph_height(caption, CAPTION, box.width), lines * CAPTION.leading)
+    foot = Box(box.x, box.bottom - tall, box.width, tall)
+    paragraph(page, foot, caption, CAPTION, colour=palette.muted)
+    return box.cut(top=18.0, bottom=tall + 6.0)
+
+
+def _curve(page: Drawing, box: Box, curve: ReliabilityCurve, words: Strings) -> None:
+    figure = _panel(page, box, words("radiologist.curve"), words("radiologist.curve_note"), lines=3)
+    reliability(page, figure, curve=curve, words=words)
+
+
+def _flow(
+    page: Drawing,
+    box: Box,
+    phrases: PhraseCalibration,
+    chosen: tuple[Action, ...],
+    words: Strings,
+) -> None:
+    figure = _panel(page, box, words("radiologist.flow"), words("radiologist.flow_note"), lines=3)
+    streams, order = streams_of_actions(phrases, chosen)
+    swap_flow(page, figure, streams=streams, order=order, words=words)
+
+
+def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings) -> None:
+    note = words("radiologist.trend_note") if content.trend else ""
+    figure = _panel(page, box, words("radiologist.trend"), note)
+    if content.trend:
+        trend(page, figure, series=content.trend, words=words)
+        return
+    state = words("state.not_computed" if content.trend is None else "state.none")
+    paragraph(page, figure, state, BODY.oblique, colour=palette.muted)
+
+
+def _reading(composer: Composer, content: RadiologistContent) -> None:
+    """Two columns: how to read it, what it is not; then whom to ask."""
+    words, head = composer.style.strings, content.masthead
+    sides = (
+        (words("radiologist.how"), how_to_read(words)),
+        (words("radiologist.not"), what_it_is_not(content, words=words)),
+    )
+    width = (composer.body.width - 2 * GUTTER) / 2
+    tall = max(sum(paragraph_height(t, CAPTION, width) + 3.0 for t in texts) for _, texts in sides)
+    box = composer.claim(tall + 18.0)
+    for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
+        put(composer.page, column.x, column.y + 10.0, title, SUBHEADING)
+        y = column.y + 16.0
+        for text in texts:
+            y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, CAPTION) + 3.0
+    composer.skip(4.0)
+    line = words("radiologist.contact", contact=head.contact, next_issue=head.next_issue)
+    composer.add(Prose(line, CAPTION.bold), after=0.0)

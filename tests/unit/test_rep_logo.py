@@ -1,0 +1,82 @@
+"""The institution's logo: drawn beside the title, or refused with a reason."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import struct
+import sys
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pypdf
+import pytest
+
+from reports import committee, html, radiologist
+from reports.logo import LogoError, check, fitted
+from reports.marks import Picture
+from reports.style import MARGIN, Style
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+
+
+def png(width: int, height: int) -> bytes:
+    """Make a plain grey PNG from its chunks."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\x00" + b"\x80" * width) * height)
+    start = b"\x89PNG\r\n\x1a\n"
+    return start + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def test_a_wide_logo_keeps_its_proportions_within_the_frame() -> None:
+    assert check(png(300, 60)) == (300, 60)
+    assert fitted(png(300, 60), width=110, height=36) == (110.0, 22.0)
+    assert fitted(png(60, 60), width=110, height=36) == (36.0, 36.0)
+
+
+def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
+    head = replace(samples.masthead(), logo=png(300, 60))
+    style = Style()
+    filled = samples.radiologist(masthead=head)
+    first = radiologist.pages(filled, style=style)[0]
+    (picture,) = [m for m in first.marks if isinstance(m, Picture)]
+    assert picture.x + picture.width == pytest.approx(first.width - MARGIN)
+    pdf = pypdf.PdfReader(io.BytesIO(radiologist.build(filled, style=style)))
+    assert [image.image.size for image in pdf.pages[0].images] == [(300, 60)]
+    assert len(pdf.pages[1].images) == 0
+    review = samples.committee(masthead=head)
+    assert b'<img class="logo" width="300" height="60"' in html.build(review, style=style)
+    assert any(isinstance(m, Picture) for m in committee.pages(review, style=style)[0].marks)
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        (b"GIF89a", "not a PNG"),
+        (b"\x89PNG\r\n\x1a\n", "not a PNG"),
+        (png(4001, 1), "4001 x 1 pixels"),
+        (b"\x89PNG\r\n\x1a\n" + b"x" * 500_001, "at most 500,000"),
+    ],
+)
+def test_what_cannot_be_printed_is_refused_with_the_reason(bad: bytes, reason: str) -> None:
+    with pytest.raises(LogoError, match=reason):
+        check(bad)
