@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
-Shape: TypeAlias = Literal["circle", "diamond", "square", "ring"]
+Shape: TypeAlias = Literal["circle", "diamond", "ring"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line of text; ``y`` is its baseline, ``turn`` degrees anticlockwise about the anchor."""
+    """One line of text; ``y`` is its baseline."""
 
     x: float
     y: float
@@ -84,7 +84,6 @@ class Text:
     size: float
     colour: str
     anchor: Anchor = "start"
-    turn: float = 0.0
     id: str = ""
 
 
@@ -163,11 +162,9 @@ class Disc:
 
     @property
     def corners(self) -> tuple[tuple[float, float], ...]:
-        """Corners of a diamond or square, clockwise."""
+        """Corners of a diamond, clockwise."""
         x, y, r = self.x, self.y, self.r
-        if self.shape == "diamond":
-            return (x, y - r), (x + r, y), (x, y + r), (x - r, y)
-        return (x - r, y - r), (x + r, y - r), (x + r, y + r), (x - r, y + r)
+        return (x, y - r), (x + r, y), (x, y + r), (x - r, y)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,16 +109,8 @@ def _(mark: Text, pen: _Pen) -> None:
     shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
     dx = -shift * width_of_font(mark.string, mark.font, mark.size) if shift else 0.0
     pen.ink(mark.colour, None, 0.0)
-    canvas = pen.canvas
-    canvas.setFont(mark.font, mark.size)
-    if not mark.turn:
-        canvas.drawString(mark.x + dx, pen.y(mark.y), mark.string)
-        return
-    canvas.saveState()
-    canvas.translate(mark.x, pen.y(mark.y))
-    canvas.rotate(mark.turn)
-    canvas.drawString(dx, 0, mark.string)
-    canvas.restoreState()
+    pen.canvas.setFont(mark.font, mark.size)
+    pen.canvas.drawString(mark.x + dx, pen.y(mark.y), mark.string)
 
 
 @_paint.register

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from calibration.curve import ReliabilityCurve
 from calibration.phrase_calibration import PhraseCalibration
 from reports.advice import Action, actions
 from reports.content import RadiologistContent, SuppressedCell
@@ -13,11 +12,11 @@ from reports.figures.swap_flow import swap_flow
 from reports.figures.trend import trend
 from reports.layout import Composer, Prose
 from reports.marks import Bookmark, Box, Drawing
-from reports.radiologist_words import how_to_read, what_it_is_not
+from reports.radiologist_words import how_to_read, tendency, what_it_is_not
 from reports.streams import streams_of_actions
 from reports.strings import Strings
 from reports.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
-from reports.typeset import paragraph, paragraph_height, put
+from reports.typeset import paragraph, paragraph_height, put, wrap
 
 __all__ = ["second_page"]
 
@@ -34,13 +33,16 @@ def second_page(composer: Composer, content: RadiologistContent) -> None:
     else:
         box = composer.claim(_CURVE_HEIGHT + 60.0)
         left, right = box.columns(2, gutter=2 * GUTTER)
-        _curve(composer.page, left, content.overall.curve, words)
+        note = f"{words('radiologist.curve_note')} {tendency(content, words=words)}"
+        lines = len(wrap(note, CAPTION, left.width))
+        figure = _panel(composer.page, left, words("radiologist.curve"), note)
+        reliability(composer.page, figure, curve=content.overall.curve, words=words)
         if chosen:
-            _flow(composer.page, right, content.overall.phrases, chosen, words)
+            _flow(composer.page, right, content.overall.phrases, chosen, words, lines)
             composer.skip(16.0)
             _trend(composer.page, composer.claim(170.0), content, words)
         else:
-            _trend(composer.page, right, content, words)
+            _trend(composer.page, right, content, words, lines)
     composer.skip(16.0)
     _reading(composer, content)
 
@@ -55,26 +57,26 @@ def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2)
     return box.cut(top=18.0, bottom=tall + 6.0)
 
 
-def _curve(page: Drawing, box: Box, curve: ReliabilityCurve, words: Strings) -> None:
-    figure = _panel(page, box, words("radiologist.curve"), words("radiologist.curve_note"), lines=3)
-    reliability(page, figure, curve=curve, words=words)
-
-
 def _flow(
     page: Drawing,
     box: Box,
     phrases: PhraseCalibration,
     chosen: tuple[Action, ...],
     words: Strings,
+    lines: int,
 ) -> None:
-    figure = _panel(page, box, words("radiologist.flow"), words("radiologist.flow_note"), lines=3)
+    figure = _panel(
+        page, box, words("radiologist.flow"), words("radiologist.flow_note"), lines=lines
+    )
     streams, order = streams_of_actions(phrases, chosen)
     swap_flow(page, figure, streams=streams, order=order, words=words)
 
 
-def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings) -> None:
+def _trend(
+    page: Drawing, box: Box, content: RadiologistContent, words: Strings, lines: int = 2
+) -> None:
     note = words("radiologist.trend_note") if content.trend else ""
-    figure = _panel(page, box, words("radiologist.trend"), note)
+    figure = _panel(page, box, words("radiologist.trend"), note, lines=lines)
     if content.trend:
         trend(page, figure, series=content.trend, words=words)
         return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
-from reports.numbers import count, percent, percent_interval, points
+from reports.numbers import count, decimal, interval, percent, percent_interval, points
 from reports.strings import Strings
 
-__all__ = ["facts", "how_to_read", "what_it_is_not"]
+__all__ = ["facts", "how_to_read", "tendency", "what_it_is_not"]
 
 
 def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, str], ...]:
@@ -30,6 +30,18 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
         value = words("radiologist.facts.gap_points", value=points(gap.value), **limits)
         shown.append((value, words("radiologist.facts.gap")))
     return tuple(shown)
+
+
+def tendency(content: RadiologistContent, *, words: Strings) -> str:
+    """Say whether the words as a whole are too strong or too timid; empty where not computed."""
+    if content.logistic is None or isinstance(content.overall, SuppressedCell):
+        return ""
+    slope = content.logistic.slope
+    if not (slope.low == slope.low and slope.high == slope.high):
+        return ""
+    key = "strong" if slope.high < 1 else "timid" if slope.low > 1 else "even"
+    span = interval(slope.low, slope.high, 2)
+    return words(f"tendency.{key}", slope=decimal(slope.value, 2), interval=span)
 
 
 def how_to_read(words: Strings) -> tuple[str, ...]:

@@ -57,12 +57,11 @@ def _draw(mark: Mark) -> str:
 def _(mark: Text) -> str:
     weight = {"Bold": ' font-weight="700"', "Oblique": ' font-style="italic"'}.get(mark.font, "")
     anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
-    turn = f' transform="rotate({_n(-mark.turn)} {_n(mark.x)} {_n(mark.y)})"' if mark.turn else ""
     length = _n(width_of_font(mark.string, mark.font, mark.size))
     key = f' data-id="{escape(mark.id, quote=True)}"' if mark.id else ""
     return (
         f'<text x="{_n(mark.x)}" y="{_n(mark.y)}" font-size="{_n(mark.size)}" fill="{mark.colour}"'
-        f' textLength="{length}" lengthAdjust="spacingAndGlyphs"{weight}{anchor}{turn}{key}>'
+        f' textLength="{length}" lengthAdjust="spacingAndGlyphs"{weight}{anchor}{key}>'
         f"{escape(mark.string)}</text>"
     )
 

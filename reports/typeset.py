@@ -41,12 +41,10 @@ def width_of(string: str, kind: Type) -> float:
 
 
 def text_box(mark: Text) -> Box:
-    """Measure the box a line covers, ascender to descender (turned text: its bounding box)."""
+    """Measure the box a line covers, from ascender to descender."""
     width = width_of_font(mark.string, mark.font, mark.size)
     shift = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
     up, down = _ASCENT * mark.size, _DESCENT * mark.size
-    if mark.turn == 90:
-        return Box(mark.x - up, mark.y - width + shift, up + down, width)
     return Box(mark.x - shift, mark.y - up, width, up + down)
 
 
@@ -59,11 +57,10 @@ def put(
     *,
     colour: str = palette.ink,
     anchor: Anchor = "start",
-    turn: float = 0.0,
     id: str = "",  # noqa: A002 - the attribute it becomes in SVG
 ) -> None:
     """Draw one line with its baseline at ``y``."""
-    drawing.add(Text(x, y, string, kind.font, kind.size, colour, anchor, turn, id))
+    drawing.add(Text(x, y, string, kind.font, kind.size, colour, anchor, id))
 
 
 def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tuple[str, Type]:

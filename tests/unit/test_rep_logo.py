@@ -49,8 +49,8 @@ def png(width: int, height: int) -> bytes:
 
 def test_a_wide_logo_keeps_its_proportions_within_the_frame() -> None:
     assert check(png(300, 60)) == (300, 60)
-    assert fitted(png(300, 60), width=110, height=36) == (110.0, 22.0)
-    assert fitted(png(60, 60), width=110, height=36) == (36.0, 36.0)
+    assert fitted(png(300, 60), width=110, height=36) == pytest.approx((110.0, 22.0))
+    assert fitted(png(60, 60), width=110, height=36) == pytest.approx((36.0, 36.0))
 
 
 def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
