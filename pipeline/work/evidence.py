@@ -17,6 +17,7 @@ from pipeline.stages.read import read_reports
 __all__ = ["observe_pairs", "pair_exams", "read_shard"]
 
 Facts = dict[str, Any]
+_SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
 _READ_TABLES: Final = ("findings", "report_findings", "readings")
 
 
@@ -81,8 +82,8 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
     if not store.has("analysis", "tallies", key):
         observed = observe(
             store.read("analysis", "pairs", [pair_key]),
-            store.read("analysis", "report_findings", read_keys),
-            store.read("analysis", "readings", read_keys),
+            store.read("analysis", "report_findings", read_keys, columns=_SAID),
+            store.read("analysis", "readings", read_keys, columns=["exam_key", "outcome"]),
             phrases=site.phrases,
             label_rule=settings.label,
             ct_silence=settings.ct_silence,

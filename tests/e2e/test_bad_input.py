@@ -176,12 +176,6 @@ def test_killed_run_goes_on_where_it_stopped(
     assert not list((folder / "workspace").rglob("*.part"))
 
 
-def tmp_path_of(folder: Path, name: str) -> Path:
-    inside = folder / name
-    inside.mkdir()
-    return inside
-
-
 def test_second_run_at_the_same_time_leaves_with_its_own_code(
     tmp_path: Path, simulated: pd.DataFrame, run: Run
 ) -> None:

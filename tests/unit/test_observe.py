@@ -155,3 +155,11 @@ def test_tally_counts_cells() -> None:
     cells = tallied(found.observations)
     rows = cells[["reader_code", "label_value", "count"]].to_records(index=False).tolist()
     assert rows == [("R1", 1.0, 2.0), ("R2", 0.0, 1.0)]
+
+
+def test_no_pairs_and_no_findings_give_no_observations_and_no_error() -> None:
+    columns = ("exam_key", "pathology", "phrase", "outcome")
+    nothing = pd.DataFrame({name: pd.Series(dtype="str") for name in columns})
+    found = observe(pairs("R1").iloc[:0], nothing, nothing, phrases=PHRASES)
+    assert found.observations.empty
+    assert tallied(found.observations).empty
