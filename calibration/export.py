@@ -12,9 +12,12 @@ from typing import TypeAlias
 
 import numpy as np
 
+from calibration.analysis import Analysis
 from calibration.arrays import FloatArray
 from calibration.curve import ReliabilityCurve
+from calibration.diagnostics import Diagnostics
 from calibration.estimate import Estimate
+from calibration.goodness import FitTest
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
 from calibration.substitution import (
@@ -28,7 +31,9 @@ from calibration.substitution import (
 __all__ = [
     "Plain",
     "advice_data",
+    "analysis_data",
     "curve_data",
+    "diagnostics_data",
     "estimate_data",
     "held_out_data",
     "map_data",
@@ -149,6 +154,53 @@ def held_out_data(effect: HeldOutEffect) -> dict[str, Plain]:
         "brier_before": number(effect.brier_before),
         "brier_after": number(effect.brier_after),
         "brier_difference": estimate_data(effect.brier_difference),
+    }
+
+
+def analysis_data(analysis: Analysis) -> dict[str, Plain]:
+    """One group of a result file, as docs/result-json.md describes it."""
+    suggestions, withheld = advice_data(analysis.advice)
+    outcome = analysis.map
+    return {
+        **result_data(analysis.result),
+        "diagnostics": diagnostics_data(analysis.diagnostics),
+        "map": map_data(
+            outcome.map,
+            ece_after=outcome.ece_after,
+            brier_after=outcome.brier_after,
+            held_out=outcome.held_out,
+        ),
+        "advice": suggestions,
+        "suppressed": withheld,
+    }
+
+
+def diagnostics_data(diagnostics: Diagnostics) -> dict[str, Plain]:
+    """Secondary statistics of one group."""
+    corp = diagnostics.corp
+    return {
+        "auroc": estimate_data(diagnostics.auroc),
+        "ece_star_end_bins": number(diagnostics.ece_star_end_bins),
+        "maximum_error": number(diagnostics.maximum_error),
+        "smooth_ece": number(diagnostics.smooth_ece),
+        "spiegelhalter": _test_data(diagnostics.spiegelhalter),
+        "chi_squared": _test_data(diagnostics.chi_squared),
+        "corp": {
+            "score": number(corp.score),
+            "miscalibration": number(corp.miscalibration),
+            "discrimination": number(corp.discrimination),
+            "uncertainty": number(corp.uncertainty),
+        },
+    }
+
+
+def _test_data(test: FitTest) -> dict[str, Plain]:
+    return {
+        "statistic": number(test.statistic),
+        "p_value": number(test.p_value),
+        "degrees": test.degrees,
+        "n": number(test.n),
+        "contradicted": number(test.contradicted),
     }
 
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
+from calibration.counting import count_cells
 from calibration.errors import TallyError
 
 __all__ = ["GroupedTally", "Tally", "tally", "tally_groups"]
@@ -141,6 +141,15 @@ class GroupedTally:
         counts[self.cell[low:high] - index * size] = self.count[low:high]
         return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
 
+    def slice_groups(self, start: int, stop: int) -> GroupedTally:
+        """Keep the groups start to stop, renumbered from 0."""
+        size = self.n_phrases * len(self.label_values)
+        low, high = np.searchsorted(self.cell, [start * size, stop * size])
+        cell = self.cell[low:high] - start * size
+        return GroupedTally(
+            self.label_values, self.n_phrases, stop - start, cell, self.count[low:high]
+        )
+
     def moments(self) -> tuple[FloatArray, FloatArray]:
         """N and label mass of every group and phrase, each (G, K)."""
         row, label = np.divmod(self.cell, len(self.label_values))
@@ -220,9 +229,9 @@ def tally_groups(
         If shapes differ, an index is out of range, or a label or weight is not usable.
     """
     phrases = _indices("phrase_index", phrase_index, n_phrases)
-    codes, values = _label_codes(label)
-    if codes.shape != phrases.shape:
-        msg = f"label: {len(codes)} values for {len(phrases)} phrases."
+    labels = _labels(label)
+    if labels.shape != phrases.shape:
+        msg = f"label: {len(labels)} values for {len(phrases)} phrases."
         raise TallyError(msg)
     rows = phrases
     if group_index is not None:
@@ -232,23 +241,8 @@ def tally_groups(
             raise TallyError(msg)
         rows = groups * n_phrases + phrases
     weights = None if weight is None else _weights(weight, len(phrases))
-    size = n_groups * n_phrases * len(values)
-    cell, count = _count_cells(rows * len(values) + codes, weights, size)
+    values, cell, count = count_cells(rows, labels, weights, rows=n_groups * n_phrases)
     return GroupedTally(values, n_phrases, n_groups, cell, count)
-
-
-_DENSE_CELLS = 20_000_000
-
-
-def _count_cells(
-    cells: IntArray, weights: FloatArray | None, size: int
-) -> tuple[IntArray, FloatArray]:
-    if size <= _DENSE_CELLS:
-        dense = np.bincount(cells, weights=weights, minlength=size)
-        occupied = np.flatnonzero(dense)
-        return occupied.astype(np.int64), dense[occupied].astype(np.float64)
-    occupied, inverse = np.unique(cells, return_inverse=True)
-    return occupied, np.bincount(inverse, weights=weights).astype(np.float64)
 
 
 def _indices(name: str, values: ArrayLike, limit: int) -> IntArray:
@@ -266,23 +260,16 @@ def _indices(name: str, values: ArrayLike, limit: int) -> IntArray:
     return index.astype(np.int64, copy=False)
 
 
-def _label_codes(label: ArrayLike) -> tuple[IntArray, FloatArray]:
-    """Code of every label and the distinct values, increasing (0 and 1 always among them)."""
+def _labels(label: ArrayLike) -> FloatArray:
     labels = np.asarray(label)
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
         msg = f"label: expected a flat array of numbers, got {labels.dtype}."
         raise TallyError(msg)
-    if labels.dtype.kind != "f":
-        labels = labels.astype(np.float64)
-    low, high = (float(labels.min()), float(labels.max())) if labels.size else (0.0, 1.0)
+    numbers = np.ascontiguousarray(labels, dtype=np.float64)
+    low, high = (float(numbers.min()), float(numbers.max())) if labels.size else (0.0, 1.0)
     if not (low >= 0.0 and high <= 1.0):
-        _refuse_labels(labels)
-    hard = labels.astype(np.int64)
-    if np.array_equal(hard, labels):
-        return hard, np.array([0.0, 1.0])
-    codes, found = pd.factorize(labels)
-    values = np.union1d(found, [0.0, 1.0])
-    return np.searchsorted(values, found)[codes].astype(np.int64), values
+        _refuse_labels(numbers)
+    return numbers
 
 
 def _refuse_labels(labels: FloatArray) -> None:

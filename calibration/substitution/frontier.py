@@ -78,7 +78,10 @@ def frontier(
                 regulariser=regulariser,
             )
             if not fitted.converged:
-                points.append(FrontierPoint(epsilon, tau, *[np.nan] * 3, converged=False))
+                nothing = float("nan")
+                points.append(
+                    FrontierPoint(epsilon, tau, nothing, nothing, nothing, converged=False)
+                )
                 continue
             weights = fitted.weights()
             n, mass = tested_on.n @ weights, tested_on.label_mass @ weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,33 +20,35 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from calibration.analysis import Settings
+    from calibration.arrays import FloatArray, IntArray
     from calibration.export import Plain
-    from calibration.substitution import HeldOutEffect, SubstitutionMap
     from calibration.survey import PhraseTable
-    from calibration.tally import GroupedTally, Tally
+    from calibration.tally import GroupedTally
 
 __all__ = ["register"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
-    bins: int
-    bin_rule: str
-    bootstrap: int
-    seed: int
-    epsilon: float
-    tau: float
-    regulariser: str
-    holdout: float | None
+class _Columns:
+    """Which columns of the observations mean what, beside phrase and label."""
+
+    by: tuple[str, ...]
+    weight: str
+    patient: str
+    most_groups: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Counted:
-    """Observations after counting: one tally per group, and what no phrase table knows."""
+    """Observations after counting: one tally per group, and what no phrase table knows.
 
-    columns: tuple[str, ...]
+    ``patients`` is one tally per (group, patient) with the group of each, if patients are known.
+    """
+
     groups: tuple[tuple[str, ...], ...]
     tallies: GroupedTally
+    patients: tuple[GroupedTally, IntArray] | None
     unmapped: dict[str, int]
 
 
@@ -63,11 +65,17 @@ def calibrate(
     ] = "diagnostic-certainty-scale",
     by: Annotated[str, typer.Option("--by", help="Grouping columns, comma-separated.")] = "",
     weight: Annotated[str, typer.Option("--weight", help="Column of weights.")] = "",
+    patient: Annotated[
+        str, typer.Option("--patient", help="Column of patients, to resample them whole.")
+    ] = "",
     bins: Annotated[int, typer.Option("--bins", min=1)] = 100,
     bin_rule: Annotated[
         str, typer.Option("--bin-rule", help="exact, midpoint or paper.")
     ] = "exact",
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0)] = 1000,
+    interval: Annotated[
+        str, typer.Option("--interval", help="percentile, basic or bias-corrected.")
+    ] = "percentile",
     seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
     epsilon: Annotated[float, typer.Option("--epsilon")] = 1e-3,
     tau: Annotated[float, typer.Option("--tau")] = 1e-3,
@@ -75,6 +83,9 @@ def calibrate(
     holdout: Annotated[
         str, typer.Option("--holdout", help="Share used for testing a map, or none.")
     ] = "0.5",
+    most_groups: Annotated[
+        int, typer.Option("--most-groups", min=1, help="Refuse more groups than this.")
+    ] = 20_000,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -82,32 +93,47 @@ def calibrate(
 
     Rows whose phrase the table does not know are set aside and counted in the result
     (exit code 3); a label outside 0 to 1 or missing stops the command (exit code 2).
+    The result is described in docs/result-json.md.
     """
+    from calibration.analysis import Settings
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
 
-    options = _Options(
-        bins, bin_rule, bootstrap, seed, epsilon, tau, regulariser, _holdout(holdout)
+    settings = Settings(
+        bins=bins,
+        bin_rule=bin_rule,  # type: ignore[arg-type]
+        bootstrap=bootstrap,
+        interval=interval,  # type: ignore[arg-type]
+        epsilon=epsilon,
+        tau=tau,
+        regulariser=regulariser,  # type: ignore[arg-type]
+        holdout=_holdout(holdout),
     )
+    columns = _Columns(_names(by), weight.strip(), patient.strip(), most_groups)
     try:
         table = _phrase_table(phrases)
-        counted = _count(read_table(observations), table, by, weight, observations.name)
-        groups = list(_with_progress(counted, table, options, quiet=quiet or as_json))
+        counted = _count(read_table(observations), table, columns, observations.name)
+        groups = list(_groups(counted, columns.by, table, settings, seed, quiet=quiet or as_json))
     except CalibrationError as error:
         msg = f"{observations.name}: {error}"
         raise InputError(msg) from None
-    _write(out, {"phrases": list(table.phrases), **_header(table, options, counted, groups)})
+    _write(out, _document(table, settings, seed, counted.unmapped, groups))
     set_aside = sum(counted.unmapped.values())
+    names = ", ".join(f"{phrase} ({n})" for phrase, n in counted.unmapped.items())
     summary: dict[str, object] = {
         "groups": len(groups),
         "observations": counted.tallies.pooled().total,
         "unmapped_observations": set_aside,
-        "unmapped_phrases": ", ".join(f"{p} ({n})" for p, n in counted.unmapped.items()) or "none",
+        "unmapped_phrases": names or "none",
         "result": str(out),
     }
     emit(summary, as_json=as_json, quiet=quiet)
     if set_aside:
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _holdout(text: str) -> float | None:
@@ -136,165 +162,138 @@ def _phrase_table(name: str) -> PhraseTable:
     return PhraseTable.from_frame(frame, name=path.stem)
 
 
-def _count(frame: pd.DataFrame, table: PhraseTable, by: str, weight: str, source: str) -> _Counted:
-    import numpy as np
+def _count(frame: pd.DataFrame, table: PhraseTable, columns: _Columns, source: str) -> _Counted:
+    """Check the table and count it once, per group and, if asked, per patient in a group."""
     import pandas as pd
 
     from calibration.tally import tally_groups
     from pipeline.formats.tables import require_columns
 
-    columns = tuple(c.strip() for c in by.split(",") if c.strip())
-    needed = {"phrase": "the phrase used", "label": "the outcome, 0 to 1"}
-    needed |= dict.fromkeys(columns, "named by --by")
-    needed |= {weight: "named by --weight"} if weight else {}
-    require_columns(frame, needed, source=source)
+    require_columns(frame, _needed(columns), source=source)
     if frame.empty:
         msg = f"{source}: no observations; the table has a header only."
         raise InputError(msg)
-    code = pd.Index(table.phrases).get_indexer(pd.Index(frame["phrase"].astype(str).str.strip()))
+    spoken = frame["phrase"].astype(str).str.strip()
+    code = pd.Index(table.phrases).get_indexer(pd.Index(spoken))
     known = code >= 0
-    unmapped = frame.loc[~known, "phrase"].astype(str).value_counts().to_dict()
     if not known.any():
         msg = (
             f"{source}: none of {len(frame)} phrases is in {table.name}; "
             f"it has {', '.join(table.phrases[:5])}, …"
         )
         raise InputError(msg)
-    labels = _numbers(frame["label"], "label", source)
-    weights = _numbers(frame[weight], weight, source)[known] if weight else None
-    keys = frame[list(columns)].astype(str) if columns else pd.DataFrame(index=frame.index)
-    kept = keys[known]
-    if columns:
-        grouped = kept.groupby(list(columns), sort=True)
-        group = grouped.ngroup().to_numpy()
-        names = tuple(k if isinstance(k, tuple) else (k,) for k in grouped.indices)
-        names = tuple(sorted(names))
-    else:
-        group, names = np.zeros(int(known.sum()), dtype=np.int64), ((),)
-    tallies = tally_groups(
-        group,
-        code[known],
-        labels[known],
-        n_groups=len(names),
-        n_phrases=len(table),
-        weight=weights,
-    )
-    return _Counted(columns, names, tallies, {str(k): int(v) for k, v in unmapped.items()})
+    labels = _numbers(frame["label"], "label", source)[known]
+    weights = None
+    if columns.weight:
+        weights = _numbers(frame[columns.weight], columns.weight, source)[known]
+    group, names = _grouped(frame.loc[known], columns.by)
+    if len(names) > columns.most_groups:
+        msg = (
+            f"{source}: --by {','.join(columns.by)} makes {len(names)} groups, more than "
+            f"--most-groups {columns.most_groups}; group by fewer columns or raise the limit."
+        )
+        raise InputError(msg)
+    count = partial(tally_groups, n_phrases=len(table), weight=weights)
+    tallies = count(group, code[known], labels, n_groups=len(names))
+    patients = None
+    if columns.patient:
+        pair, pairs = _grouped(frame.loc[known], (*columns.by, columns.patient))
+        owner = _owners(group, pair, len(pairs))
+        each = count(pair, code[known], labels, n_groups=len(pairs))
+        patients = (each, owner)
+    unmapped = spoken[~known].value_counts()
+    return _Counted(names, tallies, patients, {str(k): int(v) for k, v in unmapped.items()})
 
 
-def _numbers(column: pd.Series, name: str, source: str) -> np.ndarray:
+def _needed(columns: _Columns) -> dict[str, str]:
+    named = {"phrase": "the phrase used", "label": "the outcome, 0 to 1"}
+    named |= dict.fromkeys(columns.by, "named by --by")
+    named |= {columns.weight: "named by --weight"} if columns.weight else {}
+    return named | ({columns.patient: "named by --patient"} if columns.patient else {})
+
+
+def _grouped(
+    frame: pd.DataFrame, by: tuple[str, ...]
+) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
+    """Group of every row and the groups' names, sorted; one nameless group without columns."""
+    import numpy as np
+
+    if not by:
+        return np.zeros(len(frame), dtype=np.int64), ((),)
+    keys = frame[list(by)].astype(str)
+    index = keys.groupby(list(by), sort=True).ngroup().to_numpy(dtype=np.int64)
+    names = sorted(set(keys.itertuples(index=False, name=None)))
+    return np.asarray(index, dtype=np.int64), tuple(names)
+
+
+def _owners(group: IntArray, pair: IntArray, size: int) -> IntArray:
+    """Group that each (group, patient) pair belongs to."""
+    import numpy as np
+
+    owner = np.zeros(size, dtype=np.int64)
+    owner[pair] = group
+    return owner
+
+
+def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:
+    import numpy as np
     import pandas as pd
 
-    values = pd.to_numeric(column, errors="coerce").to_numpy(dtype="float64", na_value=float("nan"))
-    missing = pd.isna(values)
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    missing = np.isnan(values)
     if missing.any():
-        first = int(missing.argmax())
         msg = (
             f"{source}: {name}: {int(missing.sum())} of {len(values)} values are missing or not "
-            f"numbers; first at row {first + 1}. Drop or correct them."
+            f"numbers; first at row {int(missing.argmax()) + 1}. Drop or correct them."
         )
         raise InputError(msg)
     return values
 
 
-def _with_progress(
-    counted: _Counted, table: PhraseTable, options: _Options, *, quiet: bool
+def _groups(
+    counted: _Counted,
+    by: tuple[str, ...],
+    table: PhraseTable,
+    settings: Settings,
+    seed: int,
+    *,
+    quiet: bool,
 ) -> Iterator[dict[str, Plain]]:
     from rich.console import Console
     from rich.progress import track
 
-    indices = range(len(counted.groups))
+    from calibration.analysis import analyse
+    from calibration.export import analysis_data
+
     steps = track(
-        indices, "calibrating", console=Console(stderr=True), transient=True, disable=quiet
+        range(len(counted.groups)),
+        "calibrating",
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet,
     )
     for index in steps:
-        yield _group(counted, index, table, options)
-
-
-def _group(
-    counted: _Counted, index: int, table: PhraseTable, options: _Options
-) -> dict[str, Plain]:
-    from calibration.export import advice_data, result_data
-    from calibration.result import calibrate as calibrate_tally
-    from calibration.substitution import GuardRails, advise
-
-    tally, key = counted.tallies.group(index), counted.groups[index]
-    rng = _generator(options.seed, key)
-    result = calibrate_tally(
-        tally,
-        phrase_table=table,
-        bins=options.bins,
-        bin_rule=options.bin_rule,  # type: ignore[arg-type]
-        bootstrap=options.bootstrap,
-        rng=rng,
-    )
-    advice = advise(
-        tally,
-        phrase_table=table,
-        guard_rails=GuardRails(),
-        epsilon=options.epsilon,
-        tau=options.tau,
-        regulariser=options.regulariser,  # type: ignore[arg-type]
-        rng=rng,
-    )
-    suggestions, withheld = advice_data(advice)
-    group: dict[str, Plain] = dict(zip(counted.columns, key, strict=True))
-    return {
-        "group": group,
-        **result_data(result),
-        "map": _map(tally, table, options, rng),
-        "advice": suggestions,
-        "suppressed": withheld,
-    }
-
-
-def _map(
-    tally: Tally, table: PhraseTable, options: _Options, rng: np.random.Generator
-) -> dict[str, Plain]:
-    """Fit the paper's map on its own, without the guard-rails that advice is under."""
-    from calibration.bins import bin_edges, bin_tables
-    from calibration.curve import calibration_error
-    from calibration.export import map_data
-    from calibration.scores import brier
-    from calibration.substitution import held_out_effect, split_effect, transport_map
-    from calibration.substitution.cost import substitution_cost
-
-    tables = bin_tables(
-        table.distributions,
-        edges=bin_edges(options.bins),
-        rule=options.bin_rule,  # type: ignore[arg-type]
-    )
-
-    def fit(part: Tally) -> SubstitutionMap:
-        return transport_map(
-            substitution_cost(part.n, part.label_mass, source=tables, target=tables),
-            phrases=table.phrases,
-            source_weights=part.n / part.total,
-            epsilon=options.epsilon,
-            tau=options.tau,
-            regulariser=options.regulariser,  # type: ignore[arg-type]
+        key = counted.groups[index]
+        analysis = analyse(
+            counted.tallies.group(index),
+            phrase_table=table,
+            settings=settings,
+            patients=_patients(counted, index),
+            rng=_generator(seed, key),
         )
+        group: dict[str, Plain] = dict(zip(by, key, strict=True))
+        yield {"group": group, **analysis_data(analysis)}
 
-    fitted = fit(tally)
-    held_out: HeldOutEffect | None = None
-    ece_after = brier_after = float("nan")
-    if fitted.converged:
-        weights = fitted.weights()
-        n, mass = tally.n @ weights, tally.label_mass @ weights
-        ece_after = float(calibration_error(n, mass, tables=tables))
-        brier_after = float(brier(n, mass, means=table.means, variances=table.variances))
-    if fitted.converged and options.holdout is not None and tally.total >= 4:
-        measure = partial(
-            held_out_effect if options.holdout == 0.5 else split_effect,
-            tally,
-            fit=lambda part: fit(part).weights(),
-            tables=tables,
-            means=table.means,
-            variances=table.variances,
-            rng=rng,
-        )
-        held_out = measure() if options.holdout == 0.5 else measure(test_share=options.holdout)
-    return map_data(fitted, ece_after=ece_after, brier_after=brier_after, held_out=held_out)
+
+def _patients(counted: _Counted, index: int) -> GroupedTally | None:
+    """Tallies of one group's patients; pairs are sorted, so a group's are next to each other."""
+    import numpy as np
+
+    if counted.patients is None:
+        return None
+    pairs, owner = counted.patients
+    first, last = np.searchsorted(owner, [index, index + 1])
+    return pairs.slice_groups(int(first), int(last))
 
 
 def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:
@@ -305,20 +304,26 @@ def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
 
 
-def _header(
-    table: PhraseTable, options: _Options, counted: _Counted, groups: list[dict[str, Plain]]
+def _document(
+    table: PhraseTable,
+    settings: Settings,
+    seed: int,
+    unmapped: Mapping[str, int],
+    groups: list[dict[str, Plain]],
 ) -> dict[str, object]:
     from calibration.export import vector
 
+    named = [name for name in settings.__slots__ if name != "guard_rails"]
     return {
+        "phrases": list(table.phrases),
         "phrase_source": {
             "name": table.name,
             "source": table.source,
             "mean": vector(table.means),
             "variance": vector(table.variances),
         },
-        "settings": {name: getattr(options, name) for name in options.__slots__},
-        "unmapped": counted.unmapped,
+        "settings": {**{name: getattr(settings, name) for name in named}, "seed": seed},
+        "unmapped": dict(unmapped),
         "groups": groups,
     }
 

@@ -1,0 +1,210 @@
+"""One group from tally to advice, in the order a result file lists it.
+
+The map here is the paper's own, over every phrase in use and without guard-rails, so that it can
+be compared with other implementations; advice is under the guard-rails and has its own map.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from calibration.arrays import FloatArray
+from calibration.bins import BinRule, BinTables, phrase_bins
+from calibration.curve import calibration_error
+from calibration.diagnostics import Diagnostics, diagnose
+from calibration.resample import IntervalRule
+from calibration.result import GroupResult, calibrate
+from calibration.scores import brier
+from calibration.substitution import (
+    Advice,
+    GuardRails,
+    HeldOutEffect,
+    SubstitutionMap,
+    advise,
+    held_out_effect,
+    split_effect,
+    transport_map,
+)
+from calibration.substitution.cost import substitution_cost
+from calibration.substitution.transport import Regulariser
+from calibration.survey import PhraseTable
+from calibration.tally import GroupedTally, Tally
+
+__all__ = ["Analysis", "MapOutcome", "Settings", "analyse"]
+
+_LEAST_SPLIT = 4
+"""Fewest observations that are split into a part to fit on and a part to test on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a result depends on beside the tally and the phrase table.
+
+    Attributes
+    ----------
+    bins, bin_rule, bootstrap, interval
+        As for :func:`calibration.result.calibrate`.
+    epsilon, tau, regulariser
+        Of the transport problem.
+    holdout
+        Share of observations a map is tested on; 0.5 is cross-fitted both ways over many splits,
+        another share is one split; None for no test.
+    guard_rails
+        Limits on advice.
+    """
+
+    bins: int = 100
+    bin_rule: BinRule = "exact"
+    bootstrap: int = 1000
+    interval: IntervalRule = "percentile"
+    epsilon: float = 1e-3
+    tau: float = 1e-3
+    regulariser: Regulariser = "kl"
+    holdout: float | None = 0.5
+    guard_rails: GuardRails = field(default_factory=GuardRails)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapOutcome:
+    """A map with its true effect, in the sample and held out.
+
+    Attributes
+    ----------
+    map
+        Check ``map.converged``.
+    ece_after, brier_after
+        On the observations it was fitted to; NaN if it did not converge.
+    held_out
+        None if not asked for or too few observations to split.
+    """
+
+    map: SubstitutionMap
+    ece_after: float
+    brier_after: float
+    held_out: HeldOutEffect | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """One group's result, diagnostics, map and advice."""
+
+    result: GroupResult
+    diagnostics: Diagnostics
+    map: MapOutcome
+    advice: Advice
+
+
+def analyse(
+    tally: Tally,
+    *,
+    phrase_table: PhraseTable,
+    settings: Settings,
+    patients: GroupedTally | None = None,
+    rng: np.random.Generator,
+) -> Analysis:
+    """Everything a result file says about one group.
+
+    Raises
+    ------
+    CalibrationError
+        If a setting is unusable or the tally belongs to another phrase table.
+    """
+    return Analysis(
+        result=calibrate(
+            tally,
+            phrase_table=phrase_table,
+            bins=settings.bins,
+            bin_rule=settings.bin_rule,
+            bootstrap=settings.bootstrap,
+            interval=settings.interval,
+            patients=patients,
+            rng=rng,
+        ),
+        diagnostics=diagnose(
+            tally,
+            phrase_table=phrase_table,
+            bins=settings.bins,
+            bin_rule=settings.bin_rule,
+            bootstrap=min(settings.bootstrap, 200),
+            rng=rng,
+        ),
+        map=_map(tally, phrase_table, settings, rng),
+        advice=advise(
+            tally,
+            phrase_table=phrase_table,
+            guard_rails=settings.guard_rails,
+            epsilon=settings.epsilon,
+            tau=settings.tau,
+            regulariser=settings.regulariser,
+            rng=rng,
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Fitter:
+    """Fits the plain transport map to any part of a group's observations."""
+
+    table: PhraseTable
+    tables: BinTables
+    settings: Settings
+
+    def map(self, part: Tally) -> SubstitutionMap:
+        total = part.total
+        return transport_map(
+            substitution_cost(part.n, part.label_mass, source=self.tables, target=self.tables),
+            phrases=self.table.phrases,
+            source_weights=part.n / total if total > 0 else np.zeros_like(part.n),
+            epsilon=self.settings.epsilon,
+            tau=self.settings.tau,
+            regulariser=self.settings.regulariser,
+        )
+
+    def weights(self, part: Tally) -> FloatArray:
+        return self.map(part).weights()
+
+
+def _map(
+    tally: Tally, table: PhraseTable, settings: Settings, rng: np.random.Generator
+) -> MapOutcome:
+    tables = phrase_bins(table.distributions, bins=settings.bins, rule=settings.bin_rule)
+    fitter = _Fitter(table, tables, settings)
+    fitted = fitter.map(tally)
+    if not fitted.converged:
+        return MapOutcome(fitted, float("nan"), float("nan"), None)
+    weights = fitted.weights()
+    n, mass = tally.n @ weights, tally.label_mass @ weights
+    return MapOutcome(
+        map=fitted,
+        ece_after=float(calibration_error(n, mass, tables=tables)),
+        brier_after=float(brier(n, mass, means=table.means, variances=table.variances)),
+        held_out=_held_out(tally, fitter, rng),
+    )
+
+
+def _held_out(tally: Tally, fitter: _Fitter, rng: np.random.Generator) -> HeldOutEffect | None:
+    share = fitter.settings.holdout
+    if share is None or tally.total < _LEAST_SPLIT:
+        return None
+    means, variances = fitter.table.means, fitter.table.variances
+    if share == 0.5:
+        return held_out_effect(
+            tally,
+            fit=fitter.weights,
+            tables=fitter.tables,
+            means=means,
+            variances=variances,
+            splits=10,
+            rng=rng,
+        )
+    return split_effect(
+        tally,
+        fit=fitter.weights,
+        tables=fitter.tables,
+        means=means,
+        variances=variances,
+        test_share=share,
+        rng=rng,
+    )

@@ -1,0 +1,97 @@
+"""The one pass over the rows: (row index, label) → counts, in blocks that stay in the cache.
+
+Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code comes from
+a table indexed by 16 bits of a multiplicative hash of its bits, and is verified; the first label
+that is not in the table sends the whole column to a general, slower pass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray, IntArray
+
+__all__ = ["count_cells", "label_codes"]
+
+_BLOCK = 1 << 16
+_SAMPLE = 1 << 12
+_MOST_VALUES = 200
+_MOST_CELLS = 1 << 16
+_DENSE_CELLS = 20_000_000
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(48)
+
+
+def count_cells(
+    row: IntArray, label: FloatArray, weight: FloatArray | None, *, rows: int
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Distinct labels (L,), occupied cells row · L + code (C,), and their weights (C,).
+
+    Parameters
+    ----------
+    row
+        Row of every observation, below ``rows``, shape (N,).
+    label
+        Finite labels, shape (N,).
+    weight
+        Weights (N,), or None for 1 each.
+    rows
+        Number of rows, G · K.
+    """
+    fast = _fast_counts(row, label, weight, rows)
+    if fast is not None:
+        values, dense = fast
+        occupied = np.flatnonzero(dense)
+        return values, occupied.astype(np.int64), dense[occupied]
+    codes, values = label_codes(label)
+    cells = row * len(values) + codes
+    size = rows * len(values)
+    if size <= _DENSE_CELLS:
+        dense = np.bincount(cells, weights=weight, minlength=size).astype(np.float64)
+        occupied = np.flatnonzero(dense)
+        return values, occupied.astype(np.int64), dense[occupied]
+    found, inverse = np.unique(cells, return_inverse=True)
+    return values, found, np.bincount(inverse, weights=weight).astype(np.float64)
+
+
+def label_codes(label: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Code of every label (N,) and the distinct values, increasing, 0 and 1 always among them."""
+    codes, found = pd.factorize(label)
+    values = np.union1d(found, [0.0, 1.0])
+    return np.searchsorted(values, found)[codes].astype(np.int64), values
+
+
+def _fast_counts(
+    row: IntArray, label: FloatArray, weight: FloatArray | None, rows: int
+) -> tuple[FloatArray, FloatArray] | None:
+    """Distinct labels and dense counts, or None if the general pass is needed."""
+    values = np.union1d(label[:_SAMPLE], [0.0, 1.0])
+    table = _hash_table(values)
+    size = rows * len(values)
+    if table is None or size > _MOST_CELLS:
+        return None
+    dense = np.zeros(size)
+    for start in range(0, len(row), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        part = label[block]
+        code = table[(part.view(np.uint64) * _MULTIPLIER) >> _SHIFT]
+        if not np.array_equal(values[code], part):
+            return None
+        cell = row[block] * len(values)
+        cell += code
+        some = None if weight is None else weight[block]
+        dense += np.bincount(cell, weights=some, minlength=size)
+    return values, dense
+
+
+def _hash_table(values: FloatArray) -> IntArray | None:
+    """Code of each of 65,536 hashes; None if two values share one or there are too many."""
+    if len(values) > _MOST_VALUES:
+        return None
+    hashes = (values.view(np.uint64) * _MULTIPLIER) >> _SHIFT
+    if len(np.unique(hashes)) < len(values):
+        return None
+    table = np.zeros(1 << 16, dtype=np.int64)
+    table[hashes] = np.arange(len(values))
+    return table
