@@ -14,6 +14,7 @@ Fields", while "May White" side by side is one if a May White is in the batch.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -32,7 +33,8 @@ from pipeline.deidentify.rules import words as words_of
 __all__ = ["LeakScan"]
 
 _MIN_RARE_LETTERS: Final = 4
-_MAX_GAP: Final = 4
+_BESIDE: Final = re.compile(r"[ \t]{0,2}[,^\n-]?[ \t]{0,4}")
+"""What may stand between two words of one name; a full stop parts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +83,13 @@ class LeakScan:
         every = words_of(text)
         words = capitals(every)
         suspects = [word for word in words if word.folded in self.rare]
-        paired = sum(self._is_pair(a, b) for a, b in itertools.pairwise(words))
+        paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
         return found + paired + (self._unguarded(text, every, suspects) if suspects else 0)
 
-    def _is_pair(self, a: Word, b: Word) -> bool:
-        return b.start - a.end <= _MAX_GAP and frozenset((a.folded, b.folded)) in self.pairs
+    def _is_pair(self, text: str, a: Word, b: Word) -> bool:
+        if frozenset((a.folded, b.folded)) not in self.pairs:
+            return False
+        return _BESIDE.fullmatch(text, a.end, b.start) is not None
 
     def _unguarded(self, text: str, every: list[Word], suspects: list[Word]) -> int:
         spans = list(guards.find(text, every, self.lexicon))

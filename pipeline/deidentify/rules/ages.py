@@ -29,7 +29,7 @@ _SPELT: Final = re.compile(
 _HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)
 _AGED: Final = re.compile(
     r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}((?:9\d|1[0-3]\d)(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
-    r"(?![\d/.]|[ \t]?(?:mm|cm|%|days|months|weeks|hours))",
+    r"(?!\d|[/.]\d|[ \t]?(?:mm|cm|%|days|months|weeks|hours))",
     re.IGNORECASE,
 )
 _DECADE: Final = re.compile(

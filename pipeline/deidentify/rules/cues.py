@@ -54,7 +54,7 @@ _AFTER_ROLE: Final = re.compile(
     re.ASCII,
 )
 _VERBS: Final = re.compile(
-    r"\b(?:dictated|transcribed|signed(?:[ \t]off)?|read|interpreted|reviewed|verified|approved"
+    r"\b(?:dictated|transcribed|signed(?:[ \t]off)?|report|read|interpreted|reviewed|verified|approved"
     r"|authenticated|finali[sz]ed|typed|supervised|co-?signed|attested|acknowledged|reported|ordered"
     r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
     r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified|sent|done"
@@ -79,6 +79,7 @@ _ATTESTED: Final = re.compile(
     r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify|personally|agree|reviewed"
     r"|the|did|performed|interpreted|supervised|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
 )
+_BABY: Final = re.compile(r"\b(?:baby|infant|bb|bg)[ \t]$", re.IGNORECASE)
 _BEFORE_SIGNED: Final = re.compile(
     r"(?:^|[.;:][ \t]{0,3}|electronically[ \t]|digitally[ \t]|e-)$", re.I
 )
@@ -114,6 +115,13 @@ def _spelt_title(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     initialled = len(name) > 1 and len(name[-1].rstrip(".")) == 1
     if name and (initialled or not lexicon.is_word(name[0])):
         yield Found(match.end(), end, "NAME", "name-title")
+
+
+def _newborn(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Baby Boy Jones, Infant Girl Garcia."""
+    match = _SPACE.match(text, word.end)
+    if match and _BABY.search(line_before(text, word.start, 8)):
+        yield from _series(text, match.end(), lexicon, "name-newborn")
 
 
 def _lower_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -211,6 +219,7 @@ RULES: Final = (
     Rule(_TELLING, _informed),
     Rule(_RELATIVES, _relative),
     Rule(frozenset({"i"}), _attest),
+    Rule(frozenset({"boy", "girl"}), _newborn),
     Rule(frozenset({"dr", "drs", "mr", "mrs", "prof", "doctor"}), _lower_titled),
     Rule(frozenset({"rn", "pa", "np"}), _weak_titled),
 )

@@ -68,7 +68,7 @@ _BIRTH: Final = re.compile(
 )
 _BIRTH_YEAR: Final = re.compile(rf"{_YEAR}(?![\w/-])")
 _TIME: Final = re.compile(
-    r"(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?[ \t]?[ap]\.?[ \t]?m\b\.?"
+    r"(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?[ \t]?(?:[ap]\.[ \t]?m\.?|[ap]m\b)"
     r"|(?:1[0-2]|0?[1-9])[ \t]?(?:[ap]\.[ \t]?m\.|[ap]m\b)"
     r"|(?:[01]\d|2[0-3]):?[0-5]\d[ \t]?(?:hours|hrs|h)\b"
     r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:]))"
@@ -190,7 +190,8 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
         return False
     first, second = int(match.group(1)), int(match.group(2))
-    return first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+    padded = match.group(1).startswith("0")
+    return padded or first > second or second > 10 or _DATE_BEFORE.search(before) is not None
 
 
 def _time(text: str, start: int, before: str) -> Found | None:

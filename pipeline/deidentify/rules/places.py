@@ -230,7 +230,7 @@ _LABELS: Final = frozenset(
 
 RULES: Final = (
     Rule(KINDS, _kind),
-    Rule(frozenset({"from", "at", "to", "by"}), _preposition),
+    Rule(frozenset({"from", "at", "to"}), _preposition),
     Rule(_LABELS, _labelled),
     Rule(frozenset(_STATES), _state),
     Rule(_STREETS, _street),

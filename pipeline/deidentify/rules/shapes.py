@@ -47,7 +47,7 @@ _ACTED: Final = re.compile(
 )
 _SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
 _CARET: Final = re.compile(
-    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}\^[{UPPER}{LOWER}'’ .^-]{{0,60}}(?<![\s^-])"
+    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}(?:\^{{1,4}}[{UPPER}{LOWER}'’.-]{{1,40}}(?:[ ](?=[^\s^]{{1,30}}\^))?){{1,5}}"
 )
 _SLASHED: Final = re.compile(
     rf"^[ \t]{{0,8}}({_NAME})(?:,?[ \t](?:M\.?D\.?|D\.?O\.?))?[ \t]?[/|][ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)",
@@ -57,8 +57,19 @@ _INITIALS_LINE: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)|[ \t]+\d)", re.M
 )
 _INITIALS_LABEL: Final = re.compile(
-    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’.]|[ \t][a-z])",
+    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|\.\w|[ \t][a-z])",
     re.I,
+)
+_INITIALS_END: Final = re.compile(
+    r"^[^\n]{0,60}\b(?:[DT]|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
+    r"([A-Za-z]{2,3}/[A-Za-z]{2,3}|(?<=by )[A-Z]{2,4}|[A-Z]{2,3})[ \t]*$",
+    re.M | re.I,
+)
+_NUMBERED: Final = re.compile(
+    rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
+)
+_LOWER_NAME: Final = re.compile(
+    r"\b(?:to|with|by|notified|informed|told)[ \t]([a-z'-]{2,20}(?:[ \t][a-z'-]{2,20})?),?[ \t]$"
 )
 _NEXT_NAME: Final = re.compile(rf"[ \t](?:[{UPPER}]\.?[ \t])?({NAME_WORD})")
 
@@ -71,9 +82,10 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "/" in text or "|" in text:
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
-    for match in _INITIALS_LINE.finditer(text):
-        if match.group(1).casefold() not in lexicon.not_names:
-            yield Found(*match.span(1), "NAME", "initials")
+    for pattern in (_INITIALS_LINE, _INITIALS_END):
+        for match in pattern.finditer(text):
+            if match.group(1).casefold() not in lexicon.not_names:
+                yield Found(*match.span(1), "NAME", "initials")
 
 
 def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -135,17 +147,39 @@ def _trimmed(
         begin = space + 1 if space >= 0 else stop
 
 
+def _numbered(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Jane Doe (MRN 123): a name that a record number follows."""
+    yield from _before(_NUMBERED, text, word.start, 60, lexicon, "name-numbered")
+
+
+def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Called to mary jones rn: dictation without capitals."""
+    line = line_before(text, word.start, 60)
+    match = None if word.capital else _LOWER_NAME.search(line)
+    if match and not any(part in lexicon.not_names for part in match.group(1).split()):
+        start = word.start - len(line) + match.start(1)
+        yield Found(start, start + len(match.group(1)), "NAME", "name-lower", sure=False)
+
+
 def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
-    """Find a listed given name with a capitalised word behind it that is no word of reports."""
+    """Find two names side by side, one of them listed and neither of them a word of reports.
+
+    A given name that is also a word (Grace) counts before a listed family name.
+    """
     for word in capital_words:
-        if word.folded not in lexicon.given_names or lexicon.is_word(word.folded):
+        if word.folded not in lexicon.given_names and word.folded not in lexicon.common_words:
             continue
         match = _NEXT_NAME.match(text, word.end)
-        if match and not lexicon.is_word(match.group(1)):
+        if match is None or lexicon.is_word(following := match.group(1)):
+            continue
+        word_alone = lexicon.is_word(word.folded)
+        if not word_alone or following.casefold() in lexicon.surnames:
             yield Found(word.start, match.end(), "NAME", "name-listed", sure=False)
 
 
 RULES: Final = (
+    Rule(frozenset({"mrn", "medical", "dob"}), _numbered),
+    Rule(frozenset({"rn", "md", "np", "lpn", "crnp"}), _lower_credential),
     Rule(frozenset({"md", "do", "rn", "np", "pa", "phd", "ph", "mb", "mbbs", "mbchb", "frcr", "frcpc", "frcp",
         "frcs", "facr", "farnp", "arnp", "aprn", "crnp", "dnp", "crna", "lpn", "bsn", "msn", "fnp", "rt", "rrt",
         "dds", "dmd", "dpm", "pgy", "mph", "cnm", "fsir", "pharmd", "m", "d", "r", "n", "p"}), _credential),

@@ -1,0 +1,161 @@
+"""The promises of the whole instrument: phrases untouched, known people found, leaks withheld."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.deidentify import (
+    Clean,
+    Deidentifier,
+    KnownIdentifiers,
+    LeakScan,
+    Options,
+    Quarantined,
+    Surrogates,
+)
+
+CLEANER = Deidentifier()
+MAY = KnownIdentifiers(patient_names=("MAY^GRACE",), staff_names=("White, Will",))
+
+
+def clean(text: str, known: KnownIdentifiers = MAY) -> Clean:
+    outcome = CLEANER.clean(text, known=known)
+    assert isinstance(outcome, Clean)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "May represent edema.",
+        "IMPRESSION:\n3. May represent scarring.",
+        "IMPRESSION: 1 May represent scarring.",
+        "MAY REPRESENT EDEMA. LIKELY SMALL EFFUSION.",
+        "White matter is normal. Likely benign. Will follow.",
+        "Possible edema; 5 may be infectious.",
+    ],
+)
+def test_a_certainty_phrase_survives_people_of_that_name(text: str) -> None:
+    outcome = clean(text)
+    assert outcome.text == text
+    assert outcome.removed == ()
+
+
+def test_phrases_are_counted_before_and_after() -> None:
+    assert clean("Likely edema, seen by Dr. May. No evidence of effusion.").phrases_locked == 2
+
+
+def test_an_initial_v_is_a_name_and_not_versus() -> None:
+    assert clean("Seen with Dr. V. Young at noon.").text == "Seen with Dr. [NAME] at noon."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Prior of Kowalski reviewed.", "Prior of [NAME] reviewed."),
+        ("Prior of Kowalksi reviewed.", "Prior of [NAME] reviewed."),
+        ("Prior of kowalski reviewed.", "Prior of kowalski reviewed."),
+        ("Kowalskifoo reviewed.", "Kowalskifoo reviewed."),
+        ("See A-123 456 again.", "See [ID] again."),
+    ],
+    ids=[
+        "exact",
+        "one typing error",
+        "small letters",
+        "token boundary",
+        "number in other spelling",
+    ],
+)
+def test_known_identifiers_are_found(text: str, expected: str) -> None:
+    known = KnownIdentifiers(patient_names=("KOWALSKI^JO",), accessions=("A123456",))
+    outcome = CLEANER.clean(text, known=known, scan=LeakScan.from_known([]))
+    assert isinstance(outcome, Clean)
+    assert outcome.text == expected
+
+
+def test_a_known_name_that_is_a_word_goes_only_where_it_stands_as_a_name() -> None:
+    text = "White matter is normal. We saw White today. May White agreed."
+    assert clean(text).text == "White matter is normal. We saw [NAME] today. [NAME] agreed."
+
+
+BATCH = [
+    KnownIdentifiers(patient_names=("Szymborska^Wisława",), patient_ids=("PX-998877",)),
+    KnownIdentifiers(patient_names=("WHITE^MAY",), staff_names=("Parkinson, Long",)),
+    KnownIdentifiers(staff_names=("Fields, Art",), phones=("440-555-0101",)),
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "White matter. May represent edema. Long segment. Lung Fields. Art.",
+        "Parkinson disease. Parkinson's disease is known.",
+        "PX and 998 and 555.",
+    ],
+)
+def test_the_leak_scan_does_not_fire_on_words(text: str) -> None:
+    assert LeakScan.from_known(BATCH).hits(text) == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "as szymborska said: Szymborska",
+        "number PX998877",
+        "number PX 998-877",
+        "by May White",
+        "White, May",
+        "440 555 0101",
+    ],
+)
+def test_the_leak_scan_finds_what_anyone_in_the_batch_left(text: str) -> None:
+    assert LeakScan.from_known(BATCH).hits(text) > 0
+
+
+def test_a_leak_withholds_the_report() -> None:
+    known = [KnownIdentifiers(), KnownIdentifiers(patient_names=("Szymborska^Wisława",))]
+    texts = ["the prior, cf. Szymborska, is stable", "clear"]
+    first, second = CLEANER.batch(texts, known=known)
+    assert first == Quarantined("leak")
+    assert isinstance(second, Clean)
+
+
+def test_a_text_over_the_cap_is_withheld_unread() -> None:
+    short = Deidentifier(Options(max_characters=10))
+    assert short.clean("x" * 11) == Quarantined("text-too-long")
+
+
+def test_texts_and_known_must_be_as_many() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        CLEANER.batch(["a", "b"], known=[KnownIdentifiers()])
+
+
+def test_spans_point_into_the_original() -> None:
+    text = "MRN: 12345678. Likely edema."
+    (removed,) = clean(text).removed
+    assert text[removed.start : removed.end] == "12345678"
+
+
+def test_surrogates_are_consistent_and_dates_keep_their_distance() -> None:
+    writer = Deidentifier(Options(replacement="surrogate"))
+    people = Surrogates(b"k" * 32, patient="P-1", shift_days=-10)
+    text = "Dr. Kowalski, 3 March 2021. Dr. Kowalski, March 13, 2021. A 97-year-old man."
+    outcome = writer.clean(text, surrogates=people)
+    assert isinstance(outcome, Clean)
+    names = {word.strip(",") for word in outcome.text.split() if word.istitle()} - {"Dr.", "A"}
+    assert len(names) == 1
+    assert "Kowalski" not in outcome.text
+    assert "2021-02-21" in outcome.text
+    assert "2021-03-03" in outcome.text
+    assert "90+ years" in outcome.text
+
+
+def test_a_surrogate_differs_between_patients() -> None:
+    one = Surrogates(b"k" * 32, patient="P-1").replace("MR123456", "ID")
+    two = Surrogates(b"k" * 32, patient="P-2").replace("MR123456", "ID")
+    assert one != two
+    assert len(one) == len(two) == len("MR123456")
+
+
+def test_a_date_without_a_shift_stays_a_token() -> None:
+    assert Surrogates(b"k" * 32).replace("3 March 2021", "DATE") == "[DATE]"

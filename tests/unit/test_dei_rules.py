@@ -1,0 +1,110 @@
+"""Each form an identifier takes in a report, and each expression that only looks like one."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.deidentify import Clean, Deidentifier
+
+CLEANER = Deidentifier()
+
+
+def clean(text: str) -> str:
+    outcome = CLEANER.clean(text)
+    assert isinstance(outcome, Clean)
+    return outcome.text
+
+
+DATES = [
+    "March 3, 2021", "3 March 2021", "Mar 3 2021", "03MAR2021", "March 3rd", "March 2021",
+    "Monday, March 3, 2021", "3-3-21", "3/3", "3/3/2021 14:05", "20210303140500", "June 2019",
+    "2021-03-03", "2021-03-03T14:05:00Z", "3.3.2021", "03/2021", "3/3/21 at 9:59 PM", "Mar. 3, '21",
+    "3rd of March, 2021", "2021 Mar 3", "03-MAR-21", "MARCH 3, 2021", "Summer 2019", "12-Sep-15",
+    "May 5, 2020", "April 1st",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_a_date_goes_whole(date: str) -> None:
+    assert clean(f"COMPARISON: Radiograph dated {date}. Stable.") == (
+        "COMPARISON: Radiograph dated [DATE]. Stable."
+    )
+
+
+NAMES = [
+    ("PATIENT: LONG^WILLIAM^J  XR", "PATIENT: [NAME]  XR"),
+    ("PATIENT: LONG, WILLIAM J", "PATIENT: [NAME]"),
+    ("Discussed with Dr. May at noon.", "Discussed with Dr. [NAME] at noon."),
+    ("Discussed with Drs. May, Stone and O'Brien.", "Discussed with Drs. [NAME], [NAME] and [NAME]."),
+    ("J. Smith, MD / 1234567893", "[NAME], MD / [ID]"),
+    ("Dictated by: SZCZEPAŃSKI, JUNE MD", "Dictated by: [NAME] MD"),
+    ("Dictated by: HOPE, JUNE MD\nTranscribed: jd/mt", "Dictated by: [NAME] MD\nTranscribed: [NAME]"),
+    ("HISTORY: Grace Hill is a 45-year-old woman.", "HISTORY: [NAME] is a 45-year-old woman."),
+    ("Attending: Mary Van-Buren, MD.", "Attending: [NAME], MD."),
+    ("I, Will Case, have reviewed the images.", "I, [NAME], have reviewed the images."),
+    ("Nurse April W., RN was notified.", "Nurse [NAME], RN was notified."),
+    ("Her daughter Maria de la Cruz was told.", "Her daughter [NAME] was told."),
+    ("discussed with dr. kowalski at noon", "discussed with dr. [NAME] at noon"),
+    ("Signed DAWN CASE D.O., FACR.", "Signed [NAME] D.O., FACR."),
+    ("Baby Boy Jones. Clear lungs.", "Baby Boy [NAME]. Clear lungs."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), NAMES, ids=[text for text, _ in NAMES])
+def test_a_name_goes_by_what_stands_around_it(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+OTHERS = [
+    ("MRN: E783860714", "MRN: [ID]"),
+    ("MRN 350-19-5281", "MRN [ID]"),
+    ("ACC#: CT-21-71798", "ACC#: [ID]"),
+    ("(accession 86793230)", "(accession [ID])"),
+    ("NPI 1234567893", "NPI [ID]"),
+    ("Call (440) 555-0101 or x65190.", "Call [PHONE] or [PHONE]."),
+    ("via pager 85685.", "via pager [PHONE]."),
+    ("ext. 3417", "[PHONE]"),
+    ("j.doe@rad.example.org", "[EMAIL]"),
+    ("see www.example.org/rad.", "see [URL]."),
+    ("94-year-old man", "[AGE] man"),
+    ("Age: 97 years", "Age: [AGE]"),
+    ("a ninety-two year old man", "a [AGE] man"),
+    ("born in 1925", "born in [DATE]"),
+    ("Transferred from Mercy General Hospital.", "Transferred from [HOSPITAL]."),
+    ("Department of Radiology, Boston, MA 02115", "Department of Radiology, [LOCATION]"),
+    ("at 8:48 AM", "at [TIME]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), OTHERS, ids=[text for text, _ in OTHERS])
+def test_numbers_contacts_ages_and_places_go(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+HARD_NEGATIVES = [
+    "Kerley B lines.", "Swan-Ganz catheter.", "Hill-Sachs deformity.", "Lung-RADS 4A.", "At T7-T8.",
+    "Level of L4.", "Nodule, series 3 image 45.", "Measures 1.2 x 0.9 cm.", "CABG x3.",
+    "White matter is normal.", "Lung fields are clear.", "Foley catheter in place.",
+    "Parkinson disease.", "March fracture.", "3 of 4 vessels.", "Grade 3/6 murmur.",
+    "Lower 2/3 of the lung.", "Cardiothoracic ratio 0.55.", "Ribs 3-5.", "BP 120/80.",
+    "89-year-old woman.", "In 2019.", "Long segment.", "Case discussed at conference.",
+    "Grace period. Hope this helps. Will follow.", "Omnipaque 350, 80 mL.", "Baker cyst.",
+    "Discussed with the Emergency Department.", "Smith fracture.", "Fever of 101 F.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HARD_NEGATIVES)
+def test_a_clinical_expression_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+def test_a_name_goes_on_over_a_wrapped_line() -> None:
+    line = "These critical results were discussed by telephone with Dr. Grace\nHill at noon."
+    assert clean(line).endswith("with Dr. [NAME] at noon.")
+
+
+@pytest.mark.parametrize("length", [1_000_000])
+@pytest.mark.parametrize("piece", ["a", "1", "A ", "Dr. ", "3/", "Aa", "\n", "(", "MRN: ", "^A"])
+def test_a_pathological_line_ends(piece: str, length: int) -> None:
+    text = (piece * (length // len(piece)))[:100_000]
+    assert CLEANER.clean(text) is not None

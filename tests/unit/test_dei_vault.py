@@ -1,0 +1,196 @@
+"""The vault gives random codes that only its key can read back."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import ConfigurationError, InputError, RadcalError
+from pipeline.vault import Vault, domain_of
+from pipeline.vault_key import Key, new_key
+
+KEY = "k3y-of-these-tests-9876543210-abcdefghij"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Vault:
+    return Vault.create(tmp_path / "vault.sqlite", KEY)
+
+
+def test_the_same_identifier_keeps_its_code(vault: Vault) -> None:
+    first, again, other, nothing = vault.codes("patient", ["MR 1", " mr  1 ", "MR 2", ""])
+    assert first == again
+    assert first != other
+    assert nothing == ""
+
+
+def test_domains_do_not_share_codes(vault: Vault) -> None:
+    assert vault.codes("patient", ["7"])[0][:2] == "P-"
+    assert vault.codes("study", ["7"])[0][:2] == "S-"
+
+
+def test_a_code_leads_back_to_its_identifier(vault: Vault) -> None:
+    (code,) = vault.codes("study", ["ACC 77"])
+    assert vault.identifier_for("study", code) == "ACC 77"
+    with pytest.raises(InputError, match="not in this vault"):
+        vault.identifier_for("patient", code)
+
+
+def test_codes_are_random_and_not_derived(tmp_path: Path) -> None:
+    one = Vault.create(tmp_path / "a.sqlite", KEY).codes("patient", ["MR1"])
+    two = Vault.create(tmp_path / "b.sqlite", KEY).codes("patient", ["MR1"])
+    assert one != two
+
+
+def test_a_shift_is_constant_and_never_zero(vault: Vault) -> None:
+    shifts = vault.shift_days([str(n) for n in range(2000)])
+    assert shifts == vault.shift_days([str(n) for n in range(2000)])
+    assert 0 not in shifts
+    assert min(shifts) >= -365
+    assert max(shifts) <= 365
+    assert min(shifts) < -300 < 300 < max(shifts)
+
+
+def test_nothing_readable_is_in_the_file(vault: Vault, tmp_path: Path) -> None:
+    vault.codes("patient", ["CANARY-PATIENT-4711"])
+    vault.shift_days(["CANARY-PATIENT-4711"])
+    vault.close()
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"CANARY" not in content.upper()
+
+
+def test_the_file_is_its_owners_alone(vault: Vault, tmp_path: Path) -> None:
+    vault.codes("patient", ["1"])
+    mode = (tmp_path / "vault.sqlite").stat().st_mode
+    assert stat.S_IMODE(mode) == 0o600
+
+
+def test_another_key_is_refused(vault: Vault, tmp_path: Path) -> None:
+    vault.close()
+    with pytest.raises(ConfigurationError, match="not this vault's key"):
+        Vault.open(tmp_path / "vault.sqlite", new_key())
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("short", "has 5 bytes"),
+        ("", "empty"),
+        ("a" * 64, "repeats too few"),
+        ("changeme-changeme-changeme-changeme-1234", "placeholder"),
+    ],
+)
+def test_an_unusable_key_is_refused(tmp_path: Path, key: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        Vault.create(tmp_path / "v.sqlite", key)
+    assert not (tmp_path / "v.sqlite").exists()
+
+
+def test_a_missing_key_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RADCAL_VAULT_KEY", raising=False)
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+    with pytest.raises(ConfigurationError, match="RADCAL_VAULT_KEY_FILE"):
+        Key.of()
+
+
+def test_a_key_file_that_cannot_be_read_is_named_by_its_variable(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY_FILE", str(tmp_path / "absent"))
+    with pytest.raises(ConfigurationError, match="RADCAL_VAULT_KEY_FILE: the file cannot be read"):
+        Key.of()
+
+
+def test_a_key_never_shows() -> None:
+    assert KEY not in repr(Key.of(KEY))
+
+
+def test_no_vault_is_said_and_no_vault_is_made(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no vault here"):
+        Vault.open(tmp_path / "none.sqlite", KEY)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_second_vault_is_not_laid_over_the_first(vault: Vault, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="already"):
+        Vault.create(tmp_path / "vault.sqlite", KEY)
+
+
+def test_a_foreign_file_is_no_vault(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    sqlite3.connect(path).close()
+    path.write_bytes(b"not a database, but long enough to be one" * 10)
+    with pytest.raises(ConfigurationError, match="not a vault"):
+        Vault.open(path, KEY)
+
+
+def test_a_row_moved_to_another_code_does_not_open(vault: Vault, tmp_path: Path) -> None:
+    one, two = vault.codes("patient", ["1", "2"])
+    vault.close()
+    database = sqlite3.connect(tmp_path / "vault.sqlite")
+    with database:
+        database.execute(
+            "UPDATE codes SET sealed = (SELECT sealed FROM codes WHERE code = ?) WHERE code = ?",
+            (one, two),
+        )
+    database.close()
+    with pytest.raises(RadcalError, match="does not open"):
+        Vault.open(tmp_path / "vault.sqlite", KEY).identifier_for("patient", two)
+
+
+def test_a_read_only_vault_gives_no_new_code(vault: Vault, tmp_path: Path) -> None:
+    vault.codes("patient", ["1"])
+    vault.close()
+    reader = Vault.open(tmp_path / "vault.sqlite", KEY, read_only=True)
+    assert reader.codes("patient", ["1"])
+    with pytest.raises(RadcalError, match="read-only"):
+        reader.codes("patient", ["2"])
+
+
+def test_a_new_epoch_gives_readers_new_codes_and_keeps_the_old_ones(vault: Vault) -> None:
+    (old,) = vault.codes("reader", ["D1"])
+    vault.rotate_readers()
+    (new,) = vault.codes("reader", ["D1"])
+    assert old != new
+    assert vault.identifier_for("reader", old) == vault.identifier_for("reader", new) == "D1"
+
+
+def test_what_is_forgotten_does_not_come_back(vault: Vault) -> None:
+    (code,) = vault.codes("patient", ["1"])
+    (before,) = vault.shift_days(["1"])
+    assert vault.forget("patient", ["1"]) == 1
+    with pytest.raises(InputError):
+        vault.identifier_for("patient", code)
+    assert vault.codes("patient", ["1"]) != [code]
+    assert isinstance(before, int)
+
+
+def test_a_code_tells_its_domain() -> None:
+    assert domain_of("P-AAAA") == "patient"
+    with pytest.raises(InputError, match="not a code"):
+        domain_of("12345")
+
+
+def _read(path: str, key: str, queue: multiprocessing.Queue[list[str]]) -> None:
+    with Vault.open(Path(path), key, read_only=True) as vault:
+        queue.put(vault.codes("patient", ["1", "2"]))
+
+
+def test_processes_read_at_once(vault: Vault, tmp_path: Path) -> None:
+    expected = vault.codes("patient", ["1", "2"])
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    arguments = (str(tmp_path / "vault.sqlite"), KEY, queue)
+    workers = [context.Process(target=_read, args=arguments) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    answers = [queue.get(timeout=60) for _ in workers]
+    for worker in workers:
+        worker.join()
+    queue.close()
+    queue.join_thread()
+    assert answers == [expected, expected]
