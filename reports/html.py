@@ -158,7 +158,8 @@ def _header(column: Column) -> str:
 def _row(row: Row, columns: tuple[Column, ...]) -> str:
     cells = []
     for cell, column in zip(row.cells, columns, strict=True):
-        kind = ' class="number"' if column.align == "right" else ""
+        name = "number" if column.align == "right" else "wraps" if column.wraps else ""
+        kind = f' class="{name}"' if name else ""
         if isinstance(cell, Span):
             drawing = Drawing(*_SPAN)
             draw_span(drawing, drawing.frame.inset(3.0, 0.0), cell, quiet=row.quiet)
