@@ -2,8 +2,8 @@
 
 One reader per simulated department, 12 pathologies of very different size, advice computed as a
 run does (each pathology with enough exams, and all together), and the page's own choice of at most
-three actions on top. Two kinds of reader: calibrated (every hedged phrase right at its mean), and too sure
-by .25 of "likely" (about 100 uses).
+three actions on top. Two kinds of reader: calibrated (every hedged phrase right at its mean), and
+too sure by .25 of "likely" (about 100 uses).
 Printed: the share of calibrated readers without any action (wanted: 95 %) and the share of faulty
 readers whose first action replaces "likely" (wanted: 80 %).
 """
