@@ -118,7 +118,8 @@ def _decide(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> 
         return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")
     first = mention.cue_first if mention.cue_last else mention.first
     rule = "said of the subject" if mention.cue_last else "plain assertion"
-    return Decision(mention, _PLAIN, first, mention.cue_last or first, first, mention.last, rule)
+    last = mention.cue_last or first
+    return Decision(mention, _PLAIN, first, last, mention.first, mention.last, rule)
 
 
 def _choose(

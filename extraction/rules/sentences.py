@@ -11,6 +11,8 @@ __all__ = ["split"]
 
 _BULLETS: Final = frozenset('"“”•·●▪◦*')
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
+_LONGEST: Final = 200
+"""More tokens are no sentence; cutting there keeps the work proportional to the text."""
 _LONG_LINE: Final = 55
 """A line at least this long may have been wrapped by a machine rather than ended by a writer."""
 
@@ -43,6 +45,8 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
             current, depth = _close(sentences, current), 0
             continue
         if current and word in grammar.restarts and _restarts(current[-1], token, text, depth):
+            current, depth = _close(sentences, current), 0
+        if len(current) >= _LONGEST:
             current, depth = _close(sentences, current), 0
         current.append(token)
         depth = max(0, depth + (word in "([") - (word in ")]"))

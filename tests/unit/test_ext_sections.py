@@ -1,0 +1,61 @@
+"""Unit: which stretches of a report state findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from extraction.report import SectionReader
+from extraction.vocabulary import load
+
+READER = SectionReader(load())
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    return [(part.name, text[part.start : part.end].strip()) for part in READER.read(text)]
+
+
+def test_indication_history_technique_and_comparison_are_skipped() -> None:
+    text = (
+        "INDICATION: rule out pneumonia\nTECHNIQUE: PA and lateral\nCOMPARISON: None.\n"
+        "FINDINGS: Clear.\nIMPRESSION: Normal."
+    )
+    assert sections(text) == [("findings", "Clear."), ("impression", "Normal.")]
+
+
+@pytest.mark.parametrize("header", ["IMPRESSION", "Impression", "Conclusion", "OPINION", "Summary"])
+@pytest.mark.parametrize("mark", [": ", ":\n", "\n"])
+def test_impression_has_many_headers(header: str, mark: str) -> None:
+    assert sections(f"Findings: Clear.\n{header}{mark}Edema.")[-1] == ("impression", "Edema.")
+
+
+def test_headers_on_one_line_are_seen() -> None:
+    text = "FINDINGS: Clear. IMPRESSION: Edema."
+    assert sections(text) == [("findings", "Clear."), ("impression", "Edema.")]
+
+
+def test_text_without_headers_is_findings() -> None:
+    assert sections("Small effusion.") == [("findings", "Small effusion.")]
+
+
+def test_closing_list_of_a_translated_report_is_its_impression() -> None:
+    text = 'Effusion is observed. Nodules are seen. " Effusion " Nodules'
+    assert [name for name, _ in sections(text)] == ["findings", "impression"]
+
+
+def test_anatomy_inside_the_findings_stays_text() -> None:
+    assert sections("FINDINGS:\nLungs: Clear.\nHeart: Normal.") == [
+        ("findings", "Lungs: Clear.\nHeart: Normal.")
+    ]
+
+
+def test_anatomy_brings_the_findings_back_after_a_skipped_section() -> None:
+    assert sections("HISTORY: cough\nLUNGS: Clear.") == [("findings", "LUNGS: Clear.")]
+
+
+def test_history_without_a_later_header_ends_with_its_line() -> None:
+    assert sections("History: cough.\nSmall effusion.") == [("findings", "Small effusion.")]
+
+
+def test_a_word_inside_a_sentence_is_no_header() -> None:
+    text = "The impression: of the diaphragm is normal."
+    assert sections(text) == [("findings", text)]
