@@ -1,8 +1,9 @@
 """Which phrase to say instead: costs, maps with a certificate, guard-rails, held-out effect."""
 
-from calibration.substitution.advice import Advice, Suggestion, Suppressed, advise
+from calibration.substitution.advice import Advice, advise
 from calibration.substitution.effect import HeldOutEffect, held_out_effect, split_effect
 from calibration.substitution.guardrails import GuardRails
+from calibration.substitution.suggestion import Suggestion, Suppressed
 from calibration.substitution.transport import SubstitutionMap, transport_map
 
 __all__ = [

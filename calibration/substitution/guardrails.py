@@ -44,8 +44,13 @@ class GuardRails:
         A phrase used less often gets no advice.
     max_step
         Largest change in mean probability, in probability units.
+    min_gap
+        Smallest difference between observed and expected rate worth a person's attention.
+    family_error
+        Chance that a calibrated group gets any phrase past the test; divide it by the number of
+        groups that are advised at once.
     min_stability
-        Share of bootstrap replicates in which the same target must be chosen.
+        Share of bootstrap replicates that must keep the recommendation.
     informativeness_floor
         Share of the resolution Σ n_k (rate_k − rate)² that must be left after the swap.
     min_respondents
@@ -59,6 +64,8 @@ class GuardRails:
 
     min_n: float = 20
     max_step: float = 0.4
+    min_gap: float = 0.05
+    family_error: float = 0.05
     min_stability: float = 0.8
     informativeness_floor: float = 0.8
     min_respondents: int = 10
@@ -66,11 +73,17 @@ class GuardRails:
     forbidden: frozenset[tuple[str, str]] = frozenset()
 
     def __post_init__(self) -> None:
-        shares = (self.min_stability, self.informativeness_floor, self.max_step)
+        shares = (
+            self.min_stability,
+            self.informativeness_floor,
+            self.max_step,
+            self.min_gap,
+            self.family_error,
+        )
         if self.min_n < 1 or not all(0.0 <= share <= 1.0 for share in shares):
             msg = (
-                "GuardRails: min_n must be at least 1; max_step, min_stability and "
-                "informativeness_floor lie between 0 and 1."
+                "GuardRails: min_n must be at least 1; max_step, min_gap, family_error, "
+                "min_stability and informativeness_floor lie between 0 and 1."
             )
             raise CalibrationError(msg)
 

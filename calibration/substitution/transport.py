@@ -95,6 +95,10 @@ class SubstitutionMap:
         used = total > 0
         return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))
 
+    def weights_or_identity(self) -> FloatArray:
+        """Give the weights, or the map that changes nothing where there is none to use, (K, K)."""
+        return self.weights() if self.converged else np.eye(len(self.plan))
+
 
 def transport_map(
     cost: FloatArray,

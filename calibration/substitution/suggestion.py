@@ -1,0 +1,215 @@
+"""One phrase at a time through five doors: a suggestion, or the reason for silence.
+
+1. enough uses, and not a statement of 0 % or 100 %;
+2. evidence that the phrase is not right as often as readers expect, and by enough to matter;
+3. a permitted phrase that is surely better (``choice``), leaving the words informative;
+4. stability over bootstrap replicates;
+5. held out: 5-fold cross-fitted, the interval of the Brier difference lies below 0.
+
+The Brier score here is that of the phrases' means: what a listener who knows the phrase's average
+meaning would score. ``benchmarks/calibration_advice.py`` measures how often a calibrated reader
+gets advice and how often a planted fault is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.phrase_calibration import wilson
+from calibration.resample import multinomial_moments
+from calibration.substitution.choice import (
+    Setting,
+    best_target,
+    evident_phrases,
+    gain_bounds,
+    keeps,
+)
+from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.guardrails import SuppressionReason, cell_reason, resolution
+from calibration.tally import Tally
+
+__all__ = ["Suggestion", "Suppressed", "suggest"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Suggestion:
+    """Say ``target`` where you say ``source``.
+
+    Attributes
+    ----------
+    source, target
+        Phrases.
+    n
+        Uses of the source phrase.
+    observed, low, high
+        How often it was right, with its 95 % Wilson interval.
+    expected, target_expected
+        Mean confidence readers take from the source and from the target.
+    share
+        Share of the group's observations that used the source phrase.
+    stability
+        Share of bootstrap replicates that choose this target.
+    effect
+        Held-out effect of this one swap.
+    """
+
+    source: str
+    target: str
+    n: float
+    observed: float
+    low: float
+    high: float
+    expected: float
+    target_expected: float
+    share: float
+    stability: float
+    effect: HeldOutEffect | None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppressed:
+    """A phrase in use that got no advice, and why; ``detail`` carries the numbers."""
+
+    source: str
+    target: str | None
+    reason: SuppressionReason
+    detail: str
+
+
+def suggest(
+    tally: Tally, *, setting: Setting, bootstrap: int, splits: int, rng: np.random.Generator
+) -> tuple[tuple[Suggestion, ...], tuple[Suppressed, ...]]:
+    """Judge every phrase in use; suggestions come best first, silences in table order."""
+    n, mass = tally.n, tally.label_mass
+    evident = evident_phrases(n, mass, setting=setting)
+    boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    outcomes: list[Suggestion | Suppressed] = []
+    for source in map(int, np.flatnonzero(n > 0)):
+        silence = _early_silence(source, n, evident, setting)
+        if silence is not None:
+            outcomes.append(silence)
+            continue
+        bounds = gain_bounds(boot_n, boot_mass, source=source, setting=setting)
+        outcomes.append(_judge(_Case(tally, setting, source), bounds, splits, rng))
+    suggestions = [o for o in outcomes if isinstance(o, Suggestion)]
+    silences = tuple(o for o in outcomes if isinstance(o, Suppressed))
+    return tuple(sorted(suggestions, key=_benefit)), silences
+
+
+def _benefit(suggestion: Suggestion) -> float:
+    return 0.0 if suggestion.effect is None else suggestion.effect.brier_difference.value
+
+
+def _early_silence(
+    source: int, n: FloatArray, evident: BoolArray, setting: Setting
+) -> Suppressed | None:
+    name = setting.table.phrases[source]
+    if not setting.sources[source]:
+        return Suppressed(name, None, "protected", "a statement of 0 % or 100 %")
+    if n[source] < setting.rails.min_n:
+        detail = f"{n[source]:g} uses, {setting.rails.min_n:g} needed"
+        return Suppressed(name, None, "too few uses", detail)
+    if not evident[source]:
+        return Suppressed(name, None, "matches expectation", f"{n[source]:g} uses")
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Case:
+    """One phrase of one group, evidently off."""
+
+    tally: Tally
+    setting: Setting
+    source: int
+
+    def target(self, part: Tally) -> int:
+        return best_target(part.n, part.label_mass, source=self.source, setting=self.setting)
+
+    def swap(self, part: Tally) -> FloatArray:
+        """Map that replaces the phrase by the target a part of the data would choose."""
+        weights = np.eye(part.n_phrases)
+        weights[self.source] = 0.0
+        weights[self.source, self.target(part)] = 1.0
+        return weights
+
+    def silence(self, target: int, reason: SuppressionReason, detail: str) -> Suppressed:
+        names = self.setting.table.phrases
+        return Suppressed(names[self.source], names[target], reason, detail)
+
+
+def _judge(
+    case: _Case, bounds: FloatArray, splits: int, rng: np.random.Generator
+) -> Suggestion | Suppressed:
+    rails, target = case.setting.rails, case.target(case.tally)
+    if target == case.source:
+        return _no_target(case)
+    stability = float(np.mean(keeps(bounds, target=target))) if len(bounds) else float("nan")
+    if not stability >= rails.min_stability:
+        detail = f"kept in {stability:.0%} of replicates, {rails.min_stability:.0%} needed"
+        return case.silence(target, "unstable", detail)
+    kept = _resolution_kept(case.tally, case.source, target)
+    if kept < rails.informativeness_floor:
+        detail = f"{kept:.0%} of the resolution is left, {rails.informativeness_floor:.0%} needed"
+        return case.silence(target, "less informative", detail)
+    effect = _swap_effect(case, splits, rng)
+    if not effect.brier_difference.high < 0.0:
+        detail = f"held-out Brier difference {effect.brier_difference.summary()}"
+        return case.silence(target, "no clear improvement", detail)
+    return _suggestion(case, target, stability, effect)
+
+
+def _no_target(case: _Case) -> Suppressed:
+    """Name the guard-rail if a better phrase exists behind one."""
+    setting = case.setting
+    free = replace(setting, allowed=np.ones_like(setting.allowed))
+    target = replace(case, setting=free).target(case.tally)
+    if target == case.source:
+        name = setting.table.phrases[case.source]
+        return Suppressed(name, None, "no better phrase", "no phrase of the table is surely closer")
+    reason = cell_reason(case.source, target, phrase_table=setting.table, guard_rails=setting.rails)
+    return case.silence(target, reason, "the best phrase is not permitted")
+
+
+def _resolution_kept(tally: Tally, source: int, target: int) -> float:
+    n, mass = tally.n, tally.label_mass
+    before = resolution(n, mass)
+    after_n, after_mass = n.copy(), mass.copy()
+    after_n[target] += after_n[source]
+    after_mass[target] += after_mass[source]
+    after_n[source] = after_mass[source] = 0.0
+    return resolution(after_n, after_mass) / before if before > 0 else 1.0
+
+
+def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutEffect:
+    return held_out_effect(
+        case.tally,
+        fit=case.swap,
+        tables=case.setting.tables,
+        means=case.setting.means,
+        variances=np.zeros_like(case.setting.variances),
+        folds=5,
+        splits=splits,
+        rng=rng,
+    )
+
+
+def _suggestion(case: _Case, target: int, stability: float, effect: HeldOutEffect) -> Suggestion:
+    tally, setting, source = case.tally, case.setting, case.source
+    n, mass = tally.n, tally.label_mass
+    low, high = wilson(mass, n)
+    return Suggestion(
+        source=setting.table.phrases[source],
+        target=setting.table.phrases[target],
+        n=float(n[source]),
+        observed=float(mass[source] / n[source]),
+        low=float(low[source]),
+        high=float(high[source]),
+        expected=float(setting.means[source]),
+        target_expected=float(setting.means[target]),
+        share=float(n[source] / tally.total),
+        stability=stability,
+        effect=effect,
+    )
