@@ -162,10 +162,9 @@ def _department_note(content: RadiologistContent, composer: Composer) -> tuple[P
     words = composer.style.strings
     text = ""
     if content.department is None:
-        text = f"{words('phrase_chart.key.department')}: {words('state.not_computed')}"
+        text = words("radiologist.department", state=words("state.not_computed"))
     elif isinstance(content.department, SuppressedCell):
-        state = state_of(content.department, words)
-        text = f"{words('phrase_chart.key.department')}: {state}"
+        text = words("radiologist.department", state=state_of(content.department, words))
     prose = Prose(text, NOTE, palette.muted)
     return prose, prose.height(composer.body.width)
 

@@ -88,7 +88,7 @@ def _reading(composer: Composer, content: RadiologistContent) -> None:
     """Two columns: how to read it, what it is not; then whom to ask."""
     words, head = composer.style.strings, content.masthead
     sides = (
-        (words("radiologist.how"), how_to_read(words)),
+        (words("radiologist.how"), how_to_read(content, words=words)),
         (words("radiologist.not"), what_it_is_not(content, words=words)),
     )
     width = (composer.body.width - 2 * GUTTER) / 2

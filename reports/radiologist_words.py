@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.numbers import count, decimal, interval, percent, percent_interval, points
@@ -44,9 +46,15 @@ def tendency(content: RadiologistContent, *, words: Strings) -> str:
     return words(f"tendency.{key}", slope=decimal(slope.value, 2), interval=span)
 
 
-def how_to_read(words: Strings) -> tuple[str, ...]:
-    """Paragraphs of the reading guide."""
-    return words.series("how")
+def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
+    """Explain the signs that are drawn, and no others."""
+    overall, department = content.overall, content.department
+    shown = ["band"]
+    if not isinstance(overall, SuppressedCell) and not all(map(math.isnan, overall.phrases.shrunk)):
+        shown.append("shrunk")
+    if department is not None and not isinstance(department, SuppressedCell):
+        shown.append("department")
+    return tuple(words(f"how.{key}") for key in (*shown, "side"))
 
 
 def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:

@@ -238,7 +238,7 @@ def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
 
     assert bars(with_line) > 5
     assert bars(without) == 0
-    assert "department: not shown: fewer than 5 readers" in strings(without)
+    assert "Department: not shown: fewer than 5 readers." in strings(without)
 
 
 def test_a_review_of_four_readers_names_none_of_them() -> None:

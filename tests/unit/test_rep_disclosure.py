@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+
 from reports import committee, content, html, radiologist
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.marks import Drawing, Text
@@ -51,6 +53,18 @@ def test_a_period_below_the_minimum_loses_its_count_too() -> None:
     period = replace(filled.trend[0], n=7)
     guarded = guard_radiologist(replace(filled, trend=(period,)))
     assert guarded.trend == (replace(period, n=0, gap=content.SuppressedCell(20)),)
+
+
+def test_rates_drawn_toward_a_withheld_department_are_withheld_too() -> None:
+    filled = samples.radiologist(department=False)
+    assert not isinstance(filled.overall, content.SuppressedCell)
+    assert not np.isnan(filled.overall.phrases.shrunk).all()
+    guarded = guard_radiologist(filled)
+    assert not isinstance(guarded.overall, content.SuppressedCell)
+    assert np.isnan(guarded.overall.phrases.shrunk).all()
+    printed = strings(radiologist.pages(filled, style=Style()))
+    assert "drawn toward the department" not in printed
+    assert "Open diamond" not in printed
 
 
 def test_not_computed_advice_stays_not_computed() -> None:
