@@ -26,7 +26,8 @@ NAME_WORD: Final = rf"[{UPPER}](?:[{LOWER}{UPPER}]|['’`-](?=[{UPPER}{LOWER}]))
 _WORD: Final = re.compile(NAME_WORD)
 _INITIAL: Final = re.compile(rf"[{UPPER}](?:\.(?:[ \t]?-?[{UPPER}]\.)?|(?![\w'’]))")
 _PARTICLE: Final = re.compile(
-    r"(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten|st\.|y|e"
+    r"(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten"
+    r"|st\.|y|e"
     r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
     re.IGNORECASE,
 )
@@ -37,7 +38,8 @@ _CREDENTIAL: Final = re.compile(
 )
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _WRAP: Final = re.compile(
-    rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for|from|regarding)\b))"
+    rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for"
+    rf"|from|regarding)\b))"
 )
 """A line break inside a name, where what follows goes on as a sentence does."""
 _MIN_WRAPPED: Final = 45

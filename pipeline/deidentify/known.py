@@ -28,7 +28,8 @@ __all__ = [
     "number_candidates",
 ]
 
-_PART: Final = re.compile(r"[A-Za-z]{0,8}\d[A-Za-z0-9]{0,40}|[A-Z]{1,6}(?=[-_.#/ ]\d)")
+_FIGURES: Final = re.compile(r"\d[A-Za-z0-9]{0,40}")
+_LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,8}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
 _MAX_PARTS: Final = 5
 _NOT_ALNUM: Final = re.compile(r"[^a-z0-9]")
@@ -112,19 +113,35 @@ def _numbers(text: str, known: KnownIdentifiers) -> Iterator[Found]:
 
 def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
     """Give runs of letter-digit parts joined by one separator: each part, and up to five joined."""
-    parts = [match.span() for match in _PART.finditer(text)]
+    parts = _parts(text)
     for first, (start, end) in enumerate(parts):
         folded = text[start:end].casefold()
-        has_digit = _has_digit(folded)
-        if has_digit and len(folded) >= _MIN_DIGITS:
+        if len(folded) >= _MIN_DIGITS and _has_digit(folded):
             yield start, end, folded
         for following, stop in parts[first + 1 : first + _MAX_PARTS]:
             if following - end > 2 or _JOINER.fullmatch(text, end, following) is None:
                 break
             end = stop
             folded += text[following:stop].casefold()
-            if _has_digit(folded):
-                yield start, end, folded
+            yield start, end, folded
+
+
+def _parts(text: str) -> list[tuple[int, int]]:
+    """Find figures with the letters around them, and capitals a separator before them."""
+    parts: list[tuple[int, int]] = []
+    done = 0
+    for match in _FIGURES.finditer(text):
+        start = match.start()
+        if start < done:
+            continue
+        before = _LETTERS.search(text[max(done, start - 9) : start])
+        if before and before.group("gap"):
+            parts.append((start - len(before.group()), start - 1))
+        elif before:
+            start -= len(before.group())
+        done = match.end()
+        parts.append((start, done))
+    return parts
 
 
 def _has_digit(word: str) -> bool:

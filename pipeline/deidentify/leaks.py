@@ -27,8 +27,9 @@ from pipeline.deidentify.known import (
     number_candidates,
 )
 from pipeline.deidentify.lexicon import Lexicon
-from pipeline.deidentify.rules import Word, capitals, guards
-from pipeline.deidentify.rules import words as words_of
+from pipeline.deidentify.rules import Word, guards
+from pipeline.deidentify.rules.words import capital_words
+from pipeline.deidentify.rules.words import words as words_of
 
 __all__ = ["LeakScan"]
 
@@ -79,20 +80,21 @@ class LeakScan:
 
     def hits(self, text: str) -> int:
         """Count identifiers left in a cleaned text."""
-        found = sum(number in self.numbers for number in number_candidates(text))
-        every = words_of(text)
-        words = capitals(every)
+        found = (
+            sum(number in self.numbers for number in number_candidates(text)) if self.numbers else 0
+        )
+        words = capital_words(text) if self.rare or self.pairs else []
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
-        return found + paired + (self._unguarded(text, every, suspects) if suspects else 0)
+        return found + paired + (self._unguarded(text, suspects) if suspects else 0)
 
     def _is_pair(self, text: str, a: Word, b: Word) -> bool:
         if frozenset((a.folded, b.folded)) not in self.pairs:
             return False
         return _BESIDE.fullmatch(text, a.end, b.start) is not None
 
-    def _unguarded(self, text: str, every: list[Word], suspects: list[Word]) -> int:
-        spans = list(guards.find(text, every, self.lexicon))
+    def _unguarded(self, text: str, suspects: list[Word]) -> int:
+        spans = list(guards.find(text, words_of(text), self.lexicon))
         return sum(
             not any(start <= word.start and word.end <= end for start, end in spans)
             for word in suspects

@@ -5,12 +5,13 @@ A hospital may lay its own lists over ours: a file of the same name in its folde
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
-__all__ = ["Lexicon", "load"]
+__all__ = ["Lexicon", "load", "triggers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,17 @@ def load(folder: Path | None = None) -> Lexicon:
         cities=_words("cities", folder),
         hospitals=_words("hospitals", folder),
     )
+
+
+def triggers(name: str) -> frozenset[str]:
+    """Give the words that call a rule, by the name of their list."""
+    return frozenset(_triggers()[name])
+
+
+@cache
+def _triggers() -> dict[str, list[str]]:
+    path = resources.files("pipeline.deidentify").joinpath("words", "triggers.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def _words(name: str, folder: Path | None) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Report text inside HTML or XHTML → lines; no entity is expanded but characters, nothing fetched."""
+"""Report text inside HTML → lines; only character references are decoded, nothing is fetched."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import Final
 
 __all__ = ["plain_text"]
 
-_BREAKS: Final = frozenset({
-    "p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol", "section",
-    "dt", "dd", "pre", "blockquote", "header", "footer",
-})  # fmt: skip
+_BREAKS: Final = frozenset(
+    ("p br div li tr h1 h2 h3 h4 h5 h6 table ul ol section dt dd pre blockquote header footer").split()
+)
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")

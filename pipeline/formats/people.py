@@ -50,7 +50,8 @@ class Person:
         """The identifier, or one made from the name, the same in every message."""
         if self.identifier:
             return self.identifier
-        return f"name:{self.family} {self.given.split()[0] if self.given else ''}".upper().rstrip()
+        first = self.given.split()[0] if self.given else ""
+        return "name:" + f"{self.family} {first}".upper().rstrip()
 
     def is_same(self, other: Person) -> bool:
         """Compare by family name, and by the first letter of the given name where both have one."""

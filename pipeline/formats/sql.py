@@ -57,7 +57,7 @@ def read(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
             names = _names(list(rows.keys()), options)
             yield from batches("query", _rows(rows, names), size=options.batch_rows)
     except SQLAlchemyError as error:
-        msg = f"input.query: the database refused it ({type(error).__name__}). Try it in a client first."
+        msg = f"input.query: refused by the database ({type(error).__name__}). Try it in a client."
         raise InputError(msg) from None
     finally:
         engine.dispose()
@@ -69,7 +69,8 @@ def _engine(source: str) -> sqlalchemy.Engine:
     except (SQLAlchemyError, ImportError, ValueError) as error:
         msg = (
             f"The database address cannot be used ({type(error).__name__}). "
-            "It reads dialect+driver://user:password@host/database, and the driver must be installed."
+            "It reads dialect+driver://user:password@host/database, and the driver must be "
+            "installed."
         )
         raise ConfigurationError(msg) from None
 

@@ -16,14 +16,17 @@ _ONES: Final = r"(?:one|two|three|four|five|six|seven|eight|nine)"
 _FIGURES: Final = re.compile(r"(?:9\d|1[0-3]\d)(?!\d)")
 _UNIT: Final = re.compile(
     r"[ \t-]{0,2}(?:(?:years?|yrs?\.?|y\.?)"
-    r"(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)|[ \t]?/[ \t]?o\b)?(?![a-z])(?:[ \t]?/?[ \t]?[mf]\b)?"
+    r"(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)"
+    r"|[ \t]?/[ \t]?o\b)?(?![a-z])(?:[ \t]?/?[ \t]?[mf]\b)?"
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
-    r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx|history|and)\b)"
+    r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
+    r"|history|and)\b)"
     r"|[mf](?=[ \t]?(?:[,;]|$)))",
     re.IGNORECASE,
 )
 _SPELT: Final = re.compile(
-    rf"(?:[ \t-](?:and[ \t-])?(?:{_ONES}|ten|eleven|twelve))?[ \t-](?:years?|yrs?|yo|y/o)(?:[ \t-](?:old|of[ \t]age))?\b",
+    rf"(?:[ \t-](?:and[ \t-])?(?:{_ONES}|ten|eleven|twelve))?[ \t-](?:years?|yrs?|yo"
+    rf"|y/o)(?:[ \t-](?:old|of[ \t]age))?\b",
     re.IGNORECASE,
 )
 _HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)

@@ -10,62 +10,51 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, UPPER, name_end
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
 __all__ = ["RULES", "TITLES"]
 
-TITLES: Final = frozenset({
-    "dr", "drs", "doctor", "doctors", "prof", "professor", "mr", "mrs", "ms", "miss", "mx", "messrs",
-    "sra", "sr", "mme", "herr", "frau", "fr", "rev", "sister", "nurse", "rn", "np", "pa", "pa-c", "aprn",
-    "crnp", "arnp", "capt", "lt", "sgt", "col", "maj", "dame", "sir", "rabbi", "father", "resident",
-    "attending", "fellow", "technologist", "radiologist", "physician", "intern", "registrar", "surgeon",
-    "consultant", "hospitalist", "intensivist", "pulmonologist", "oncologist", "cardiologist", "rt",
-})  # fmt: skip
+TITLES: Final = triggers("titles")
 _NOT_OPENING: Final = frozenset({"law", "member", "named", "partner", "twin", "father", "sister"})
-_WORD_TITLES: Final = frozenset({
-    "nurse", "doctor", "doctors", "resident", "attending", "fellow", "technologist", "radiologist",
-    "physician", "intern", "registrar", "surgeon", "consultant", "hospitalist", "intensivist",
-    "pulmonologist", "oncologist", "cardiologist", "professor", "drs", "dr",
-})  # fmt: skip
+_WORD_TITLES: Final = triggers("titles_in_small_letters")
 _WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"})
 _TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
-_START: Final = rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la|al|el|bin)\b)"
+_START: Final = (
+    rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la"
+    rf"|al|el|bin)\b)"
+)
 _AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}(?:\n[ \t]{{0,4}})?|[ \t]{{1,3}}){_START}")
 _AFTER_LOWER_TITLE: Final = re.compile(
     rf"(?:\.[ \t]{{0,3}}|[ \t]{{1,3}})([{LOWER}][{LOWER}'’-]{{1,30}})(?![\w])"
 )
-_ROLES: Final = frozenset({
-    "by", "physician", "provider", "clinician", "radiologist", "doctor", "consultant", "registrar",
-    "practitioner", "md", "surgeon", "resident", "fellow", "attending", "technologist", "technician",
-    "tech", "sonographer", "transcriptionist", "radiographer", "interpreter", "signatory", "author",
-    "typist", "recipient", "nurse", "name", "patient", "pt", "referring", "ordering", "requesting",
-    "dictating", "attn", "attention", "cc", "copy", "to", "re", "from", "signature", "signed", "pcp",
-    "contact", "kin", "guardian", "record", "interpreting", "reading", "reader", "reviewer",
-    "dictated", "transcribed", "read", "verified", "approved", "finalized", "finalised", "reported",
-    "interpreted", "reviewed", "performed", "assistant", "supervisor", "faculty", "staff", "intern",
-    "ordered", "requested", "notified", "operator", "radiologists", "physicians", "residents", "s",
-    "caller", "responsible", "principal", "verifier", "dictator", "examiner", "requester", "who",
-    "person", "individual", "communicated", "called", "informed", "discussed", "clerk", "witness",
-})  # fmt: skip
+_ROLES: Final = triggers("roles")
 _AFTER_ROLE: Final = re.compile(
-    rf"(?:[ \t](?:name|signature|of[ \t]record|\d)\b)?(?:\(s\)|[ \t]?\([^)\n]{{1,20}}\))?[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_START}",
+    rf"(?:[ \t](?:name|signature|of[ \t]record|\d)\b)?(?:\(s\)"
+    rf"|[ \t]?\([^)\n]{{1,20}}\))?[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_START}",
     re.ASCII,
 )
 _VERBS: Final = re.compile(
-    r"\b(?:dictated|transcribed|signed(?:[ \t]off)?|report|read|interpreted|reviewed|verified|approved"
-    r"|authenticated|finali[sz]ed|typed|supervised|co-?signed|attested|acknowledged|reported|ordered"
+    r"\b(?:dictated|transcribed|signed(?:[ \t]off)?|report|read|interpreted|reviewed"
+    r"|verified|approved"
+    r"|authenticated|finali[sz]ed|typed|supervised|co-?signed|attested|acknowledged|reported"
+    r"|ordered"
     r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
-    r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified|sent|done"
-    r"|preliminary|prelim|impression|addendum|addended|amended|corrected|correction|resulted|protocoled"
-    r"|completed|created|generated|discussed|taken|examined|evaluated|followed|treated|inserted|removed)"
+    r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified"
+    r"|sent|done"
+    r"|preliminary|prelim|impression|addendum|addended|amended|corrected|correction|resulted"
+    r"|protocoled"
+    r"|completed|created|generated|discussed|taken|examined|evaluated|followed|treated"
+    r"|inserted|removed)"
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,
 )
 _TOLD: Final = re.compile(
-    r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon|pag|text|messag|email|fax"
-    r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed|escalat|hand)\w{0,7}"
+    r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon"
+    r"|pag|text|messag|email|fax"
+    r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed"
+    r"|escalat|hand)\w{0,7}"
     r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\bd/|\bw/)$",
     re.IGNORECASE,
 )
@@ -76,7 +65,8 @@ _AND: Final = re.compile(
     rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
 )
 _ATTESTED: Final = re.compile(
-    r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify|personally|agree|reviewed"
+    r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify"
+    r"|personally|agree|reviewed"
     r"|the|did|performed|interpreted|supervised|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
 )
 _BABY: Final = re.compile(r"\b(?:baby|infant|bb|bg)[ \t]$", re.IGNORECASE)
@@ -106,7 +96,7 @@ def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _spelt_title(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    """A title in small letters (nurse Maria L.): no word, or a word with an initial."""
+    """Find a title in small letters (nurse Maria L.): no word, or a word with an initial."""
     match = None if word.capital else _SPACE.match(text, word.end)
     if match is None:
         return
@@ -198,15 +188,8 @@ def _following(text: str, end: int, lexicon: Lexicon, rule: str) -> Iterator[Fou
         end = stop
 
 
-_TELLING: Final = frozenset({"told", "notified", "informed", "alerted", "paged", "called", "texted",
-    "phoned", "telephoned", "messaged", "emailed", "named", "advised", "contacted", "per", "notify",
-    "call", "via", "reached", "updated", "asked"})  # fmt: skip
-_RELATIVES: Final = frozenset({"wife", "husband", "spouse", "partner", "son", "daughter", "mother",
-    "father", "mom", "dad", "brother", "sister", "aunt", "uncle", "niece", "nephew", "cousin",
-    "grandson", "granddaughter", "grandmother", "grandfather", "caregiver", "guardian", "friend",
-    "neighbor", "neighbour", "roommate", "fiance", "fiancee", "in-law", "law", "named", "stepson",
-    "stepdaughter", "stepmother", "stepfather", "grandma", "grandpa", "boyfriend", "girlfriend",
-    "twin", "sibling", "parent", "carer", "proxy", "member"})  # fmt: skip
+_TELLING: Final = triggers("telling")
+_RELATIVES: Final = triggers("relatives")
 
 RULES: Final = (
     Rule(_ROLES, _labelled),

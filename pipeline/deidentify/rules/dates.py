@@ -31,15 +31,18 @@ _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
 _NTH: Final = r"(?:[ \t]?(?:st|nd|rd|th)\b)?"
 _RANGE: Final = rf"(?:[ \t]?(?:-|–|and|to|&|through)[ \t]?{_DAY}{_NTH})?"
 _UNIT: Final = (
-    r"(?![ \t-]?(?:mm|cm|x\b|weeks?|wks?|months?|days?|years?|hours?|min|of\b|%|ml|mg|views?|images?"
+    r"(?![ \t-]?(?:mm|cm|x\b|weeks?|wks?|months?|days?|years?|hours?|min|of\b|%|ml|mg|views?"
+    r"|images?"
     r"|hu\b|fr\b|lesions?|nodules?|ribs?|percent)|[/.:]\d|-\d)"
 )
 _DAY_YEAR: Final = re.compile(
-    rf"\.?[ \t./-]{{0,3}}{_DAY}{_NTH}{_RANGE}[,. \t/-]{{1,3}}(?:of[ \t]|in[ \t])?{_SHORT}(?![ \t]?(?:mm|cm)\b)",
+    rf"\.?[ \t./-]{{0,3}}{_DAY}{_NTH}{_RANGE}[,. \t/-]{{1,3}}(?:of[ \t]"
+    rf"|in[ \t])?{_SHORT}(?![ \t]?(?:mm|cm)\b)",
     re.IGNORECASE,
 )
 _WRAPPED: Final = re.compile(
-    rf"\.?[ \t]?\n?[ \t]{{0,4}}{_DAY}{_NTH},?[ \t]?\n?[ \t]{{0,4}}{_YEAR}|,?[ \t]?\n[ \t]{{0,4}}{_YEAR}",
+    rf"\.?[ \t]?\n?[ \t]{{0,4}}{_DAY}{_NTH},?[ \t]?\n?[ \t]{{0,4}}{_YEAR}"
+    rf"|,?[ \t]?\n[ \t]{{0,4}}{_YEAR}",
     re.I,
 )
 _YEAR_ONLY: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?(?:{_YEAR}|['’]\d\d(?!\d))", re.I)
@@ -54,7 +57,8 @@ _DAY_BEFORE: Final = re.compile(
 _YEAR_BEFORE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[ \t,./-]{1,2}$")
 _DAY_AFTER: Final = re.compile(rf"[ \t./-]{{0,2}}{_DAY}{_NTH}", re.IGNORECASE)
 _CUE: Final = re.compile(
-    r"\b(?:in|since|last|next|this|early|late|mid|from|until|till|by|of|during|through|dated)[ \t-]$",
+    r"\b(?:in|since|last|next|this|early|late|mid|from|until|till|by|of|during|through"
+    r"|dated)[ \t-]$",
     re.IGNORECASE,
 )
 _WEEKDAY_CUE: Final = re.compile(r"\b(?:on|last|this|next|since|until|from)[ \t]$", re.IGNORECASE)

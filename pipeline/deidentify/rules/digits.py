@@ -58,12 +58,14 @@ _DATE_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(
-    r"(?:\b(?:d\.?o\.?b\.?|date[ds]?(?:[ \t]of[ \t]\w{1,10})?|born(?:[ \t]on)?)[ \t]?[:#]?[ \t]{0,3})$",
+    r"(?:\b(?:d\.?o\.?b\.?|date[ds]?(?:[ \t]of[ \t]\w{1,10})?"
+    r"|born(?:[ \t]on)?)[ \t]?[:#]?[ \t]{0,3})$",
     re.IGNORECASE,
 )
 _SIX: Final = re.compile(r"\d{6}(?!\d)")
 _BIRTH: Final = re.compile(
-    r"\b(?:born|birth[ \t]?year|year[ \t]of[ \t]birth|YOB|D\.?O\.?B\.?)[ \t]?[:=]?[ \t]{0,2}(?:in[ \t])?$",
+    r"\b(?:born|birth[ \t]?year|year[ \t]of[ \t]birth|YOB"
+    r"|D\.?O\.?B\.?)[ \t]?[:=]?[ \t]{0,2}(?:in[ \t])?$",
     re.IGNORECASE,
 )
 _BIRTH_YEAR: Final = re.compile(rf"{_YEAR}(?![\w/-])")

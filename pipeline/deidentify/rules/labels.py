@@ -9,27 +9,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.result import Category
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word
 
 __all__ = ["ID_RULES", "PHONE_RULES"]
 
-_STRONG: Final = frozenset({
-    "mrn", "emrn", "epmrn", "empi", "npi", "dea", "csn", "fin", "har", "pid", "ssn", "nhs", "ohip",
-    "phn", "hcn", "upin", "accession", "acc", "acn", "mr", "rec", "record", "records", "accn", "accno",
-    "medicare", "medicaid", "uid", "guid", "ss", "uhid", "hin", "nric", "cpf", "lmrn", "urn", "ur",
-})  # fmt: skip
-_WEAK: Final = frozenset({
-    "patient", "pt", "hospital", "unit", "chart", "visit", "encounter", "enc", "account", "acct",
-    "order", "ord", "req", "requisition", "exam", "study", "case", "film", "report", "document",
-    "doc", "reference", "ref", "image", "specimen", "member", "policy", "group", "beneficiary",
-    "insurance", "license", "licence", "lic", "certificate", "device", "serial", "lot", "episode",
-    "registration", "reg", "card", "placer", "filler", "procedure", "job", "dictation", "subscriber",
-    "transcription", "confirmation", "security", "s/n", "claim", "invoice", "plate", "vehicle",
-    "badge", "employee", "staff", "student", "passport", "model", "id", "identifier", "employer",
-})  # fmt: skip
+_STRONG: Final = triggers("labels_of_numbers")
+_WEAK: Final = triggers("labels_of_numbers_with_a_noun")
 _SEPARATORS: Final = (
     r"[ \t]{0,3}(?:(?:is|was|of)\b|[:#=–-])?[ \t]{0,3}[#:]?[ \t]{0,8}(?:\n[ \t]{0,4})?"
 )
@@ -41,7 +29,8 @@ _VALUE: Final = (
     r"(?:[ ]\d{2,5}(?![\d./:-])){0,4})"
 )
 _AFTER_STRONG: Final = re.compile(
-    rf"\.?(?:/[A-Za-z]{{1,10}}|[ \t](?:record|rec)\b)?[ \t]?(?:\([A-Za-z /]{{1,12}}\)[ \t]?)?{_NOUN}?{_SEPARATORS}{_VALUE}",
+    rf"\.?(?:/[A-Za-z]{{1,10}}|[ \t](?:record"
+    rf"|rec)\b)?[ \t]?(?:\([A-Za-z /]{{1,12}}\)[ \t]?)?{_NOUN}?{_SEPARATORS}{_VALUE}",
     re.IGNORECASE,
 )
 _AFTER_WEAK: Final = re.compile(
@@ -50,11 +39,7 @@ _AFTER_WEAK: Final = re.compile(
 _MORE: Final = re.compile(rf"[ \t]?(?:,|/|&|and|or|;)[ \t]{{0,2}}{_VALUE}", re.IGNORECASE)
 _DATE_LIKE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}$|\d{1,2}/\d{2,4}$")
 
-_PHONE_WORDS: Final = frozenset({
-    "pager", "paged", "page", "beeper", "bleep", "pgr", "phone", "telephone", "tel", "ph", "cell",
-    "mobile", "fax", "voalte", "vocera", "spectralink", "ascom", "hotline", "room", "callback",
-    "contact", "desk", "office", "call", "called", "zone", "dect", "facsimile", "landline", "home", "work",
-})  # fmt: skip
+_PHONE_WORDS: Final = triggers("labels_of_phones")
 _AFTER_PHONE: Final = re.compile(
     r"(?:[ \t](?:number|no|at|on|is|phone|id))?\.?[ \t]?[.:#=(]{0,3}[ \t]{0,3}(?:at[ \t])?"
     r"((?:\+?\d|\(\d)(?:\d|[() .-](?=[\d(])){2,18}(?:[ \t]?(?:x|ext\.?)[ \t]?\d{2,6})?)"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
@@ -23,36 +23,51 @@ _BEFORE_KIND: Final = re.compile(
     rf"(?<![\w^.-]){_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}}[ \t]$"
 )
 _MORE_KIND: Final = re.compile(
-    r"(?:[ \t](?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)|System|Network|Partners|Services|Sciences|Group|Campus|Clinic"
-    r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists|Department|Trust|Foundation|Regional|Memorial|HSC"
-    r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
+    r"(?:[ \t](?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)|System|Network"
+    r"|Partners|Services|Sciences|Group|Campus|Clinic"
+    r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
+    r"|Department|Trust|Foundation|Regional|Memorial|HSC"
+    r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
+    r"|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
 )
 _TAIL: Final = re.compile(
-    rf"[ \t](?:(?:of|at|in|OF|AT)[ \t](?:the[ \t])?)?(?:{NAME_WORD})(?:[ \t]{NAME_WORD}){{0,2}}(?=[ \t]*(?:[.,;)\n]|$))"
-    rf"|[ \t](?:of|OF|at)[ \t](?:the[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}|[ \t]?[-–][ \t]?{NAME_WORD}(?:[ \t]{NAME_WORD})?(?=[ \t]*(?:[.,;)\n]|$))"
+    rf"[ \t](?:(?:of|at|in|OF|AT)[ \t](?:the[ \t])?)?(?:{NAME_WORD})"
+    rf"(?:[ \t]{NAME_WORD}){{0,2}}(?=[ \t]*(?:[.,;)\n]|$))"
+    rf"|[ \t](?:of|OF|at)[ \t](?:the[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}"
+    rf"|[ \t]?[-–][ \t]?{NAME_WORD}(?:[ \t]{NAME_WORD})?(?=[ \t]*(?:[.,;)\n]|$))"
 )
 _FROM: Final = re.compile(
-    r"(?:\b(?:transfer(?:red)?(?:[ \t](?:in|here))?[ \t](?:from|to)|admitted[ \t](?:to|at|from)|referred[ \t](?:from|by|to)|outside[ \t](?:hospital|facility|institution),?"
-    r"|(?:study|exam|ct|films?|images?|radiographs?|imaging|scan|mri|x-?ray|report|hospitali[sz]ation|admission|visit|surgery|patient|presented|sent|arrived|here|direct|facility)[ \t](?:from|at)"
-    r"|(?:performed|obtained|acquired|seen|treated|hospitali[sz]ed|evaluated|done|imaged|presented|discharged|followed|scanned|underwent|read|dictated|interpreted|cared[ \t]for|stay)[ \t](?:at|from|to|by)"
-    r"|osh[ \t]?[(,:-])[ \t]{0,2}(?:the[ \t])?|^[ \t]{0,6}(?:facility|site|location|hospital|institution|campus|performed[ \t]at|exam[ \t]location|organization)[ \t]?:[ \t]{0,4})$",
+    r"(?:\b(?:transfer(?:red)?(?:[ \t](?:in|here))?[ \t](?:from|to)|admitted[ \t](?:to|at"
+    r"|from)|referred[ \t](?:from|by|to)|outside[ \t](?:hospital|facility|institution),?"
+    r"|(?:study|exam|ct|films?|images?|radiographs?|imaging|scan|mri|x-?ray|report"
+    r"|hospitali[sz]ation|admission|visit|surgery|patient|presented|sent|arrived|here|direct"
+    r"|facility)[ \t](?:from|at)"
+    r"|(?:performed|obtained|acquired|seen|treated|hospitali[sz]ed|evaluated|done|imaged"
+    r"|presented|discharged|followed|scanned|underwent|read|dictated|interpreted"
+    r"|cared[ \t]for|stay)[ \t](?:at|from|to|by)"
+    r"|osh[ \t]?[(,:-])[ \t]{0,2}(?:the[ \t])?|^[ \t]{0,6}(?:facility|site|location|hospital"
+    r"|institution|campus|performed[ \t]at|exam[ \t]location|organization)[ \t]?:[ \t]{0,4})$",
     re.IGNORECASE,
 )
 _PLACE: Final = re.compile(rf"{_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}}")
 _DEPARTMENT: Final = re.compile(
-    rf"^[ \t]{{0,8}}({_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}})[ \t]{{0,4}}\n[ \t]{{0,8}}(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
+    rf"^[ \t]{{0,8}}"
+    rf"({_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}})[ \t]{{0,4}}\n[ \t]{{0,8}}"
+    rf"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
     re.M,
 )
 _POST: Final = (
     r"(?:\d{5}(?:-\d{4})?(?!\d)|[A-Z]\d[A-Z][ ]?\d[A-Z]\d|[A-Z]{1,2}\d[A-Z\d]?[ ]\d[A-Z]{2})"
 )
 _TOWN: Final = re.compile(
-    rf"(?<![\w^.-])((?:(?:St|Ft|Mt|Ste)\.?[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}),[ \t]{{0,2}}$"
+    rf"(?<![\w^.-])((?:(?:St|Ft|Mt"
+    rf"|Ste)\.?[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}),[ \t]{{0,2}}$"
 )
 _THEN_POST: Final = re.compile(rf",?[ \t]{{1,2}}{_POST}")
 _ENDS_LINE: Final = re.compile(r"[ \t]*(?:$|\n|[.;)]|,[ \t]?(?:USA|U\.S\.A\.|Canada))", re.M)
 _STREET: Final = re.compile(
-    rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East|West)[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]$"
+    rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East"
+    rf"|West)[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]$"
 )
 _SUITE: Final = re.compile(
     r"\.?(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
@@ -200,30 +215,11 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
                 yield Found(word.start, end, "LOCATION", "town-listed", sure=False)
 
 
-KINDS: Final = frozenset({
-    "hospital", "hospitals", "medical", "clinic", "clinics", "health", "healthcare", "regional", "infirmary",
-    "hospice", "sanatorium", "imaging", "rehab", "rehabilitation", "institute", "memorial", "university",
-    "manor", "associates", "va", "vamc", "trust", "general", "hsc", "nursing", "surgery", "cancer", "children",
-    "permanente", "radiology", "care", "methodist", "presbyterian", "baptist", "lutheran", "adventist", "mercy",
-    "samaritan", "veterans",
-})  # fmt: skip
+KINDS: Final = triggers("kinds_of_hospital")
 """Words that make the capitalised words before them the name of a hospital."""
-_PLAIN_STATES: Final = frozenset({
-    "az", "ca", "fl", "ga", "il", "ia", "ks", "ky", "mn", "mo", "nv", "nh", "nj", "nm", "ny", "nc", "oh", "ri", "sc", "sd",
-    "tn", "tx", "ut", "vt", "wa", "wv", "wi", "wy", "on", "qc", "bc", "sk", "ns", "nsw", "vic", "qld",
-})  # fmt: skip
-_STATES: Final = _PLAIN_STATES | {
-    "al", "ak", "ar", "co", "ct", "de", "dc", "hi", "id", "in", "la", "me", "md", "ma", "mi", "ms", "mt", "ne", "nd", "ok",
-    "or", "pa", "va", "pr", "ab", "mb", "nb", "nl", "pe", "uk", "alabama", "alaska", "arizona", "arkansas", "california",
-    "colorado", "connecticut", "delaware", "florida", "georgia", "hawaii", "idaho", "illinois", "indiana", "iowa", "kansas",
-    "kentucky", "louisiana", "maine", "maryland", "massachusetts", "michigan", "minnesota", "mississippi", "missouri",
-    "montana", "nebraska", "nevada", "ohio", "oklahoma", "oregon", "pennsylvania", "tennessee", "texas", "utah", "vermont",
-    "virginia", "washington", "wisconsin", "wyoming", "ontario", "quebec", "alberta", "manitoba", "saskatchewan",
-}  # fmt: skip
-_STREETS: Final = frozenset({
-    "street", "st", "avenue", "ave", "road", "rd", "boulevard", "blvd", "lane", "ln", "drive", "dr", "way", "court", "ct",
-    "parkway", "pkwy", "place", "pl", "circle", "cir", "terrace", "highway", "hwy", "plaza", "square", "sq",
-})  # fmt: skip
+_PLAIN_STATES: Final = triggers("states_that_are_no_words")
+_STATES: Final = triggers("states")
+_STREETS: Final = triggers("streets")
 _LABELS: Final = frozenset(
     {"facility", "site", "location", "hospital", "institution", "campus", "osh", "organization"}
 )
@@ -236,7 +232,6 @@ RULES: Final = (
     Rule(_STREETS, _street),
     Rule(frozenset({"box"}), _box),
     Rule(frozenset({"zip", "postcode", "postal"}), _zip),
-    Rule(frozenset({"lives", "living", "resides", "residing", "resident", "native", "travel", "traveled", "travelled",
-        "visiting", "moved", "relocated", "home", "born", "immigrated", "emigrated"}), _lives),
+    Rule(triggers("words_of_living"), _lives),
     Rule(frozenset({"room", "rm", "bed"}), _room),
 )  # fmt: skip

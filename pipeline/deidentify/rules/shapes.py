@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
@@ -23,41 +23,51 @@ _NAME: Final = (
 )
 _NAME_AT_END: Final = re.compile(rf"(?<![\w.'’^-])({_NAME}),?[ \t]{{0,2}}\(?$")
 _OPENING_NAME: Final = re.compile(
-    rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he|[Tt]his)[ \t][Pp]atient,?[ \t])({_NAME})[, \t]{{1,3}}(?:an?[ \t])?$"
+    rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he"
+    rf"|[Tt]his)[ \t][Pp]atient,?[ \t])({_NAME})[, \t]{{1,3}}(?:an?[ \t])?$"
 )
 _INITIALLED: Final = re.compile(rf"(?:(?<=\s)|^)({NAME_WORD}[ \t][{UPPER}]\.),?[ \t]{{0,2}}$")
 _CREDENTIAL: Final = re.compile(
-    r"(?:M\.?D|D\.?O|R\.?N|N\.?P|P\.?A(?:-C)?|Ph\.?D|MB[ ,]?B\.?Ch|MBBS|MBChB|FRC[RSP]C?|FACR|F?ARNP|APRN|CRNP|DNP"
-    r"|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR|PharmD)\.?(?![\w'’])"
+    r"(?:M\.?D|D\.?O|R\.?N|N\.?P|P\.?A(?:-C)?|Ph\.?D|MB[ ,]?B\.?Ch|MBBS|MBChB|FRC[RSP]C?"
+    r"|FACR|F?ARNP|APRN|CRNP|DNP"
+    r"|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR"
+    r"|PharmD)\.?(?![\w'’])"
 )
 _AGED: Final = re.compile(
-    r"[ \t](?:is|was)[ \t](?:an?[ \t])?(?:\w{3,12}[ \t]){0,2}?(?:\d{1,3}[ \t-]?(?:y|m|f|mo|wk|week|day|d)|\[AGE"
+    r"[ \t](?:is|was)[ \t](?:an?[ \t])?(?:\w{3,12}[ \t]){0,2}?(?:\d{1,3}[ \t-]?(?:y|m|f|mo"
+    r"|wk|week|day|d)|\[AGE"
     r"|woman|man|male|female|lady|gentleman|boy|girl|patient|smoker|infant|child|former|retired)",
     re.IGNORECASE,
 )
 _AGE_BEFORE: Final = re.compile(r"(?:an?[ \t])?\(?\d{1,3}[ \t-]{0,2}$")
 _DOES: Final = re.compile(
-    r"[ \t](?:with|for|a[ \t]|to|from|that|on|severe|acute|chronic|increasing|worsening|new|no|any|after|chest|cough|fever|today|status|having)"
+    r"[ \t](?:with|for|a[ \t]|to|from|that|on|severe|acute|chronic|increasing|worsening|new"
+    r"|no|any|after|chest|cough|fever|today|status|having)"
 )
 _WAS: Final = re.compile(
-    r"[ \t]was[ \t](?:admitted|seen|referred|transferred|brought|notified|informed|called|paged|contacted|reached|given|told|updated|advised|made[ \t]aware)\b"
+    r"[ \t]was[ \t](?:admitted|seen|referred|transferred|brought|notified|informed|called"
+    r"|paged|contacted|reached|given|told|updated|advised|made[ \t]aware)\b"
 )
 _ACTED: Final = re.compile(
-    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
+    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees"
+    r"|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
 )
 _SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
 _CARET: Final = re.compile(
-    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}(?:\^{{1,4}}[{UPPER}{LOWER}'’.-]{{1,40}}(?:[ ](?=[^\s^]{{1,30}}\^))?){{1,5}}"
+    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}(?:\^{{1,4}}[{UPPER}{LOWER}'’.-]{{1,40}}"
+    rf"(?:[ ](?=[^\s^]{{1,30}}\^))?){{1,5}}"
 )
 _SLASHED: Final = re.compile(
-    rf"^[ \t]{{0,8}}({_NAME})(?:,?[ \t](?:M\.?D\.?|D\.?O\.?))?[ \t]?[/|][ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)",
+    rf"^[ \t]{{0,8}}({_NAME})(?:,?[ \t](?:M\.?D\.?|D\.?O\.?))?[ \t]?[/|][ \t]?(?:NPI|#|\d"
+    rf"|M\.?D|D\.?O|\[)",
     re.M,
 )
 _INITIALS_LINE: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)|[ \t]+\d)", re.M
 )
 _INITIALS_LABEL: Final = re.compile(
-    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|\.\w|[ \t][a-z])",
+    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}"
+    r"(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|\.\w|[ \t][a-z])",
     re.I,
 )
 _INITIALS_END: Final = re.compile(
@@ -153,7 +163,7 @@ def _numbered(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    """Called to mary jones rn: dictation without capitals."""
+    """Find a name dictated without capitals (called to mary jones rn)."""
     line = line_before(text, word.start, 60)
     match = None if word.capital else _LOWER_NAME.search(line)
     if match and not any(part in lexicon.not_names for part in match.group(1).split()):
@@ -178,15 +188,11 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
 
 
 RULES: Final = (
-    Rule(frozenset({"mrn", "medical", "dob"}), _numbered),
-    Rule(frozenset({"rn", "md", "np", "lpn", "crnp"}), _lower_credential),
-    Rule(frozenset({"md", "do", "rn", "np", "pa", "phd", "ph", "mb", "mbbs", "mbchb", "frcr", "frcpc", "frcp",
-        "frcs", "facr", "farnp", "arnp", "aprn", "crnp", "dnp", "crna", "lpn", "bsn", "msn", "fnp", "rt", "rrt",
-        "dds", "dmd", "dpm", "pgy", "mph", "cnm", "fsir", "pharmd", "m", "d", "r", "n", "p"}), _credential),
-    Rule(frozenset({"is", "was", "acknowledged", "verbalized", "confirmed", "agrees", "agreed", "has", "aware"}), _is),
-    Rule(frozenset({"presents", "presented", "reports", "complains", "denies", "states", "underwent", "returns",
-        "fell", "arrived", "endorses"}), _presents),
-    Rule(frozenset({"year", "years", "yr", "yrs", "yo", "y", "m", "f"}), _year_old),
-    Rule(frozenset({"transcribed", "typed", "typist", "transcriptionist", "transcriber", "initials", "trans",
-        "transcription", "job", "qa", "tech", "technologist", "t", "d", "dictated", "by", "tr"}), _initials),
-)  # fmt: skip
+    Rule(triggers("labels_after_a_name"), _numbered),
+    Rule(triggers("credentials_in_small_letters"), _lower_credential),
+    Rule(triggers("credentials"), _credential),
+    Rule(triggers("verbs_of_persons"), _is),
+    Rule(triggers("verbs_of_patients"), _presents),
+    Rule(triggers("units_of_age"), _year_old),
+    Rule(triggers("labels_of_initials"), _initials),
+)

@@ -10,20 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from pipeline.deidentify.grammar import LOWER, UPPER
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 
-__all__ = ["Finder", "Index", "Rule", "Word", "capitals", "line_before", "words"]
+__all__ = ["Finder", "Index", "Rule", "Word", "capital_words", "capitals", "line_before", "words"]
 
+_CAPITAL: Final = re.compile(
+    rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
+)
 _WORD: Final = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word's place and its folded form."""
+class Word(NamedTuple):
+    """A word's place, its folded form, and whether it begins with a capital."""
 
     start: int
     end: int
@@ -64,16 +66,17 @@ class Index:
 
 def words(text: str) -> list[Word]:
     """Split a text into words; hyphens part them, apostrophes do not, a final 's is folded away."""
-    found = []
-    for match in _WORD.finditer(text):
-        word = match.group()
-        found.append(Word(match.start(), match.end(), _folded(word), word[0].isupper()))
-    return found
+    return [_word(match) for match in _WORD.finditer(text)]
 
 
 def capitals(found_words: Iterable[Word]) -> list[Word]:
     """Give the words that begin with a capital."""
     return [word for word in found_words if word.capital]
+
+
+def capital_words(text: str) -> list[Word]:
+    """Give the words that begin with a capital, without looking at the others."""
+    return [_word(match) for match in _CAPITAL.finditer(text)]
 
 
 def line_before(text: str, at: int, length: int) -> str:
@@ -82,9 +85,12 @@ def line_before(text: str, at: int, length: int) -> str:
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
 
 
-def _folded(word: str) -> str:
+def _word(match: re.Match[str]) -> Word:
+    word = match.group()
     folded = word.casefold()
-    return folded[:-2] if folded.endswith(("'s", "’s")) else folded
+    if len(folded) > 2 and folded[-2] in "'’" and folded[-1] == "s":
+        folded = folded[:-2]
+    return Word(*match.span(), folded, word[0].isupper())
 
 
 def _rank(ranked: tuple[int, Found]) -> int:

@@ -1,0 +1,169 @@
+"""FHIR exports, tolerant of what real ones leave out."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats.fhir import FhirOptions, read
+from pipeline.formats.markup import plain_text
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    return {
+        "resourceType": "DiagnosticReport",
+        "id": "r1",
+        "identifier": [
+            {"value": "other"},
+            {"type": {"coding": [{"code": "ACSN"}]}, "value": "ACC1"},
+        ],
+        "status": "final",
+        "code": {"coding": [{"code": "XR1", "display": "XR CHEST"}]},
+        "subject": {"reference": "Patient/p1"},
+        "effectiveDateTime": "2026-03-01T10:00:00Z",
+        "issued": "2026-03-01T11:00:00Z",
+        "resultsInterpreter": [{"reference": "Practitioner/d5"}],
+        "presentedForm": [form("FINDINGS: Clear.\nSigned by: Faith Hope, MD")],
+    } | changes
+
+
+def form(text: str, kind: str = "text/plain") -> dict[str, str]:
+    return {"contentType": kind, "data": base64.b64encode(text.encode()).decode()}
+
+
+PATIENT = {
+    "resourceType": "Patient",
+    "id": "p1",
+    "identifier": [{"value": "M1"}],
+    "name": [{"family": "Doe", "given": ["Jane", "Q"]}],
+    "birthDate": "1950-04-15",
+    "telecom": [{"value": "440-555-0101"}],
+}
+READER = {
+    "resourceType": "Practitioner",
+    "id": "d5",
+    "name": [{"family": "Hope", "given": ["Faith"]}],
+}
+ORDER = {
+    "resourceType": "ServiceRequest",
+    "id": "o1",
+    "identifier": [{"type": {"coding": [{"code": "ACSN"}]}, "value": "ACC9"}],
+    "requester": {"reference": "Practitioner/d9", "display": "Dr. Ray Stone"},
+}
+
+
+def write(folder: Path, *resources: object, name: str = "a.ndjson") -> Path:
+    path = folder / name
+    lines = (r if isinstance(r, str) else json.dumps(r) for r in resources)
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def exams(source: Path, options: FhirOptions | None = None) -> pd.DataFrame:
+    return pd.concat([b.exams for b in read(source, options or FhirOptions())])
+
+
+def reasons(source: Path) -> list[str]:
+    return [r for b in read(source, FhirOptions()) for r in b.quarantined["reason"]]
+
+
+def test_a_report_becomes_an_exam(tmp_path: Path) -> None:
+    source = write(tmp_path, report(), PATIENT, READER)
+    (exam,) = exams(source).to_dict("records")
+    assert exam["accession"] == "ACC1"
+    assert exam["patient_id"] == "M1"
+    assert exam["patient_name"] == "Doe^Jane Q"
+    assert exam["patient_age_years"] == "75"
+    assert exam["phone"] == "440-555-0101"
+    assert (exam["reader_id"], exam["reader_name"]) == ("d5", "Hope^Faith")
+    assert exam["reader_conflict"] == ""
+    assert exam["modality"] == "XR"
+    assert exam["status"] == "final"
+    assert exam["text"].startswith("FINDINGS: Clear.")
+
+
+def test_people_and_orders_may_come_in_other_files(tmp_path: Path) -> None:
+    write(tmp_path, PATIENT, READER, ORDER, name="z.ndjson")
+    source = write(tmp_path, report(identifier=[], basedOn=[{"reference": "ServiceRequest/o1"}]))
+    (exam,) = exams(source).to_dict("records")
+    assert exam["accession"] == "ACC9"
+    assert exam["patient_name"] == "Doe^Jane Q"
+    assert exam["referring_name"] == "Stone^Ray"
+
+
+def test_an_interpreter_the_text_does_not_know_is_flagged(tmp_path: Path) -> None:
+    text = form("Clear.\nSigned By: Cure MD, Christine J")
+    people = [{"reference": "Practitioner/x", "display": "Dr Ronald Bone"}]
+    source = write(tmp_path, report(presentedForm=[text], resultsInterpreter=people))
+    (exam,) = exams(source).to_dict("records")
+    assert exam["reader_name"] == "Bone^Ronald"
+    assert exam["reader_conflict"] == "1"
+
+
+def test_html_is_stripped_and_plain_text_preferred(tmp_path: Path) -> None:
+    page = form(
+        "<html><head><title>T</title></head><body><p>A</p>B &lt; C<br/>D</body></html>", "text/html"
+    )
+    assert exams(write(tmp_path, report(presentedForm=[page])))["text"].item() == "A\nB < C\nD"
+    both = report(presentedForm=[page, form("plain")])
+    assert exams(write(tmp_path, both))["text"].item() == "plain"
+
+
+def test_a_conclusion_stands_in_for_the_text(tmp_path: Path) -> None:
+    bare = report(presentedForm=[], text={"div": "<div>Clear.</div>"}, conclusion="Normal.")
+    assert exams(write(tmp_path, bare))["text"].item() == "Clear.\nIMPRESSION: Normal."
+
+
+@pytest.mark.parametrize(
+    ("status", "ours"),
+    [("preliminary", "prelim"), ("amended", "corrected"), ("appended", "addendum")],
+)
+def test_statuses_are_ours(tmp_path: Path, status: str, ours: str) -> None:
+    assert exams(write(tmp_path, report(status=status)))["status"].item() == ours
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{not json", "not_json"),
+        ("[1]", "not_a_resource"),
+        (report(status="entered-in-error"), "no_valid_report"),
+        (report(presentedForm=[]), "no_report_text"),
+        (report(presentedForm=[{"contentType": "text/plain", "data": "***"}]), "bad_attachment"),
+        ({"resourceType": "Observation"}, "other_resource"),
+    ],
+    ids=["json", "list", "error", "empty", "attachment", "other"],
+)
+def test_what_is_no_report_is_set_aside(tmp_path: Path, line: object, reason: str) -> None:
+    source = write(tmp_path, line, report())
+    assert reasons(source) == [reason]
+    assert len(exams(source)) == 1
+
+
+@pytest.mark.parametrize("field", sorted(set(report()) - {"resourceType", "presentedForm"}))
+@pytest.mark.parametrize("value", [None, 7, "x", [], {}, [None], [[]], {"coding": "x"}])
+def test_a_field_of_any_shape_stops_nothing(tmp_path: Path, field: str, value: object) -> None:
+    source = write(tmp_path, report(**{field: value}))
+    assert len(exams(source)) + len(reasons(source)) == 1
+
+
+def test_a_bundle_gives_its_entries(tmp_path: Path) -> None:
+    bundle = {"resourceType": "Bundle", "entry": [{"resource": report()}, {"resource": PATIENT}]}
+    source = write(tmp_path, bundle, name="b.json")
+    assert exams(source)["patient_id"].item() == "M1"
+
+
+def test_an_absent_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        list(read(tmp_path / "none.ndjson", FhirOptions()))
+
+
+def test_no_entity_is_expanded() -> None:
+    bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><p>&b;</p><script>x</script>'
+    assert plain_text(bomb).endswith("&b;")

@@ -1,0 +1,240 @@
+"""Messages as feeds send them, each an exam or a quarantine row."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.hl7v2 import Hl7Options, read
+from pipeline.formats.hl7v2.text import unescaped
+
+HEAD = "MSH|^~\\&|RIS|NORTHMOOR|X|Y|20260301120000||ORU^R01|{control}|P|2.7"
+PID = "PID|1||M1^^^NM^MR~E2^^^EP^MRN||DOE^JANE^Q||19500415|F"
+PV1 = "PV1||E"
+OBR = (
+    "OBR|1|O1|ACC77|XR100^XR CHEST 1 VIEW||20260301100000||||||||||D9^REF^RAY||CHEST||||"
+    "20260301113000||CR|Final||||||||D5^HOPE^FAITH"
+)
+TEXT = [
+    "FINDINGS: Clear lungs.",
+    "IMPRESSION: No edema.",
+    "Electronically signed by: Faith Hope, MD",
+]
+
+
+def message(
+    *, control: str = "1", obr: str = OBR, lines: list[str] | None = None, head: str = HEAD
+) -> str:
+    chosen = TEXT if lines is None else lines
+    obx = [f"OBX|{n}|ST|&GDT|1|{line}||||||Final" for n, line in enumerate(chosen, start=1)]
+    return "\r".join([head.format(control=control), PID, PV1, obr, *obx]) + "\r"
+
+
+def exams(path: Path, options: Hl7Options | None = None) -> pd.DataFrame:
+    return pd.concat([batch.exams for batch in read(path, options or Hl7Options())])
+
+
+def reasons(path: Path) -> list[str]:
+    return [r for batch in read(path, Hl7Options()) for r in batch.quarantined["reason"]]
+
+
+def write(tmp_path: Path, *messages: str | bytes, name: str = "feed.hl7") -> Path:
+    path = tmp_path / name
+    path.write_bytes(b"".join(m if isinstance(m, bytes) else m.encode() for m in messages))
+    return path
+
+
+def test_a_message_becomes_an_exam(tmp_path: Path) -> None:
+    (exam,) = exams(write(tmp_path, message())).to_dict("records")
+    assert exam["accession"] == "ACC77"
+    assert exam["patient_id"] == "M1"
+    assert exam["patient_name"] == "DOE^JANE^Q"
+    assert exam["patient_age_years"] == "75"
+    assert exam["patient_class"] == "E"
+    assert exam["reader_id"] == "D5"
+    assert exam["reader_name"] == "HOPE^FAITH"
+    assert exam["referring_name"] == "REF^RAY"
+    assert exam["performed_at"] == "2026-03-01T10:00:00"
+    assert exam["signed_at"] == "2026-03-01T11:30:00"
+    assert exam["status"] == "final"
+    assert exam["modality"] == "XR"
+    assert exam["text"] == "\n".join(TEXT)
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize("frame", [("", ""), ("\x0b", "\x1c\r")])
+def test_line_ends_and_framing_make_no_difference(
+    tmp_path: Path, end: str, frame: tuple[str, str]
+) -> None:
+    framed = [frame[0] + message(control=c).replace("\r", end) + frame[1] for c in "12"]
+    plain = exams(write(tmp_path, message(control="1"), message(control="2"), name="plain"))
+    odd = exams(write(tmp_path, *framed, name="odd"))
+    pd.testing.assert_frame_equal(plain, odd)
+
+
+def test_batch_headers_are_no_messages(tmp_path: Path) -> None:
+    path = write(tmp_path, "FHS|^~\\&|X\rBHS|^~\\&|X\r", message(), "BTS|1\rFTS|1\r")
+    assert len(exams(path)) == 1
+    assert exams(path)["text"].item() == "\n".join(TEXT)
+    assert reasons(path) == ["no_header"]
+
+
+def test_shuffled_observations_give_the_same_exam(tmp_path: Path) -> None:
+    lines = message().rstrip("\r").split("\r")
+    observed = lines[4:]
+    random.Random(3).shuffle(observed)
+    shuffled = "\r".join([*lines[:4], *observed]) + "\r"
+    assert shuffled != message()
+    one = exams(write(tmp_path, message(), name="a"))
+    two = exams(write(tmp_path, shuffled, name="b"))
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_files_in_any_order_or_number_give_the_same_exams(tmp_path: Path) -> None:
+    feed = [message(control=str(n), obr=OBR.replace("ACC77", f"ACC{n}")) for n in range(6)]
+    whole = write(tmp_path, *feed, name="whole")
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    write(folder, *feed[3:][::-1], name="a")
+    write(folder, *feed[:3], name="b")
+    columns = [c for c in exams(whole).columns if c != "source_row"]
+    one = exams(whole).sort_values("exam_id")[columns].reset_index(drop=True)
+    two = exams(folder).sort_values("exam_id")[columns].reset_index(drop=True)
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_a_blob_is_split_at_its_repetitions(tmp_path: Path) -> None:
+    blob = "FINDINGS:~Clear \\T\\ dry.~~IMPRESSION:~Normal."
+    (exam,) = exams(write(tmp_path, message(lines=[blob]))).to_dict("records")
+    assert exam["text"] == "FINDINGS:\nClear & dry.\n\nIMPRESSION:\nNormal."
+
+
+def test_a_wrapped_observation_goes_on(tmp_path: Path) -> None:
+    broken = message(lines=["FINDINGS: Clear"]).replace("Clear", "Clear\nlungs")
+    assert exams(write(tmp_path, broken))["text"].item() == "FINDINGS: Clear\nlungs"
+
+
+def test_a_section_suffix_becomes_a_heading(tmp_path: Path) -> None:
+    raw = message(lines=["Clear.", "Normal."]).replace("OBX|2|ST|&GDT", "OBX|2|ST|&IMP")
+    assert exams(write(tmp_path, raw))["text"].item() == "Clear.\nIMPRESSION:\nNormal."
+
+
+def test_an_addendum_section_makes_an_addendum(tmp_path: Path) -> None:
+    raw = message(lines=["ADDENDUM: Seen again.", "Clear."]).replace(
+        "OBX|1|ST|&GDT", "OBX|1|ST|&ADT"
+    )
+    assert exams(write(tmp_path, raw))["status"].item() == "addendum"
+
+
+@pytest.mark.parametrize(
+    ("escaped", "expected"),
+    [
+        ("\\T\\\\S\\\\F\\\\R\\\\E\\", "&^|~\\"),
+        ("a\\.br\\b", "a\nb"),
+        ("\\H\\bold\\N\\", "bold"),
+        ("\\X41\\", "A"),
+        ("C:\\dir", "C:\\dir"),
+    ],
+)
+def test_escapes_are_decoded(escaped: str, expected: str) -> None:
+    assert unescaped(escaped) == expected
+
+
+def test_the_reader_falls_back_to_the_assistant_then_to_the_signature(tmp_path: Path) -> None:
+    fields = OBR.split("|")
+    assistant = "|".join([*fields[:32], "", "D6^STONE^JUNE"])
+    nobody = "|".join([*fields[:32], "", "~"])
+    first, second = (
+        exams(write(tmp_path, message(obr=obr), name=name)).to_dict("records")[0]
+        for obr, name in ((assistant, "a"), (nobody, "b"))
+    )
+    assert (first["reader_id"], first["reader_source"]) == ("D6", "OBR-33")
+    assert first["reader_conflict"] == "1"
+    assert (second["reader_id"], second["reader_source"]) == ("name:HOPE FAITH", "text")
+
+
+def test_status_falls_back_to_the_observations(tmp_path: Path) -> None:
+    obr = OBR.replace("|Final|", "||")
+    raw = message(obr=obr).replace("||||||Final", "||||||P")
+    assert exams(write(tmp_path, raw))["status"].item() == "prelim"
+
+
+def test_a_message_without_text_is_set_aside(tmp_path: Path) -> None:
+    pointer = message(lines=[]) + "OBX|1|RP|1||ACC77^X||||||F\r"
+    assert reasons(write(tmp_path, message(lines=[]), pointer)) == ["no_report_text"] * 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"this is no message\r", "no_header"),
+        (b"MSH|^~\\&|A|B|C|D|2026||ADT^A01|1|P|2.4\r", "not_oru_r01"),
+        (b"MSH|^~\\&|A|B|C|D|2026||ORU^R01|1|P|2.4\rPID|1\r", "no_order"),
+        (b"MSH|^~\\&|A|B|C|D|2026||ORU^R01|1|P|2.4\rOBX|1|TX|1||\x81\x8d\r", "undecodable"),
+        (b"MSH|\r", "no_header"),
+    ],
+)
+def test_what_is_no_report_is_set_aside_with_its_reason(
+    tmp_path: Path, raw: bytes, reason: str
+) -> None:
+    path = write(tmp_path, raw, message())
+    assert reasons(path) == [reason]
+    assert len(exams(path)) == 1
+
+
+def test_other_encodings_are_read(tmp_path: Path) -> None:
+    raw = message(lines=["Größe normal."]).encode("cp1252")
+    assert exams(write(tmp_path, raw))["text"].item() == "Größe normal."
+
+
+def test_one_report_on_two_orders_is_two_exams(tmp_path: Path) -> None:
+    lines = message().rstrip("\r").split("\r")
+    second = OBR.replace("ACC77", "ACC78")
+    raw = "\r".join([*lines[:4], second, *lines[4:]]) + "\r"
+    found = exams(write(tmp_path, raw))
+    assert sorted(found["accession"]) == ["ACC77", "ACC78"]
+    assert len(set(found["text"])) == 1
+
+
+def test_the_field_map_is_configuration(tmp_path: Path) -> None:
+    options = Hl7Options(fields={"accession": "OBR-2, OBR-3"}, patient_authority="EP")
+    (exam,) = exams(write(tmp_path, message()), options).to_dict("records")
+    assert exam["accession"] == "O1"
+    assert exam["patient_id"] == "E2"
+
+
+def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:
+    options = Hl7Options(exam_codes={"XR100": "CT"})
+    assert exams(write(tmp_path, message()), options)["modality"].item() == "CT"
+
+
+def test_a_wrong_field_map_lists_every_error(tmp_path: Path) -> None:
+    options = Hl7Options(fields={"acession": "OBR-3", "status": "OBR25"})
+    with pytest.raises(
+        ConfigurationError, match=r"'acession': no such column.*'OBR25' is no place"
+    ):
+        list(read(write(tmp_path, message()), options))
+
+
+def test_an_absent_or_empty_file_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        list(read(tmp_path / "none.hl7", Hl7Options()))
+    with pytest.raises(InputError, match="empty"):
+        list(read(write(tmp_path, b""), Hl7Options()))
+
+
+def test_a_message_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:
+    long = message(lines=["x" * 3_000_000])
+    found = exams(write(tmp_path, message(), long, message(control="3")))
+    assert [len(text) for text in found["text"]][1] == 3_000_000
+    assert len(found) == 3
+
+
+def test_a_message_over_the_cap_is_set_aside(tmp_path: Path) -> None:
+    path = write(tmp_path, message(), message(lines=["x" * 20_000_000]), message(control="3"))
+    assert reasons(path) == ["message_too_long"]
+    assert len(exams(path)) == 2
