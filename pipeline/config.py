@@ -47,8 +47,9 @@ class _Section(BaseModel):
 class Input(_Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
-    paths: tuple[str, ...] = Field(min_length=1)
-    format: Literal["auto", "csv", "parquet", "jsonl"] = "auto"
+    paths: tuple[str, ...] = ()
+    format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir", "sql"] = "auto"
+    query: str | None = None
     encoding: str = "utf-8"
     columns: Mapping[str, str] = Field(default_factory=dict)
     modalities: Mapping[str, Modality] = Field(
@@ -60,6 +61,18 @@ class Input(_Section):
     chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
     time_zone: str = "UTC"
     max_text_characters: int = Field(default=200_000, ge=1_000)
+    hl7: Mapping[str, str] = Field(default_factory=dict)
+    patient_authority: str = ""
+
+    @model_validator(mode="after")
+    def _paths_or_query(self) -> Input:
+        if self.format == "sql" and not self.query:
+            msg = 'format "sql" needs a `query`'
+            raise ValueError(msg)
+        if self.format != "sql" and not self.paths:
+            msg = "`paths` names no file"
+            raise ValueError(msg)
+        return self
 
 
 class Deidentification(_Section):

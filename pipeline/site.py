@@ -6,6 +6,7 @@ never text, clients or secrets; a worker process opens its own and keeps it.
 
 from __future__ import annotations
 
+import os
 from functools import cached_property, lru_cache
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.provenance import code_digest
 from pipeline.store import SCHEMA_VERSION, Workspace
@@ -80,17 +82,31 @@ class Site:
         return config.digest_of(self.phrases.to_frame().to_csv(index=False))
 
     @cached_property
-    def chest_codes(self) -> dict[str, bool]:
-        """Exam code → whether it is a chest exam, from the configured map."""
+    def exam_codes(self) -> pd.DataFrame:
+        """The configured exam-code map; no rows where there is none."""
         name = self.config.input.exam_codes
         if name is None:
-            return {}
+            return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
         path = self.config.path(name)
-        table = read_table(path)
+        table = read_table(path).astype("str")
         needed = {"exam_code": "the code as exported", "chest": "true or false"}
         require_columns(table, needed, source=path.name)
-        chest = table["chest"].astype(str).str.lower().isin(["true", "1", "yes", "y"])
-        return dict(zip(table["exam_code"].astype(str), chest, strict=True))
+        return table
+
+    @cached_property
+    def chest_codes(self) -> dict[str, bool]:
+        """Exam code → whether it is a chest exam; codes with an empty cell go by their name."""
+        stated = self.exam_codes[self.exam_codes["chest"].str.strip() != ""]
+        chest = stated["chest"].str.lower().isin(["true", "1", "yes", "y"])
+        return dict(zip(stated["exam_code"], chest, strict=True))
+
+    @cached_property
+    def formats(self) -> Sources:
+        """How this site's sources are read."""
+        table = self.exam_codes
+        modality = table["modality"] if "modality" in table else pd.Series(dtype="str")
+        known = dict(zip(table["exam_code"], modality, strict=False))
+        return Sources(self.config.input, known, self.config.execution.shard_rows)
 
     def open_vault(self, *, read_only: bool) -> Vault:
         """Open the vault; to write to it, make it first if this is the first run."""
@@ -98,29 +114,45 @@ class Site:
         return Vault.open(path, read_only=True) if read_only else Vault.ensure(path)
 
     def sources(self) -> list[Path]:
-        """Files that match ``[input] paths``, in order of their names.
+        """List what matches ``[input] paths``, by name, or the spooled rows of the query.
 
         Raises
         ------
         InputError
-            If no file matches.
+            If nothing matches.
+        ConfigurationError
+            If a query is configured and no database named.
         """
+        settings = self.config.input
+        if settings.format == "sql":
+            return [self._queried()]
         found: set[Path] = set()
-        for pattern in self.config.input.paths:
+        for pattern in settings.paths:
             whole = self.config.folder / pattern
             anchor = Path(whole.anchor)
-            found.update(p for p in anchor.glob(str(whole.relative_to(anchor))) if p.is_file())
+            matches = anchor.glob(str(whole.relative_to(anchor)))
+            found.update(p for p in matches if p.is_file() or settings.format in ("hl7v2", "fhir"))
         if not found:
             msg = (
-                f"input.paths: no file matches {', '.join(self.config.input.paths)} "
-                f"in {self.config.folder}."
+                f"input.paths: no file matches {', '.join(settings.paths)} in {self.config.folder}."
             )
             raise InputError(msg)
         return sorted(found)
 
+    def _queried(self) -> Path:
+        address = os.environ.get("RADCAL_SQL_URL", "")
+        if not address:
+            msg = "The database's address is missing: set RADCAL_SQL_URL."
+            raise ConfigurationError(msg)
+        folder = self.workspace.root / "raw" / "queries"
+        batch_rows = self.config.execution.shard_rows
+        return spool(address, self.config.input, folder, batch_rows=batch_rows)
+
     def ingest_digest(self) -> str:
         """Hash of what decides how a source becomes exams."""
-        settings = self.config.input.model_dump(mode="json", exclude={"paths", "exam_codes"})
+        settings = self.config.input.model_dump(
+            mode="json", exclude={"paths", "exam_codes", "query"}
+        )
         return config.digest_of(
             "ingest", SCHEMA_VERSION, settings, sorted(self.chest_codes.items())
         )

@@ -27,7 +27,9 @@ EXAM_COLUMNS: Final[tuple[str, ...]] = (
 )  # fmt: skip
 """Columns of an exam as a reader yields it; all text, '' where the source says nothing."""
 
-OPTIONAL_COLUMNS: Final[tuple[str, ...]] = ("patient_birth_date", "referring_name", "phone")
+OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
+    "patient_birth_date", "referring_name", "phone", "preliminary_author",
+)  # fmt: skip
 """Further identifiers that de-identification looks for when a source has them."""
 
 QUARANTINE_COLUMNS: Final[tuple[str, ...]] = ("source", "row", "reason", "detail")

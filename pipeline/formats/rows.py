@@ -18,8 +18,8 @@ from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, qu
 
 __all__ = ["ATTRIBUTION_COLUMNS", "Row", "SetAside", "batches"]
 
-ATTRIBUTION_COLUMNS: Final = ("reader_source", "reader_conflict", "preliminary_author")
-"""Where the reader was found; "1" where the text names another; who read it first."""
+ATTRIBUTION_COLUMNS: Final = ("reader_source", "reader_conflict")
+"""Where the reader was found; "1" where the text names another."""
 
 _COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *ATTRIBUTION_COLUMNS)
 

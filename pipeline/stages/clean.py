@@ -58,6 +58,7 @@ def known_identifiers(exams: pd.DataFrame) -> list[KnownIdentifiers]:
             patient_ids=_some(row.patient_id),
             accessions=_some(row.accession, row.exam_id),
             staff_names=_some(row.reader_name, row.referring_name),
+            other_ids=_some(row.reader_id, row.preliminary_author),
             phones=_some(row.phone),
             birth_dates=_some(row.patient_birth_date),
         )

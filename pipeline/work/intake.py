@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,8 +12,8 @@ import pandas as pd
 
 from pipeline.config import digest_of
 from pipeline.deidentify import LeakScan
-from pipeline.formats import exports
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.sources import digest
 from pipeline.site import Site
 from pipeline.stages.clean import Codes, clean, known_identifiers
 from pipeline.stages.ingest import IngestOptions, validate
@@ -22,8 +21,8 @@ from pipeline.stages.ingest import IngestOptions, validate
 __all__ = ["clean_shard", "ingest_source", "register"]
 
 _IDENTIFIERS: Final = (
-    "accession", "exam_id", "patient_id", "patient_name", "reader_name", "referring_name", "phone",
-    "patient_birth_date",
+    "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name", "referring_name", "phone",
+    "patient_birth_date", "preliminary_author",
 )  # fmt: skip
 
 Facts = dict[str, Any]
@@ -36,15 +35,17 @@ def ingest_source(config: str, source: str) -> Facts:
     """
     site = Site.open(config)
     store, path = site.workspace, Path(source)
-    key = digest_of(site.ingest_digest(), _file_digest(path))
+    key = digest_of(site.ingest_digest(), digest(site.formats.parts(path)))
     if store.has("raw", "quarantine", key):
         return {**store.facts("raw", "quarantine", key), "new": False}
     shards: list[str] = []
     set_aside: list[pd.DataFrame] = []
+    attributed: Counter[str] = Counter()
     kept = 0
     for number, batch in enumerate(_validated(site, path)):
         set_aside.append(batch.quarantined)
         kept += len(batch.exams)
+        attributed.update(_attribution(batch.exams))
         if len(batch.exams):
             shard = f"{key}-{number:05d}"
             store.write("raw", "exams", shard, batch.exams)
@@ -55,6 +56,7 @@ def ingest_source(config: str, source: str) -> Facts:
         "rows": kept + len(quarantined),
         "kept": kept,
         "quarantined": {str(k): int(v) for k, v in sorted(reasons.items())},
+        "attribution": dict(sorted(attributed.items())),
         "shards": shards,
     }
     store.write("raw", "quarantine", key, quarantined, facts=facts)
@@ -106,11 +108,6 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
 
 def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
     settings = site.config.input
-    options = exports.TableOptions(
-        encoding=settings.encoding,
-        columns=settings.columns,
-        batch_rows=site.config.execution.shard_rows,
-    )
     checks = IngestOptions(
         modalities=settings.modalities,
         chest_pattern=settings.chest_pattern,
@@ -120,8 +117,19 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         chest_codes=site.chest_codes,
     )
     seen: set[tuple[str, str, str]] = set()
-    for batch in exports.read(path, options):
+    for batch in site.formats.read(path):
         yield validate(batch, source=path.name, options=checks, seen=seen)
+
+
+def _attribution(exams: pd.DataFrame) -> Counter[str]:
+    """Count where each report's reader was found, and where text and fields disagree."""
+    stated = exams["reader_id"].str.strip() != ""
+    place = exams.get("reader_source", pd.Series("", index=exams.index))
+    where = place.where(place != "", "a column").where(stated, "nowhere")
+    counts = Counter({f"reader named in {k}": int(v) for k, v in where.value_counts().items()})
+    if "reader_conflict" in exams:
+        counts["text names another reader"] = int((exams["reader_conflict"] == "1").sum())
+    return +counts
 
 
 def _clean_key(site: Site, shard: str) -> str:
@@ -154,8 +162,3 @@ def _leak_scan(config: str, batch: tuple[str, ...]) -> LeakScan:
 
 def _distinct(values: pd.Series) -> list[str]:
     return sorted(set(values[values != ""]))
-
-
-def _file_digest(path: Path) -> str:
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()

@@ -76,7 +76,7 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"modality": "MR"}, "unknown_modality"),
         ({"status": "cancelled"}, "unknown_status"),
         ({"performed_at": "yesterday"}, "bad_performed_at"),
-        ({"signed_at": ""}, "bad_signed_at"),
+        ({"signed_at": "soon"}, "bad_signed_at"),
         ({"signed_at": "2027-01-01T00:00:00Z"}, "future_date"),
         ({"signed_at": "2026-03-04T05:00:00Z"}, "signed_before_performed"),
         ({"patient_age_years": "old"}, "bad_age"),
@@ -108,6 +108,12 @@ def test_naive_times_are_local_to_the_configured_zone(tmp_path: Path) -> None:
     naive = GOOD | {"performed_at": "2026-03-04 10:00:00", "signed_at": "2026-03-04 11:00:00"}
     kept, _ = ingested(tmp_path, naive, time_zone="America/New_York")
     assert kept.iloc[0]["performed_at"] == pd.Timestamp("2026-03-04T15:00:00Z")
+
+
+def test_unknown_time_of_signing_is_kept_as_unknown(tmp_path: Path) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"signed_at": ""})
+    assert bad == []
+    assert kept["signed_at"].isna().all()
 
 
 def test_age_comes_from_the_birth_date_where_it_is_not_stated(tmp_path: Path) -> None:

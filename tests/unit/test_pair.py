@@ -104,6 +104,12 @@ def test_report_signed_only_after_the_ct_made_no_forecast() -> None:
     assert fates == {"X": "no signed report before the CT was performed"}
 
 
+def test_unknown_time_of_signing_makes_no_forecast_but_may_be_an_outcome() -> None:
+    unknown = {"signed_at": pd.NaT}
+    assert paired(exam("X", "XR", 1, **unknown), exam("C", "CT", 5)) == []
+    assert paired(exam("X", "XR", 1), exam("C", "CT", 5, **unknown)) == [("X.final.1", "C.final.1")]
+
+
 def test_preliminary_read_serves_only_where_the_configuration_accepts_it() -> None:
     exams = (
         exam("X", "XR", 1, 1.5, status="prelim"),
