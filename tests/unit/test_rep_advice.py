@@ -7,13 +7,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from calibration.estimate import Estimate
 from calibration.substitution import HeldOutEffect, Suggestion, Suppressed
+from calibration.substitution.guardrails import SuppressionReason
 from reports.advice import MOST_ACTIONS, Standing, actions, headline, standing
 from reports.content import PathologyAdvice, RadiologistContent, SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
@@ -173,6 +174,12 @@ def test_statements_of_certainty_are_not_judged() -> None:
     row = next(r for r in rows if r.phrase == "absent")
     assert row.state is RowState.SHOWN
     assert standing(row) is Standing.NOT_JUDGED
+
+
+def test_every_reason_for_silence_has_its_sentence() -> None:
+    silent_by_nature = {"too few uses", "protected"}
+    for reason in set(get_args(SuppressionReason)) - silent_by_nature:
+        assert f"headline.reason.{reason.replace(' ', '_')}" in WORDS.sentences, reason
 
 
 def test_too_few_exams_are_said_to_be_too_few() -> None:
