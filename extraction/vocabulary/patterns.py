@@ -19,7 +19,7 @@ MAX_VARIANTS: Final = 20_000
 
 _TOKEN: Final = re.compile(r"[^\W_]+|_+|[^\w\s]")
 _IRREGULAR: Final = (("sis", "ses"), ("ss", "sses"), ("opacity", "opacities"), ("y", "ies"))
-_NO_PLURAL: Final = ("s", "x", "ic", "ing", "glass", "ed", "ies")
+_NO_PLURAL: Final = ("s", "x", "ic", "glass", "ed", "ies")
 
 
 def expand(pattern: str) -> tuple[tuple[str, ...], ...]:
