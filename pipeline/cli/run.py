@@ -1,4 +1,4 @@
-"""`radcal init`, `radcal run`, `radcal demo`, `radcal status`: the whole job from the command line."""
+"""The whole job from the command line: init, run, demo, status."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder for the configurati
 
     target = folder / "radcal.toml"
     if target.exists():
-        raise ConfigurationError(f"{target} exists already; it was left as it is.")
+        msg = f"{target} exists already; it was left as it is."
+        raise ConfigurationError(msg)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(config.template(), encoding="utf-8")
     key = _new_key(folder)

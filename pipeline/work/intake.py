@@ -21,8 +21,8 @@ from pipeline.stages.ingest import IngestOptions, validate
 __all__ = ["clean_shard", "ingest_source", "register"]
 
 _IDENTIFIERS: Final = (
-    "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name", "referring_name", "phone",
-    "patient_birth_date", "preliminary_author",
+    "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
+    "referring_name", "phone", "patient_birth_date", "preliminary_author",
 )  # fmt: skip
 
 Facts = dict[str, Any]

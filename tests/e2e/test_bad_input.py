@@ -169,9 +169,9 @@ def test_killed_run_goes_on_where_it_stopped(
     assert done.code in (0, 3), done.err
     for name, made in finished.items():
         assert (clean / name).stat().st_mtime_ns == made
-    whole = site(
-        tmp_path_of(tmp_path, "twin"), simulated, CONFIG + "[execution]\nshard_rows = 20\n"
-    )
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    whole = site(twin, simulated, CONFIG + "[execution]\nshard_rows = 20\n")
     assert run(whole).summary["observations"] == done.summary["observations"]
     assert not list((folder / "workspace").rglob("*.part"))
 
