@@ -48,9 +48,8 @@ def report(manifest: dict[str, dict[str, float]], wall: float, pairs: int) -> No
     print(f"{os.cpu_count()} cores; {manifest['accounting']['rows_in']:,} exams, {pairs:,} pairs")
     for stage, value in seconds.items():
         print(f"  {stage:<14}{value:8.2f} s  {value / total:6.1%}")
-    print(
-        f"  all stages    {total:8.2f} s  limit {LIMIT_SECONDS:.0f} s, ratio {total / LIMIT_SECONDS:.2f}"
-    )
+    ratio = total / LIMIT_SECONDS
+    print(f"  all stages    {total:8.2f} s  limit {LIMIT_SECONDS:.0f} s, ratio {ratio:.2f}")
     print(f"  wall clock    {wall:8.2f} s  of which outside stages {wall - total:.2f} s")
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"  peak memory   {peak:8.0f} MiB of the largest process, limit {LIMIT_MIB:.0f}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 __all__ = ["Journal", "StageRecord"]
 
 _LOG = logging.getLogger("radcal")
+_SILENCE_SECONDS = 10.0
 
 
 @dataclass(slots=True)
@@ -23,6 +24,14 @@ class StageRecord:
     name: str
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    spoke: float = field(default_factory=time.perf_counter)
+
+    def advance(self, done: int, total: int) -> None:
+        """Say how far the stage is, if it has been silent for a while."""
+        now = time.perf_counter()
+        if done < total and now - self.spoke > _SILENCE_SECONDS:
+            self.spoke = now
+            _LOG.info("%-12s %7d of %d done", self.name, done, total)
 
     def line(self) -> str:
         """Give the stage as one line of progress."""

@@ -58,7 +58,10 @@ class Run:
         with self.journal.stage(work.name) as stage:
             constant = [unmapped(value) for value in shared]
             futures = work.map(unmapped(self.config), each, *constant) if each else []
-            found = [future.result() for future in futures]
+            found: list[Facts] = []
+            for future in futures:
+                found.append(future.result())
+                stage.advance(len(found), len(each))
             stage.counts.update(_totals(found))
         self.results[work.name] = found
         return found
