@@ -14,31 +14,25 @@ The file is SQLite, 0600, and may be opened read-only by any number of processes
 
 from __future__ import annotations
 
-import secrets
 import sqlite3
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, TypeAlias
-
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from typing import Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
-from pipeline.vault_key import Key, key_from_environment
+from pipeline.vault_codes import (
+    DOMAINS,
+    Domain,
+    domain_of,
+    normalised,
+    random_code,
+    random_shift,
+)
+from pipeline.vault_key import Box, Key, key_from_environment
 
 __all__ = ["DOMAINS", "Domain", "Vault", "domain_of", "key_from_environment", "normalised"]
 
-Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
-DOMAINS: Final[Mapping[Domain, str]] = {
-    "patient": "P", "study": "S", "reader": "R", "exam": "E", "site": "T",
-}  # fmt: skip
-"""Domain → first letter of its codes."""
-
-_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-_CODE_LENGTH: Final = {"patient": 10, "study": 12, "reader": 6, "exam": 12, "site": 4}
-_MAX_SHIFT_DAYS: Final = 365
 _CHUNK: Final = 500
 _SCHEMA: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
@@ -51,28 +45,6 @@ CREATE TABLE shifts (lookup BLOB PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWI
 """
 
 
-def normalised(identifier: str) -> str:
-    """Fold an identifier so that spelling variants of the same one share a code."""
-    return " ".join(unicodedata.normalize("NFKC", identifier).casefold().split())
-
-
-def domain_of(code: str) -> Domain:
-    """Tell a code's domain by its first letter.
-
-    Raises
-    ------
-    InputError
-        If it is no code of a vault.
-    """
-    for domain, letter in DOMAINS.items():
-        if code.startswith(f"{letter}-"):
-            return domain
-    msg = (
-        "code: not a code of this program; it begins with P- (patient), S- (study) or R- (reader)."
-    )
-    raise InputError(msg)
-
-
 class Vault:
     """One site's codes; make or open it with `create`, `open` or `ensure`."""
 
@@ -80,7 +52,7 @@ class Vault:
         self._db = connection
         self._key = key
         self._read_only = read_only
-        self._cipher = AESGCM(key.derive("encrypt"))
+        self._box = Box(key)
         self._lookups = {domain: key.hmac(f"lookup/{domain}") for domain in DOMAINS}
         self._shift_lookup = key.hmac("lookup/shift")
 
@@ -100,11 +72,10 @@ class Vault:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600, exist_ok=False)
         connection = sqlite3.connect(path, timeout=30)
-        connection.execute("PRAGMA journal_mode=WAL")
         connection.executescript(_SCHEMA)
         vault = cls(connection, chosen, read_only=False)
         with connection:
-            sealed = vault._seal(b"radcal vault", "check")
+            sealed = vault._box.seal(b"radcal vault", "check")
             connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
             connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
         return vault
@@ -174,7 +145,7 @@ class Vault:
         if row is None:
             msg = f"{domain} code: not in this vault. Check the code and its domain."
             raise InputError(msg)
-        return self._unseal(row[0], f"{domain}/{code}").decode()
+        return self._box.open(row[0], f"{domain}/{code}").decode()
 
     def rotate_readers(self) -> int:
         """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
@@ -247,7 +218,7 @@ class Vault:
             marks = ",".join("?" * len(chunk))
             query = f"SELECT lookup, sealed FROM shifts WHERE lookup IN ({marks})"  # noqa: S608
             for lookup, sealed in self._db.execute(query, chunk).fetchall():
-                found[lookup] = int(self._unseal(sealed, f"shift/{lookup.hex()}"))
+                found[lookup] = int(self._box.open(sealed, f"shift/{lookup.hex()}"))
         return found
 
     def _add_codes(
@@ -256,8 +227,8 @@ class Vault:
         self._must_write()
         rows = []
         for lookup, identifier in missing.items():
-            code = _random_code(domain)
-            sealed = self._seal(identifier.encode(), f"{domain}/{code}")
+            code = random_code(domain)
+            sealed = self._box.seal(identifier.encode(), f"{domain}/{code}")
             rows.append((domain, epoch, lookup, code, sealed))
         with self._db:
             self._db.executemany(
@@ -270,7 +241,7 @@ class Vault:
     def _add_shifts(self, missing: Sequence[bytes]) -> dict[bytes, int]:
         self._must_write()
         rows = [
-            (lookup, self._seal(str(_random_shift()).encode(), f"shift/{lookup.hex()}"))
+            (lookup, self._box.seal(str(random_shift()).encode(), f"shift/{lookup.hex()}"))
             for lookup in missing
         ]
         with self._db:
@@ -296,7 +267,7 @@ class Vault:
             msg = f"{path.name}: not a vault of this program."
             raise ConfigurationError(msg)
         try:
-            self._unseal(row[0], "check")
+            self._box.open(row[0], "check")
         except RadcalError:
             msg = (
                 f"{path.name}: the key given is not this vault's key. "
@@ -304,30 +275,6 @@ class Vault:
             )
             raise ConfigurationError(msg) from None
 
-    def _seal(self, content: bytes, place: str) -> bytes:
-        nonce = secrets.token_bytes(12)
-        return nonce + self._cipher.encrypt(nonce, content, place.encode())
-
-    def _unseal(self, sealed: bytes, place: str) -> bytes:
-        try:
-            return self._cipher.decrypt(sealed[:12], sealed[12:], place.encode())
-        except InvalidTag:
-            msg = (
-                "vault: a row does not open; it was changed or moved. "
-                "Restore the vault from its last good copy."
-            )
-            raise RadcalError(msg) from None
-
 
 def _chunks(values: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
     return (values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK))
-
-
-def _random_code(domain: Domain) -> str:
-    letters = (secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH[domain]))
-    return DOMAINS[domain] + "-" + "".join(letters)
-
-
-def _random_shift() -> int:
-    days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
-    return days if days < 0 else days + 1

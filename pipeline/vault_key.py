@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, RadcalError
 
-__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Key", "key_from_environment", "new_key"]
+__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Box", "Key", "key_from_environment", "new_key"]
 
 KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
 KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
@@ -70,6 +72,35 @@ class Key:
         """Give a keyed hash for one purpose."""
         derived = self.derive(purpose)
         return lambda text: hmac.digest(derived, text.encode(), hashlib.sha256)
+
+
+class Box:
+    """Seals bytes with AES-256-GCM, bound to the place they are kept in."""
+
+    def __init__(self, key: Key) -> None:
+        self._cipher = AESGCM(key.derive("encrypt"))
+
+    def seal(self, content: bytes, place: str) -> bytes:
+        """Encrypt under a fresh random nonce, which comes first."""
+        nonce = secrets.token_bytes(12)
+        return nonce + self._cipher.encrypt(nonce, content, place.encode())
+
+    def open(self, sealed: bytes, place: str) -> bytes:
+        """Decrypt what was sealed for the same place.
+
+        Raises
+        ------
+        RadcalError
+            If it was changed, moved, or sealed with another key.
+        """
+        try:
+            return self._cipher.decrypt(sealed[:12], sealed[12:], place.encode())
+        except InvalidTag:
+            msg = (
+                "vault: a row does not open; it was changed or moved. "
+                "Restore the vault from its last good copy."
+            )
+            raise RadcalError(msg) from None
 
 
 def key_from_environment() -> Key:

@@ -9,7 +9,8 @@ from typing import Final
 __all__ = ["plain_text"]
 
 _BREAKS: Final = frozenset(
-    ("p br div li tr h1 h2 h3 h4 h5 h6 table ul ol section dt dd pre blockquote header footer").split()
+    {"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"}
+    | {"section", "dt", "dd", "pre", "blockquote", "header", "footer"}
 )
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")

@@ -199,6 +199,6 @@ def _digest(text: str) -> str:
 
 
 _PLAIN: Final = (
-    "accession", "patient_name", "phone", "patient_class", "site", "exam_code", "exam_name", "modality",
-    "status",
+    "accession", "patient_name", "phone", "patient_class", "site", "exam_code", "exam_name",
+    "modality", "status",
 )  # fmt: skip

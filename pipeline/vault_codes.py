@@ -1,0 +1,60 @@
+"""What a code looks like: a letter for its domain and random letters and figures.
+
+Letters and figures that are read for one another (0 O, 1 I L, U V) are left out. An identifier is
+folded before it is looked up, so that spelling variants of the same one share a code.
+"""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+from pipeline.errors import InputError
+
+__all__ = ["DOMAINS", "Domain", "domain_of", "normalised", "random_code", "random_shift"]
+
+Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
+DOMAINS: Final[Mapping[Domain, str]] = {
+    "patient": "P", "study": "S", "reader": "R", "exam": "E", "site": "T",
+}  # fmt: skip
+"""Domain → first letter of its codes."""
+
+_ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CODE_LENGTH: Final = {"patient": 10, "study": 12, "reader": 6, "exam": 12, "site": 4}
+_MAX_SHIFT_DAYS: Final = 365
+
+
+def normalised(identifier: str) -> str:
+    """Fold an identifier so that spelling variants of the same one share a code."""
+    return " ".join(unicodedata.normalize("NFKC", identifier).casefold().split())
+
+
+def domain_of(code: str) -> Domain:
+    """Tell a code's domain by its first letter.
+
+    Raises
+    ------
+    InputError
+        If it is no code of a vault.
+    """
+    for domain, letter in DOMAINS.items():
+        if code.startswith(f"{letter}-"):
+            return domain
+    msg = (
+        "code: not a code of this program; it begins with P- (patient), S- (study) or R- (reader)."
+    )
+    raise InputError(msg)
+
+
+def random_code(domain: Domain) -> str:
+    """Make a code."""
+    letters = (secrets.choice(_ALPHABET) for _ in range(_CODE_LENGTH[domain]))
+    return DOMAINS[domain] + "-" + "".join(letters)
+
+
+def random_shift() -> int:
+    """Draw a date shift in days, -365 to 365 and never 0."""
+    days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
+    return days if days < 0 else days + 1

@@ -1,0 +1,225 @@
+"""The commands that take identifiers out, give one back, and guard what is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.audit_log import AuditLog
+from pipeline.config import template
+from pipeline.retention import purge
+from pipeline.store import Workspace
+from pipeline.vault import Vault
+
+KEY = "k3y-of-these-tests-9876543210-abcdefghij"
+CANARY = "Quetzalcoatlus"
+
+
+def radcal(*arguments: str, key: str = KEY) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments]
+    environment = {**os.environ, "RADCAL_VAULT_KEY": key}
+    environment.pop("RADCAL_VAULT_KEY_FILE", None)
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    path = tmp_path / "reports.csv"
+    frame = pd.DataFrame(
+        {
+            "report_id": ["a", "b", "c"],
+            "modality": ["XR", "CT", "XR"],
+            "site": ["north", "north", "south"],
+            "text": [
+                "Grace Hill is a 94 y.o. woman. White matter. May represent edema.",
+                f"the prior cf. {CANARY} is stable",
+                "Likely edema.",
+            ],
+            "patient_name": ["HILL^GRACE", "WHITE^MAY", f"{CANARY}^JO"],
+            "accession": ["A12345", "A12346", "A12347"],
+        }
+    )
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -> None:
+    out, spans = tmp_path / "clean.csv", tmp_path / "spans.jsonl"
+    done = radcal("deidentify", str(reports), "--out", str(out), "--spans", str(spans), "--json")
+    assert done.returncode == 3
+    summary = json.loads(done.stdout)
+    assert (summary["reports"], summary["quarantined"]) == (3, 1)
+    clean = pd.read_csv(out, keep_default_na=False, dtype=str)
+    assert clean.columns.tolist() == [
+        "report_id",
+        "modality",
+        "site",
+        "text",
+        "quarantined",
+        "reason",
+    ]
+    assert clean["text"].tolist() == [
+        "[NAME] is a [AGE] woman. White matter. May represent edema.", "", "Likely edema.",
+    ]  # fmt: skip
+    assert clean["reason"].tolist() == ["", "leak", ""]
+    first = json.loads(spans.read_text(encoding="utf-8").splitlines()[0])
+    assert first == {
+        "report_id": "a",
+        "start": 0,
+        "end": 10,
+        "category": "NAME",
+        "rule": "name-opening",
+    }
+    written = done.stdout + done.stderr + out.read_text() + spans.read_text()
+    assert CANARY not in written
+
+
+def test_a_missing_column_is_said_without_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("id,body\n1,x\n", encoding="utf-8")
+    done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
+    assert done.returncode == 2
+    assert "'report_id'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    text = "Dr. Kowalski saw Zyx. Likely edema with Kerley B lines."
+    spans = [
+        {"start": 4, "end": 12, "label": "NAME"},
+        {"start": 17, "end": 20, "label": "NAME"},
+    ]
+    gold.write_text(json.dumps({"id": "1", "text": text, "spans": spans}) + "\n", encoding="utf-8")
+    missed = tmp_path / "missed.csv"
+    done = radcal("audit", "deid", "--gold", str(gold), "--missed", str(missed), "--json")
+    assert done.returncode == 0, done.stderr
+    summary = json.loads(done.stdout)
+    assert summary["recall"]["NAME"]["found"] == 1
+    assert summary["recall"]["NAME"]["n"] == 2
+    assert summary["reports_with_a_leak"]["leaking"] == 1
+    assert summary["certainty_phrases_harmed"] == 0
+    assert summary["hard_negatives"] >= 1
+    assert summary["hard_negatives_touched"] == 0
+    assert pd.read_csv(missed).to_dict("records") == [
+        {"report_id": 1, "start": 17, "end": 20, "label": "NAME"}
+    ]
+
+
+def test_a_bad_gold_line_is_named(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        '{"id": "1", "text": "SECRET", "spans": [{"start": 0, "end": 99, "label": "NAME"}]}\n'
+    )
+    done = radcal("audit", "deid", "--gold", str(gold))
+    assert done.returncode == 2
+    assert "gold.jsonl, line 1: a span lies outside the text" in done.stderr
+    assert "SECRET" not in done.stderr
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    config = tmp_path / "radcal.toml"
+    config.write_text(template(), encoding="utf-8")
+    store = Workspace(tmp_path / "workspace")
+    store.prepare()
+    with Vault.create(store.root / "raw" / "vault.sqlite", KEY) as vault:
+        vault.codes("patient", ["M1", "M2"])
+        vault.codes("study", ["A1", "A2"])
+        vault.codes("reader", ["D5"])
+    times = pd.to_datetime(["2001-01-05T10:00Z", "2999-01-05T10:00Z"])
+    raw = pd.DataFrame(
+        {
+            "accession": ["A1", "A2"],
+            "patient_id": ["M1", "M2"],
+            "performed_at": times,
+            "text": ["old", "new"],
+        }
+    )
+    store.write("raw", "exams", "k-00000", raw, facts={"n": 2})
+    clean = pd.DataFrame({"performed_month": ["2001-01", "2999-01"], "text": ["old", "new"]})
+    store.write("analysis", "clean_exams", "c", clean, facts={"n": 2})
+    AuditLog(store.root / "audit.jsonl").append("begun")
+    return config
+
+
+def _code(site: Path, domain: str, identifier: str) -> str:
+    with Vault.open(site.parent / "workspace" / "raw" / "vault.sqlite", KEY) as vault:
+        return vault.codes(domain, [identifier])[0]  # type: ignore[arg-type]
+
+
+def _events(site: Path) -> list[str]:
+    return [str(e["event"]) for e in AuditLog(site.parent / "workspace" / "audit.jsonl").entries()]
+
+
+def test_one_identity_is_given_back_for_a_reason_that_is_kept(site: Path) -> None:
+    code = _code(site, "patient", "M1")
+    reason = "Peer review case 12, approved"
+    done = radcal("reidentify", str(site), "--code", code, "--reason", reason, "--json")
+    assert json.loads(done.stdout) == {"domain": "patient", "identifier": "M1"}
+    assert _events(site) == ["begun", "reidentify"]
+    log = (site.parent / "workspace" / "audit.jsonl").read_text(encoding="utf-8")
+    assert reason in log
+    assert "M1" not in log
+
+
+def test_no_identity_without_a_reason_or_for_an_unknown_code(site: Path) -> None:
+    code = _code(site, "patient", "M1")
+    refused = radcal("reidentify", str(site), "--code", code, "--reason", "why")
+    assert refused.returncode == 2
+    assert "M1" not in refused.stdout
+    unknown = radcal(
+        "reidentify", str(site), "--code", "P-2222222222", "--reason", "peer review 12"
+    )
+    assert unknown.returncode == 2
+    assert "not in this vault" in unknown.stderr
+    assert _events(site) == ["begun", "reidentify refused"]
+
+
+def test_another_key_opens_nothing(site: Path) -> None:
+    code = _code(site, "patient", "M1")
+    done = radcal(
+        "reidentify",
+        str(site),
+        "--code",
+        code,
+        "--reason",
+        "peer review 12",
+        key="another-0123456789-KEY-of-40-characters",
+    )
+    assert done.returncode == 2
+    assert "not this vault's key" in done.stderr
+
+
+def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
+    code = _code(site, "patient", "M1")
+    dry = radcal("purge", str(site), "--older-than-days", "365", "--dry-run", "--json")
+    assert json.loads(dry.stdout) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 2}
+    done = radcal("purge", str(site), "--older-than-days", "365", "--json")
+    assert json.loads(done.stdout)["codes"] == 2
+    store = Workspace(site.parent / "workspace")
+    assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
+    assert store.facts("raw", "exams", "k-00000") == {"n": 2}
+    assert store.read("analysis", "clean_exams", ["c"])["text"].tolist() == ["new"]
+    gone = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
+    assert "not in this vault" in gone.stderr
+    assert _events(site)[:2] == ["begun", "purge"]
+    with Vault.open(store.root / "raw" / "vault.sqlite", KEY) as vault:
+        again = purge(store, before=pd.Timestamp("2020-01-01", tz="UTC"), vault=vault)
+    assert (again.raw_exams, again.clean_exams, again.codes) == (0, 0, 0)
+
+
+def test_the_audit_log_is_verified(site: Path) -> None:
+    fine = radcal("audit", "log", "verify", str(site), "--json")
+    assert json.loads(fine.stdout) == {"entries": 1, "intact": True}
+    log = site.parent / "workspace" / "audit.jsonl"
+    log.write_text(log.read_text(encoding="utf-8").replace("begun", "ended"), encoding="utf-8")
+    broken = radcal("audit", "log", "verify", str(site))
+    assert broken.returncode == 1
+    assert "the audit log is broken in 1 place" in broken.stderr

@@ -1,0 +1,73 @@
+"""De-identification on annotated reports: our own invented ones, and the shared ones if at hand."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline.deidentify.audit import DeidAudit, GoldReport, audit, read_gold
+
+GENERATOR = Path(__file__).parents[1] / "fixtures" / "deid" / "generator.py"
+SHARED = Path(os.environ.get("RADCAL_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
+EXACT = ("DATE", "ID", "PHONE", "AGE90", "TIME", "EMAIL")
+
+
+def own_gold(n: int, seed: int) -> list[GoldReport]:
+    spec = importlib.util.spec_from_file_location("deid_gold_generator", GENERATOR)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [GoldReport.model_validate(row) for row in module.generate(n, seed)]
+
+
+def check(result: DeidAudit) -> None:
+    assert result.withheld == {}
+    for label in EXACT:
+        assert result.recall[label].count == result.recall[label].n, label
+    assert result.recall["NAME"].value >= 0.99
+    assert result.recall["ALL"].value >= 0.995
+    assert result.phrases_harmed == 0
+    assert result.kept_harmed == 0
+    assert result.superfluous.value <= 0.005
+
+
+def test_our_own_gold_meets_the_targets() -> None:
+    gold = own_gold(600, 7)
+    assert len(gold) == 600
+    result = audit(gold)
+    assert result.phrases_before > 2000
+    assert result.kept_before > 2000
+    check(result)
+
+
+def test_the_shared_gold_meets_the_targets() -> None:
+    path = SHARED / "deid" / "synthetic_gold.jsonl"
+    if not path.is_file():
+        pytest.skip("the shared annotated reports are not here")
+    check(audit(read_gold(path)))
+
+
+def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
+    for report in own_gold(50, 3):
+        for span in report.spans:
+            piece = report.text[span.start : span.end]
+            assert piece == piece.strip()
+            assert piece
+
+
+def test_a_hard_negative_that_goes_is_counted() -> None:
+    text = "Dr. Kerley saw it."
+    row = {"id": "1", "text": text, "spans": [{"start": 4, "end": 10, "label": "KEEP"}]}
+    result = audit([GoldReport.model_validate_json(json.dumps(row))])
+    assert (result.kept_before, result.kept_harmed) == (1, 1)
+
+
+def test_no_miss_in_n_has_a_bound_of_three_over_n() -> None:
+    result = audit(own_gold(100, 1))
+    assert result.leaking.count == 0
+    assert result.leaking.interval == (0.0, 0.03)

@@ -1,0 +1,85 @@
+"""What must hold for every text: phrases survive, spans are sound, what is known is gone."""
+
+from __future__ import annotations
+
+import string
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from extraction import certainty_spans
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
+from pipeline.deidentify.leaks import LeakScan
+from pipeline.formats.hl7v2.exams import MessageOptions, exams
+from pipeline.formats.hl7v2.text import unescaped
+from pipeline.formats.rows import SetAside
+
+CLEANER = Deidentifier()
+PIECES = st.sampled_from(
+    [
+        "May represent ", "likely ", "cannot exclude ", "no evidence of ", "Dr. ", "May ",
+        "White ", "Hope ", "3/4 ", "March ", "3, ", "2021 ", "MRN: ", "A12345 ", "94-year-old ",
+        "\n", ". ", "MD ", "(440) 555-0101 ", "x3 ", "T7-T8 ", "Kerley B ", "signed by ",
+        "of 3 ", "IMPRESSION:\n1. ", "edema ", "1.2 x 0.9 cm ", "Kowalski ", "at 3 PM ",
+        "Mercy Hospital ", "Parma, OH ", "^", "@", "é", "İ", "\u0000", "’s ",
+    ]
+)  # fmt: skip
+TEXTS = st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=300))
+KNOWN = KnownIdentifiers(
+    patient_names=("WHITE^MAY", "KOWALSKI^HOPE"),
+    patient_ids=("A12345",),
+    staff_names=("Likely, Will",),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(TEXTS)
+def test_every_certainty_phrase_outlives_cleaning(text: str) -> None:
+    outcome = CLEANER.clean(text, known=KNOWN)
+    if isinstance(outcome, Clean):
+        after = [outcome.text[a:b] for a, b in certainty_spans(outcome.text)]
+        before = [text[a:b] for a, b in certainty_spans(text)]
+        assert [phrase for phrase in after if len(phrase) > 2] == [
+            phrase
+            for (a, b), phrase in zip(certainty_spans(text), before, strict=True)
+            if len(phrase) > 2 and not any(r.start <= a and b <= r.end for r in outcome.removed)
+        ]
+        assert outcome.phrases_locked <= len(before)
+
+
+@settings(derandomize=True, deadline=None, max_examples=300)
+@given(TEXTS)
+def test_spans_are_in_order_apart_and_inside(text: str) -> None:
+    outcome = CLEANER.clean(text, known=KNOWN)
+    if isinstance(outcome, Clean):
+        at = 0
+        for removed in outcome.removed:
+            assert at <= removed.start < removed.end <= len(text)
+            at = removed.end
+        kept = sum(r.end - r.start for r in outcome.removed)
+        tokens = sum(len(r.category) + 2 for r in outcome.removed)
+        assert len(outcome.text) == len(text) - kept + tokens
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(TEXTS)
+def test_a_clean_text_has_no_known_number_or_full_name(text: str) -> None:
+    outcome = CLEANER.clean(text, known=KNOWN)
+    if isinstance(outcome, Clean):
+        assert LeakScan.from_known([KNOWN]).hits(outcome.text) == 0
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(st.binary(max_size=400))
+def test_any_bytes_are_exams_or_set_aside(raw: bytes) -> None:
+    for prefix in (b"", b"MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.4\rOBR|1||A1\rOBX|1|TX|1||"):
+        found = exams(prefix + raw, MessageOptions())
+        assert found
+        assert all(isinstance(each, SetAside) or each["text"].strip() for each in found)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(st.text(alphabet=string.printable, max_size=100))
+def test_a_text_without_backslashes_is_its_own_decoding(text: str) -> None:
+    plain = text.replace("\\", "")
+    assert unescaped(plain) == plain

@@ -1,0 +1,70 @@
+"""What identifies a patient stays in the exams; no quarantine row and no message repeats it."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import RadcalError
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.fhir import FhirOptions
+from pipeline.formats.fhir import read as read_fhir
+from pipeline.formats.hl7v2 import Hl7Options
+from pipeline.formats.hl7v2 import read as read_hl7
+
+CANARY = "Quetzalcoatl4711"
+
+
+def hl7(folder: Path) -> list[ExamBatch]:
+    c = CANARY
+    head = f"MSH|^~\\&|{c}|{c}|||2026||%s|{c}|P|2.4\rPID|1||{c}^^^{c}||{c}^{c}||{c}|||{c}||{c}\r"
+    messages = [
+        head % "ADT^A01",
+        head % "ORU^R01",
+        head % "ORU^R01" + f"OBR|1|{c}|{c}|{c}^{c}\rOBX|1|RP|{c}||{c}\r",
+        f"{c} no header at all\r",
+        f"MSH|^~\\&|{c}\r",
+    ]
+    path = folder / "feed.hl7"
+    path.write_text("".join(messages), encoding="utf-8")
+    return list(read_hl7(path, Hl7Options()))
+
+
+def fhir(folder: Path) -> list[ExamBatch]:
+    report = {"resourceType": "DiagnosticReport", "id": CANARY, "subject": {"display": CANARY}}
+    bad = base64.b64encode(CANARY.encode()).decode() + "*"
+    lines = [
+        json.dumps({**report, "status": "cancelled", "conclusion": CANARY}),
+        json.dumps({**report, "status": "final"}),
+        json.dumps({**report, "status": "final", "presentedForm": [{"data": bad}]}),
+        f'{{"{CANARY}": ',
+        json.dumps([CANARY]),
+        json.dumps({"resourceType": CANARY}),
+    ]
+    path = folder / "reports.ndjson"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return list(read_fhir(path, FhirOptions()))
+
+
+@pytest.mark.parametrize(("feed", "rows"), [(hl7, 5), (fhir, 6)], ids=["hl7", "fhir"])
+def test_no_quarantine_row_repeats_what_it_set_aside(
+    tmp_path: Path, feed: Callable[[Path], list[ExamBatch]], rows: int
+) -> None:
+    batches = feed(tmp_path)
+    assert sum(len(batch.exams) for batch in batches) == 0
+    quarantined = pd.concat([batch.quarantined for batch in batches])
+    assert len(quarantined) == rows
+    assert CANARY not in quarantined.to_csv()
+
+
+def test_no_error_repeats_a_field_map(tmp_path: Path) -> None:
+    path = tmp_path / "feed.hl7"
+    path.write_text(f"MSH|^~\\&|{CANARY}\r", encoding="utf-8")
+    with pytest.raises(RadcalError) as caught:
+        list(read_hl7(path, Hl7Options(fields={"status": "nowhere"})))
+    assert CANARY not in str(caught.value)
