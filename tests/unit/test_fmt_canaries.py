@@ -24,10 +24,10 @@ def hl7(folder: Path) -> list[ExamBatch]:
     c = CANARY
     head = f"MSH|^~\\&|{c}|{c}|||2026||%s|{c}|P|2.4\rPID|1||{c}^^^{c}||{c}^{c}||{c}|||{c}||{c}\r"
     messages = [
+        f"{c} no header at all\r",
         head % "ADT^A01",
         head % "ORU^R01",
         head % "ORU^R01" + f"OBR|1|{c}|{c}|{c}^{c}\rOBX|1|RP|{c}||{c}\r",
-        f"{c} no header at all\r",
         f"MSH|^~\\&|{c}\r",
     ]
     path = folder / "feed.hl7"
