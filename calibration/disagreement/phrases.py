@@ -1,0 +1,105 @@
+"""X-ray phrases against uncertain CT phrases, as a distribution over cases.
+
+Two classes, "present" and "not": the X-ray phrase says m (its mean), the CT label says y, so a
+case's DistCE is |m − y| and its EntCE is H(m) − H(y) in nats. Both come from the tally's cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import entr
+
+from calibration.arrays import FloatArray, IntArray
+from calibration.errors import CalibrationError
+from calibration.resample import cells_of
+from calibration.tally import Tally
+
+__all__ = ["CaseErrors", "phrase_disagreement"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseErrors:
+    """One row per occupied (phrase, label) cell, weighted by its cases.
+
+    Attributes
+    ----------
+    phrase
+        Index of the phrase, shape (C,).
+    label
+        What CT said, shape (C,).
+    weight
+        Cases of the cell, shape (C,).
+    distance
+        |m − y|, shape (C,).
+    entropy
+        H(m) − H(y), shape (C,): above 0 the X-ray phrase is the less decided one.
+    """
+
+    phrase: IntArray
+    label: FloatArray
+    weight: FloatArray
+    distance: FloatArray
+    entropy: FloatArray
+
+    @property
+    def n(self) -> float:
+        """Cases."""
+        return float(self.weight.sum())
+
+    @property
+    def mean_distance(self) -> float:
+        """Mean DistCE over cases; NaN if there is none."""
+        return float(self.weight @ self.distance / self.n) if self.n > 0 else float("nan")
+
+    def histogram(self, bins: int = 20) -> FloatArray:
+        """Cases per equal bin of distance in [0, 1], shape (bins,)."""
+        return np.histogram(self.distance, bins=bins, range=(0.0, 1.0), weights=self.weight)[0]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Columns phrase, label, cases, distance, entropy_nats."""
+        return pd.DataFrame(
+            {
+                "phrase": self.phrase,
+                "label": self.label,
+                "cases": self.weight,
+                "distance": self.distance,
+                "entropy_nats": self.entropy,
+            }
+        )
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        return f"mean distance {self.mean_distance:.3f} over {self.n:g} cases"
+
+
+def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:
+    """Distance and entropy error of every case in a tally.
+
+    Parameters
+    ----------
+    tally
+        Counts per phrase and label value.
+    means
+        Phrase means, shape (K,).
+
+    Raises
+    ------
+    CalibrationError
+        If there is not one mean per phrase.
+
+    Examples
+    --------
+    >>> counted = Tally(np.array([0.0, 1.0]), np.array([[1.0, 3.0]]))
+    >>> phrase_disagreement(counted, means=np.array([0.8])).mean_distance
+    0.35
+    """
+    if np.shape(means) != (tally.n_phrases,):
+        msg = f"means: shape {np.shape(means)} for a tally of {tally.n_phrases} phrases."
+        raise CalibrationError(msg)
+    phrase, label, weight = cells_of(tally)
+    m = np.asarray(means, dtype=np.float64)[phrase]
+    spread = entr(m) + entr(1.0 - m) - entr(label) - entr(1.0 - label)
+    return CaseErrors(phrase, label, weight, np.abs(m - label), np.asarray(spread))

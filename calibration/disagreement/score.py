@@ -1,0 +1,166 @@
+"""What a measure returns: a float, the value over all items, that remembers what it was made of.
+
+A measure can be compared, rounded, formatted and averaged like any number; its items, bins and
+method travel with it for tables, figures and intervals.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray
+from calibration.estimate import Estimate
+
+__all__ = ["BinnedScore", "ItemScore", "SignedScore"]
+
+_Z95 = 1.959963984540054
+
+
+class ItemScore(float):
+    """The mean of one value per item.
+
+    Attributes
+    ----------
+    per_item
+        Value of every item, shape (n,).
+    method
+        What was measured and by which convention, for a caption.
+    """
+
+    __slots__ = ("method", "per_item")
+    per_item: FloatArray
+    method: str
+
+    def __new__(cls, values: FloatArray, method: str) -> ItemScore:
+        """Take the mean of the values."""
+        self = super().__new__(cls, np.mean(values))
+        self.per_item, self.method = values, method
+        return self
+
+    def __getnewargs__(self) -> tuple[FloatArray, str]:  # type: ignore[override]
+        """Give what copying and pickling make it from."""
+        return self.per_item, self.method
+
+    @property
+    def n(self) -> int:
+        """Items."""
+        return len(self.per_item)
+
+    def estimate(self) -> Estimate:
+        """Value with the normal 95 % interval of a mean of n items; no interval for one item."""
+        width = math.nan
+        if self.n > 1:
+            width = _Z95 * float(self.per_item.std(ddof=1)) / math.sqrt(self.n)
+        value = float(self)
+        return Estimate(value, value - width, value + width, self.n, "normal interval over items")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per item: item (row number from 0) and value."""
+        return pd.DataFrame({"item": np.arange(self.n), "value": self.per_item})
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        return f"{self.method}: {self.estimate().summary()}"
+
+
+class SignedScore(ItemScore):
+    """The mean absolute value of one signed error per item.
+
+    Attributes
+    ----------
+    signed
+        Error of every item with its sign, shape (n,); ``per_item`` are its absolute values.
+    """
+
+    __slots__ = ("signed",)
+    signed: FloatArray
+
+    def __new__(cls, signed: FloatArray, method: str) -> SignedScore:
+        """Take the mean of the absolute errors."""
+        self = super().__new__(cls, np.abs(signed), method)
+        if not isinstance(self, SignedScore):  # pragma: no cover - for the type checker
+            raise TypeError
+        self.signed = signed
+        return self
+
+    def __getnewargs__(self) -> tuple[FloatArray, str]:  # type: ignore[override]
+        """Give what copying and pickling make it from."""
+        return self.signed, self.method
+
+    @property
+    def mean_signed(self) -> float:
+        """Mean error with its sign: above 0 the prediction is less decided than the votes."""
+        return float(self.signed.mean())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per item: item, value (absolute) and signed."""
+        return super().to_frame().assign(signed=self.signed)
+
+
+class BinnedScore(float):
+    """A calibration error over bins.
+
+    Attributes
+    ----------
+    edges
+        Ends of the bins, shape (M + 1,); bin m is (edges[m], edges[m + 1]].
+    count
+        Items per class and bin, shape (R, M); R = 1 for the confidence error.
+    confidence, accuracy
+        Mean probability and mean credit per class and bin, NaN where empty, each (R, M).
+    method
+        What was measured and by which convention, for a caption.
+    """
+
+    __slots__ = ("accuracy", "confidence", "count", "edges", "method")
+    edges: FloatArray
+    count: FloatArray
+    confidence: FloatArray
+    accuracy: FloatArray
+    method: str
+
+    def __new__(
+        cls,
+        edges: FloatArray,
+        count: FloatArray,
+        confidence: FloatArray,
+        accuracy: FloatArray,
+        method: str,
+    ) -> BinnedScore:
+        """Weigh each class's bins by their items, then average the classes."""
+        gap = np.where(count > 0, count * np.abs(accuracy - confidence), 0.0).sum(axis=1)
+        per_class = np.divide(gap, count.sum(axis=1), out=np.zeros_like(gap), where=gap > 0)
+        self = super().__new__(cls, per_class.mean())
+        self.edges, self.count, self.confidence = edges, count, confidence
+        self.accuracy, self.method = accuracy, method
+        return self
+
+    def __getnewargs__(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, str]:  # type: ignore[override]
+        """Give what copying and pickling make it from."""
+        return self.edges, self.count, self.confidence, self.accuracy, self.method
+
+    @property
+    def n(self) -> int:
+        """Items counted for the first class."""
+        return int(self.count[0].sum())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per class and bin: class, low, high, count, confidence, accuracy."""
+        classes, bins = self.count.shape
+        return pd.DataFrame(
+            {
+                "class": np.repeat(np.arange(classes), bins),
+                "low": np.tile(self.edges[:-1], classes),
+                "high": np.tile(self.edges[1:], classes),
+                "count": self.count.ravel(),
+                "confidence": self.confidence.ravel(),
+                "accuracy": self.accuracy.ravel(),
+            }
+        )
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        return f"{self.method}: {float(self):.3f} (n = {self.n})"
