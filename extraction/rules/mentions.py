@@ -49,7 +49,7 @@ class MentionFinder:
     ) -> list[Mention]:
         """Mentions of a clause in order; `sentence` are all items, for the place they speak of."""
         found: list[Mention] = []
-        seen = Part(0)
+        seen = 0
         for at, item in enumerate(items):
             parts = item.lexeme.parts
             seen |= parts

@@ -70,7 +70,9 @@ def _scopes_of(
             return [forward]
         looks_back = ahead_governs or _may_look_back(items, at, tokens, grammar)
         return [backward] if looks_back else []
-    return [backward] if _governs(items, backward.first, at) else [forward]
+    if _governs(items, backward.first, at) or not _governs(items, at + 1, forward.last):
+        return [backward]
+    return [forward]
 
 
 def _governs(items: list[Item], first: int, last: int) -> bool:
@@ -128,9 +130,9 @@ def _forward(
     governed = closed = False
     for j in range(at + 1, len(items)):
         parts = items[j].lexeme.parts
-        if parts & Part.COMPANION and not items[j - 1].lexeme.parts & Part.OR:
+        if parts & Part.COMPANION and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
-        if governed and parts & (Part.COLON | Part.CAUSE):
+        if governed and parts & (Part.COLON | Part.CAUSE) and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
         if closed and parts & (Part.COMMA | Part.AND) and not _or_later(items, j):
             return Scope(at, cue, at + 1, j, "before")
@@ -143,6 +145,10 @@ def _forward(
             return Scope(at, cue, at + 1, j, "before")
         governed = governed or bool(parts & _GOVERNABLE)
     return Scope(at, cue, at + 1, len(items), "before")
+
+
+def _joined(items: list[Item], j: int) -> bool:
+    return bool(items[j - 1].lexeme.parts & Part.OR)
 
 
 def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
