@@ -19,6 +19,8 @@ from pipeline.formats.rows import SetAside
 __all__ = ["MessageOptions", "exams"]
 
 _HEAD: Final = frozenset({"MSH", "PID", "PV1", "ORC"})
+_FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
+"""What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
 _ORU: Final = ("ORU^R01", "ORU")
 _STATUS: Final[Mapping[str, str]] = {
     "f": "final", "final": "final", "p": "prelim", "prelim": "prelim", "preliminary": "prelim",
@@ -63,7 +65,7 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
         return [SetAside("no_header", "no MSH segment")]
     try:
         return list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
-    except (hl7.HL7Exception, ValueError, IndexError, KeyError, TypeError) as error:
+    except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
 
 
