@@ -12,11 +12,12 @@ import sys
 
 import numpy as np
 
+from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import phrase_bins
 from calibration.curve import calibration_error, curve_points
 from calibration.phrase_calibration import phrase_error, wilson
 from calibration.readers import logistic_calibration
-from calibration.resample import interval, multinomial_moments, simultaneous_band
+from calibration.resample import interval, multinomial_moments
 from calibration.scores import brier
 from calibration.survey import builtin
 from calibration.tally import tally
@@ -44,7 +45,7 @@ def simulate(rate: np.ndarray, size: int, samples: int, g: np.random.Generator) 
     hits = {(s, r): 0 for s in truth for r in RULES}
     values: dict[str, list[float]] = {s: [] for s in truth}
     corrected: dict[str, list[float]] = {s: [] for s in truth}
-    point = band = wilson_hit = wilson_all = slope = lines = 0.0
+    point = band = wilson_hit = wilson_all = slope = lines = inverted = 0.0
     for _ in range(samples):
         phrase = g.choice(len(SCALE), size=size, p=USE)
         label = (g.random(size) < rate[phrase]).astype(float)
@@ -58,11 +59,16 @@ def simulate(rate: np.ndarray, size: int, samples: int, g: np.random.Generator) 
             for rule in RULES:
                 low, high = interval(value, again[name], rule=rule)  # type: ignore[arg-type]
                 hits[name, rule] += low <= wanted <= high
-        seen, _, _ = curve_points(counted.n, counted.label_mass, tables=TABLES)
+        low_p, high_p = phrase_error_interval(
+            counted.n, counted.label_mass, means=SCALE.means, replicates=200, rng=g
+        )
+        inverted += low_p - 1e-9 <= truth["phrase error"] <= high_p + 1e-9
         curves, _, _ = curve_points(n, mass, tables=TABLES)
         low_r, high_r = np.nanquantile(curves, [0.025, 0.975], axis=0)
         point += float(density @ ((low_r <= curve) & (curve <= high_r)))
-        low_b, high_b = simultaneous_band(seen, curves, relevant=density > 1e-6)
+        low_b, high_b = simultaneous_band(
+            counted.n, counted.label_mass, tables=TABLES, replicates=200, rng=g
+        )
         band += bool(np.all((low_b <= curve) & (curve <= high_b)))
         low_w, high_w = wilson(counted.label_mass, counted.n)
         used = counted.n > 0
@@ -80,6 +86,7 @@ def simulate(rate: np.ndarray, size: int, samples: int, g: np.random.Generator) 
     print(
         f"{size:5d}  curve: pointwise {point / samples:.1%}, simultaneous band "
         f"{band / samples:.1%}; Wilson {wilson_hit / wilson_all:.1%}; "
+        f"phrase error by test inversion {inverted / samples:.1%}; "
         f"calibration slope (Wald) {slope / max(lines, 1):.1%} of {lines:.0f} lines"
     )
 

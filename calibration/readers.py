@@ -200,10 +200,13 @@ def _logistic_newton(
         p = expit(design @ theta)
         gradient = design.T @ (mass - n * p)
         information = design.T @ (design * (n * p * (1.0 - p))[:, None])
+        if not np.linalg.det(information) > 0.0:
+            return None
         step = np.linalg.solve(information, gradient)
-        theta = theta + step * min(1.0, 4.0 / float(np.abs(step).max()))
-        if float(np.abs(step).max()) < 1e-10:
+        size = float(np.abs(step).max())
+        if size < 1e-10:
             return np.asarray(theta), np.asarray(np.linalg.inv(information), dtype=np.float64)
+        theta = theta + step * min(1.0, 4.0 / size)
     return None
 
 

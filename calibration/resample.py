@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.tally import Tally
@@ -26,7 +26,6 @@ __all__ = [
     "interval",
     "multinomial_moments",
     "null_moments",
-    "simultaneous_band",
 ]
 
 IntervalRule = Literal["percentile", "basic", "bias-corrected"]
@@ -134,34 +133,3 @@ def estimate_from_replicates(
         null_high=float(null_high),
         corrected=float(2.0 * value - kept.mean()) if kept.size else float("nan"),
     )
-
-
-def simultaneous_band(
-    value: FloatArray, replicates: FloatArray, *, relevant: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """Band (M,) that holds a whole curve in 95 % of samples: value ± c · standard error.
-
-    Parameters
-    ----------
-    value
-        The curve, NaN where empty, shape (M,).
-    replicates
-        Bootstrap curves, shape (B, M).
-    relevant
-        Bins over which the largest deviation is taken, boolean (M,).
-
-    Notes
-    -----
-    c is the 95 % quantile over replicates of the largest studentised deviation, never below the
-    pointwise 1.96.
-    """
-    if not replicates.size or not relevant.any():
-        return np.full_like(value, np.nan), np.full_like(value, np.nan)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        deviation = np.abs(replicates - value)
-        known = np.isfinite(deviation)
-        count = np.maximum(known.sum(axis=0), 1)
-        error = np.sqrt(np.where(known, deviation**2, 0.0).sum(axis=0) / count)
-        ratio = np.where(known & (error > 0) & relevant, deviation / error, 0.0)
-    width = max(float(np.quantile(ratio.max(axis=1), _LEVEL)), float(ndtri(0.975))) * error
-    return np.clip(value - width, 0.0, 1.0), np.clip(value + width, 0.0, 1.0)

@@ -6,11 +6,12 @@ multinomial on the tally's cells, and every statistic is read off the same repli
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray
+from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.clusters import cluster_moments
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
@@ -22,13 +23,15 @@ from calibration.resample import (
     estimate_from_replicates,
     multinomial_moments,
     null_moments,
-    simultaneous_band,
 )
 from calibration.scores import accuracy, brier, positive_probabilities
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
 __all__ = ["GroupResult", "calibrate"]
+
+_MOST_SAMPLES = 200
+"""Samples behind the band and the interval of the phrase error; more do not change them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,11 +141,11 @@ def calibrate(
     return GroupResult(
         n=tally.total,
         tally=tally,
-        curve=_curve(sample, tables),
+        curve=_curve(sample, tables, rng),
         phrases=phrase_calibration(tally, phrase_table=phrase_table),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
-        phrase_error=_phrase_error(sample, means, interval),
+        phrase_error=_phrase_error(sample, means, interval, rng),
         brier=estimate_from_replicates(
             float(brier(sample.n, sample.mass, means=means, variances=spread)),
             brier(boot_n, boot_mass, means=means, variances=spread),
@@ -161,15 +164,22 @@ def calibrate(
     )
 
 
-def _curve(sample: _Replicates, tables: BinTables) -> ReliabilityCurve:
+def _curve(sample: _Replicates, tables: BinTables, rng: np.random.Generator) -> ReliabilityCurve:
     observed, confidence, density = curve_points(sample.n, sample.mass, tables=tables)
     low = high = np.full_like(observed, np.nan)
     band_low, band_high = low, high
     if len(sample.boot_n) and sample.n.sum() > 0:
         curves, _, _ = curve_points(sample.boot_n, sample.boot_mass, tables=tables)
         low, high = _quantiles(curves, ~np.isnan(observed))
-        relevant = density > 1e-6
-        band_low, band_high = simultaneous_band(observed, curves, relevant=relevant)
+        known = _spread(curves, observed) if sample.resampled == "patients" else None
+        band_low, band_high = simultaneous_band(
+            sample.n,
+            sample.mass,
+            tables=tables,
+            replicates=min(len(curves), _MOST_SAMPLES),
+            rng=rng,
+            least_error=known,
+        )
     return ReliabilityCurve(
         bin_edges=tables.edges,
         observed=observed,
@@ -181,6 +191,12 @@ def _curve(sample: _Replicates, tables: BinTables) -> ReliabilityCurve:
         band_high=band_high,
         n=float(sample.n.sum()),
     )
+
+
+def _spread(curves: FloatArray, observed: FloatArray) -> FloatArray:
+    """Root mean square deviation of replicates (B, M) from the curve, 0 where unknown, (M,)."""
+    gap = np.nan_to_num(curves - observed)
+    return np.asarray(np.sqrt(np.mean(gap**2, axis=0)))
 
 
 def _quantiles(curves: FloatArray, occupied: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -222,11 +238,14 @@ def _error(
     )
 
 
-def _phrase_error(sample: _Replicates, means: FloatArray, rule: IntervalRule) -> Estimate:
+def _phrase_error(
+    sample: _Replicates, means: FloatArray, rule: IntervalRule, rng: np.random.Generator
+) -> Estimate:
+    """Phrase error with its inverted interval; patients are resampled for it if they are known."""
     null = phrase_error(
         np.broadcast_to(sample.n, sample.null_mass.shape), sample.null_mass, means=means
     )
-    return estimate_from_replicates(
+    plain = estimate_from_replicates(
         float(phrase_error(sample.n, sample.mass, means=means)),
         phrase_error(sample.boot_n, sample.boot_mass, means=means),
         n=float(sample.n.sum()),
@@ -235,3 +254,14 @@ def _phrase_error(sample: _Replicates, means: FloatArray, rule: IntervalRule) ->
         reference_level=0.0,
         null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
     )
+    if sample.resampled == "patients" or rule != "percentile" or not null.size:
+        return plain
+    low, high = phrase_error_interval(
+        sample.n,
+        sample.mass,
+        means=means,
+        replicates=min(len(null), _MOST_SAMPLES),
+        rng=rng,
+    )
+    method = plain.method if np.isnan(low) else "test inversion along the observed gaps"
+    return replace(plain, low=low, high=high, method=method)
