@@ -89,6 +89,7 @@ class Pairing(_Section):
     ct_before_hours: float = Field(default=0.0, ge=0, le=24 * 31)
     min_age_years: int = Field(default=18, ge=0, le=120)
     preliminary_reads: Literal["exclude", "accept"] = "exclude"
+    other_windows_hours: tuple[Annotated[float, Field(gt=0, le=24 * 31)], ...] = (6.0, 24.0, 72.0)
 
 
 class Extraction(_Section):
@@ -111,6 +112,9 @@ class Phrases(_Section):
         "worrisome for", "concerning for",
     )  # fmt: skip
     reserved: tuple[str, ...] = ("consistent with", "compatible with", "diagnostic of")
+    recommended: tuple[str, ...] = (
+        "most likely", "likely", "may represent", "unlikely", "very unlikely",
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _one_source(self) -> Phrases:
@@ -160,6 +164,7 @@ class Reports(_Section):
     min_readers: int = Field(default=5, ge=5)
     language: Literal["en"] = "en"
     demonstration: bool = False
+    passphrases: str | None = None
 
 
 class Store(_Section):
@@ -202,7 +207,11 @@ class Configuration(_Section):
     @property
     def digest(self) -> str:
         """Hash of everything that can change a number or a page (not where things lie)."""
-        return digest_of(self.model_dump(mode="json", exclude={"store", "execution"}))
+        return digest_of(
+            self.model_dump(
+                mode="json", exclude={"store": True, "execution": True, "reports": {"passphrases"}}
+            )
+        )
 
 
 def digest_of(*parts: object) -> str:

@@ -20,7 +20,7 @@ from prefect.tasks import exponential_backoff
 
 from pipeline.errors import RadcalError
 from pipeline.run import Run
-from pipeline.work import evidence, intake, issue
+from pipeline.work import delivery, evidence, intake, issue
 from pipeline.workers import in_worker
 
 __all__ = ["whole_job"]
@@ -128,4 +128,4 @@ def review(config: str, chosen: Facts, run: Facts) -> Facts:
 @step("deliver")
 def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
     """Put every page into its recipient's folder."""
-    return issue.deliver(config, period, pages)
+    return delivery.deliver(config, period, pages)

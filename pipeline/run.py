@@ -122,6 +122,8 @@ class Run:
         return {
             "flow": self.results["pair"][0]["flow"],
             "pairs": self.results["pair"][0]["key"],
+            "windows": self.results["pair"][0]["windows"],
+            "reports": [report["key"] for report in self.results["extract"]],
             "checks": [asdict(c) for c in self.checks],
             "manifest": self.manifest_rows(),
             "counts": [
@@ -129,17 +131,23 @@ class Run:
                 ["reports withheld by de-identification", a.exams_withheld],
                 ["paired reports that could not be read", a.reports_failed],
                 ["statements whose cue maps to no phrase", a.statements_unmapped],
+                *([f"cases returned as {answer}", n] for answer, n in self.returned()),
             ],
             "demonstration": self.site.config.reports.demonstration,
         }
 
+    def returned(self) -> list[tuple[str, int]]:
+        """Count the cases that readers returned, by answer."""
+        return sorted(self.results["tally"][0]["returned"].items())
+
     @property
     def id(self) -> str:
-        """Hash of the run's sources, configuration and code."""
+        """Hash of the run's sources, returned sheets, configuration and code."""
         shards = [source["shards"] for source in self.results["ingest"]]
         return digest_of(
-            shards, self.site.clean_digest(), self.site.read_digest(), self.site.issue_digest()
-        )
+            shards, self.site.clean_digest(), self.site.read_digest(), self.site.issue_digest(),
+            self.returned(),
+        )  # fmt: skip
 
     def manifest_rows(self) -> list[list[str]]:
         """Give the manifest's entries that a page shows."""
@@ -194,6 +202,7 @@ class Run:
                 "sources": self.results["ingest"],
                 "accounting": asdict(self.accounting()),
                 "flow": self.results["pair"][0]["flow"],
+                "returned": dict(self.returned()),
                 "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
                 "failed_reports": dict(_merged(r["failed"] for r in reports)),
                 "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),

@@ -18,7 +18,16 @@ from pipeline.errors import ConfigurationError, RadcalError
 
 __all__ = ["app", "main"]
 
-_GROUPS: Final = ("calibrate", "survey", "extract", "deidentify", "simulate", "run", "keep")
+_GROUPS: Final = (
+    "calibrate",
+    "survey",
+    "extract",
+    "deidentify",
+    "simulate",
+    "run",
+    "keep",
+    "returns",
+)
 """Modules of this package; each has ``register(app)``."""
 
 _HOUSE: Final = Path(__file__).resolve().parents[2]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.survey import PhraseTable
 from pipeline.config import Configuration
@@ -14,6 +15,7 @@ from pipeline.gates import Check
 from pipeline.provenance import version
 from pipeline.stages.pair import INELIGIBLE
 from pipeline.stages.results import GroupResults, Period
+from pipeline.stages.small_cells import complementary
 from reports.content import (
     Case,
     Coverage,
@@ -44,6 +46,7 @@ __all__ = [
     "masthead",
     "pathology_results",
     "radiologist_content",
+    "trend_points",
 ]
 
 COMMITTEE = "Quality committee"
@@ -92,13 +95,14 @@ def radiologist_content(
 ) -> RadiologistContent:
     """Fill one reader's page."""
     minimum = issue.config.reports.min_exams
+    by_pathology = pathology_results(results, minimum)
     return RadiologistContent(
         masthead=masthead(issue, reader),
         minimum_n=minimum,
         overall=results.overall or SuppressedCell(minimum),
-        by_pathology=pathology_results(results, minimum),
+        by_pathology=by_pathology,
         department=department,
-        actions=advice_rows(results),
+        actions=advice_rows(results, by_pathology),
         coverage=coverage,
         instrument=measured,
         trend=tuple(trend),
@@ -108,17 +112,55 @@ def radiologist_content(
     )
 
 
-def pathology_results(results: GroupResults, minimum: int) -> tuple[PathologyResult, ...]:
-    """Give each pathology its result, or say that it is withheld."""
+def pathology_results(
+    results: GroupResults,
+    minimum: int,
+    *,
+    few_readers: Mapping[str, SuppressedCell] | None = None,
+) -> tuple[PathologyResult, ...]:
+    """Give each pathology its result, or say that it is withheld, and why.
+
+    Parameters
+    ----------
+    few_readers
+        Pathologies to withhold because too few readers stand behind them.
+    """
+    cells = dict(few_readers or {})
+    for pathology, result in results.by_pathology.items():
+        if result is None:
+            cells.setdefault(pathology, SuppressedCell(minimum))
+    for pathology in complementary(results.sizes, cells):
+        cells[pathology] = SuppressedCell(minimum, "complementary")
     return tuple(
-        PathologyResult(pathology, result or SuppressedCell(minimum))
+        PathologyResult(pathology, cells.get(pathology) or result or SuppressedCell(minimum))
         for pathology, result in results.by_pathology.items()
     )
 
 
-def advice_rows(results: GroupResults) -> tuple[PathologyAdvice, ...]:
-    """Give each pathology's advice, then that of all together."""
-    return tuple(PathologyAdvice(pathology, a) for pathology, a in results.advice.items())
+def advice_rows(
+    results: GroupResults, by_pathology: Sequence[PathologyResult]
+) -> tuple[PathologyAdvice, ...]:
+    """Give the advice of each pathology that is shown, then that of all together."""
+    shown = {p.pathology for p in by_pathology if not isinstance(p.result, SuppressedCell)}
+    return tuple(
+        PathologyAdvice(pathology, advice)
+        for pathology, advice in results.advice.items()
+        if pathology is None or pathology in shown
+    )
+
+
+def trend_points(
+    series: Sequence[tuple[str, int, Estimate | None]], minimum: int
+) -> tuple[TrendPoint, ...]:
+    """Give each period its point, or say that it is withheld, and why."""
+    sizes = {name: float(n) for name, n, _ in series}
+    hidden = complementary(sizes, {name for name, n, _ in series if n < minimum})
+    return tuple(
+        TrendPoint(name, 0, SuppressedCell(minimum, "complementary"))
+        if name in hidden
+        else TrendPoint(name, n, gap or SuppressedCell(minimum))
+        for name, n, gap in series
+    )
 
 
 def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:

@@ -24,6 +24,9 @@ TALLY_KEYS: Final = ("reader_code", "pathology", "month", "phrase", "label_value
 SILENT: Final = "(not mentioned)"
 """The CT phrase of an observation whose CT does not mention the finding."""
 
+RETURNED_WRONG: Final = "its reader returned the pair as wrong"
+RETURNED_NOT_APPLICABLE: Final = "its reader returned the case as not applicable"
+
 _COLUMNS: Final = (
     "pair_id", "patient_code", "reader_code", "pathology", "phrase", "ct_phrase", "label",
     "performed_month", "weight", "interval_hours", "patient_class", "age_band",
@@ -56,6 +59,7 @@ def observe(
     phrases: PhraseTable,
     label_rule: Literal["probability", "mean"] = "probability",
     ct_silence: Literal["absent", "exclude"] = "absent",
+    returned: pd.DataFrame | None = None,
 ) -> Observed:
     """Join each stated X-ray forecast with its CT's answer.
 
@@ -70,6 +74,9 @@ def observe(
         ``exam_key, outcome``: whether each report could be read at all.
     phrases
         Phrases with a meaning, borrowed ones included.
+    returned
+        ``pair_id, pathology, answer`` of return sheets; "wrong pair" and "not applicable" leave
+        cases out.
     """
     read = set(readings.loc[readings["outcome"] != "failed", "exam_key"])
     usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
@@ -86,11 +93,13 @@ def observe(
     silent = joined["ct_outcome"].isna()
     joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
     joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
+    joined["pair_id"] = joined["xr_study_code"] + ":" + joined["ct_study_code"]
     fate = _fates(joined, silent, known=labels, ct_silence=ct_silence)
+    fate = _disowned(joined, fate, returned)
     left_out = {"a report of the pair could not be read": int((~usable).sum())}
     left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
     kept = joined[fate == ""]
-    kept = kept.assign(weight=1.0, pair_id=kept["xr_study_code"] + ":" + kept["ct_study_code"])
+    kept = kept.assign(weight=1.0)
     ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
     return Observed(ordered.loc[:, list(_COLUMNS)].reset_index(drop=True), left_out)
 
@@ -114,6 +123,23 @@ def _fates(
     fate = pd.Series("", index=joined.index, dtype="object")
     for reason, holds in reversed(reasons):
         fate = fate.mask(holds, reason)
+    return fate
+
+
+def _disowned(joined: pd.DataFrame, fate: pd.Series, returned: pd.DataFrame | None) -> pd.Series:
+    """Leave out what readers returned; a reason found before stays the reason."""
+    if returned is None or returned.empty:
+        return fate
+    case = pd.MultiIndex.from_frame(joined[["pair_id", "pathology"]])
+    not_applicable = returned[returned["answer"] == "not applicable"]
+    named = pd.MultiIndex.from_frame(not_applicable[["pair_id", "pathology"]])
+    wrong = returned.loc[returned["answer"] == "wrong pair", "pair_id"]
+    reasons = (
+        (RETURNED_WRONG, joined["pair_id"].isin(wrong)),
+        (RETURNED_NOT_APPLICABLE, pd.Series(case.isin(named), index=joined.index)),
+    )
+    for reason, holds in reasons:
+        fate = fate.mask((fate == "") & holds, reason)
     return fate
 
 

@@ -1,7 +1,8 @@
 """Coded exams → what each report says: findings as stated, and one row a pathology once resolved.
 
 Three tables. ``findings``: every statement. ``report_findings``: each pathology a report mentions,
-after resolution. ``readings``: one row a report, read or failed with a reason. A report in
+after resolution. ``readings``: one row a report, read or failed with a reason, and whether its
+text recommends a CT. A report in
 ``readings`` as read, without a row in ``report_findings`` for a pathology, does not mention it;
 a failed report says nothing about any.
 """
@@ -12,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from extraction.resolution import resolve
 
 from extraction.engines import Engine
 from extraction.finding import Extracted, Failed, Outcome
+from extraction.recommendation import recommends_ct
+from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
 __all__ = ["Readings", "read_reports"]
@@ -59,8 +61,11 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
             columns=list(_RESOLVED),
         ),
         pd.DataFrame(
-            [_reading(key, outcome) for key, outcome in ordered],
-            columns=["exam_key", "outcome", "reason"],
+            [
+                (*_reading(key, outcome), recommends_ct(text))
+                for (key, outcome), text in zip(ordered, exams["text"], strict=True)
+            ],
+            columns=["exam_key", "outcome", "reason", "recommends_ct"],
         ),
     )
 

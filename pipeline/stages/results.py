@@ -23,7 +23,18 @@ from calibration.tally import Tally, tally
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError
 
-__all__ = ["GroupResults", "Period", "Scale", "choose_period", "group_results", "tally_of", "trend"]
+__all__ = [
+    "GroupResults",
+    "Period",
+    "Scale",
+    "calibrated",
+    "chance",
+    "choose_period",
+    "group_results",
+    "quarters",
+    "tally_of",
+    "trend",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +78,15 @@ class GroupResults:
     """A reader's or the department's results.
 
     ``by_pathology`` holds None where fewer exams than the minimum stand behind a pathology;
-    ``advice`` is keyed by pathology, None for all of them together.
+    ``advice`` is keyed by pathology, None for all of them together; ``sizes`` are the exams
+    behind every pathology.
     """
 
     overall: GroupResult | None
     by_pathology: Mapping[str, GroupResult | None]
     advice: Mapping[str | None, Advice]
     logistic: LogisticCalibration | None
+    sizes: Mapping[str, float]
 
 
 def choose_period(available: Sequence[str], asked: str | None, *, window_months: int) -> Period:
@@ -139,9 +152,9 @@ def group_results(
     minimum = scale.config.reports.min_exams
     enough = {p: t for p, t in counted.items() if t.total >= minimum}
     return GroupResults(
-        overall=_calibrated(overall, name, scale) if overall.total >= minimum else None,
+        overall=calibrated(overall, name, scale) if overall.total >= minimum else None,
         by_pathology={
-            p: _calibrated(t, f"{name}/{p}", scale) if p in enough else None
+            p: calibrated(t, f"{name}/{p}", scale) if p in enough else None
             for p, t in counted.items()
         },
         advice={p: _advised(t, f"{name}/{p}", scale) for p, t in enough.items()}
@@ -149,36 +162,45 @@ def group_results(
         logistic=logistic_calibration(overall, phrase_table=scale.phrases)
         if overall.total >= minimum
         else None,
+        sizes={p: t.total for p, t in counted.items()},
     )
+
+
+def quarters(months: Sequence[str]) -> dict[str, list[str]]:
+    """Group months by calendar quarter, in order."""
+    grouped: dict[str, list[str]] = {}
+    for month in months:
+        year, number = month.split("-")
+        grouped.setdefault(f"{year} Q{(int(number) + 2) // 3}", []).append(month)
+    return grouped
 
 
 def trend(
     cells: pd.DataFrame, *, name: str, months: Sequence[str], scale: Scale
 ) -> list[tuple[str, int, Estimate | None]]:
     """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
-    quarters: dict[str, list[str]] = {}
-    for month in months:
-        year, number = month.split("-")
-        quarters.setdefault(f"{year} Q{(int(number) + 2) // 3}", []).append(month)
     points: list[tuple[str, int, Estimate | None]] = []
-    for quarter, inside in quarters.items():
+    for quarter, inside in quarters(months).items():
         counted = tally_of(cells[cells["month"].isin(inside)], scale.phrases)
         enough = counted.total >= scale.config.reports.min_exams
-        result = _calibrated(counted, f"{name}/{quarter}", scale) if enough else None
+        result = calibrated(counted, f"{name}/{quarter}", scale) if enough else None
         points.append((quarter, int(counted.total), result.phrase_error if result else None))
     return points
 
 
-def _calibrated(counted: Tally, name: str, scale: Scale) -> GroupResult:
+def calibrated(
+    counted: Tally, name: str, scale: Scale, *, bootstrap: int | None = None
+) -> GroupResult:
+    """Calibrate one group under the run's settings; `bootstrap` replicates where given."""
     settings = scale.config.calibration
     return calibrate(
         counted,
         phrase_table=scale.phrases,
         bins=settings.bins,
         bin_rule=settings.bin_rule,
-        bootstrap=settings.bootstrap,
+        bootstrap=bootstrap or settings.bootstrap,
         interval=settings.interval,
-        rng=_chance(settings.seed, name),
+        rng=chance(settings.seed, name),
     )
 
 
@@ -191,10 +213,11 @@ def _advised(counted: Tally, name: str, scale: Scale) -> Advice:
         epsilon=settings.epsilon,
         tau=settings.tau,
         regulariser=settings.regulariser,
-        rng=_chance(scale.config.calibration.seed, f"advice/{name}"),
+        rng=chance(scale.config.calibration.seed, f"advice/{name}"),
     )
 
 
-def _chance(seed: int, name: str) -> np.random.Generator:
+def chance(seed: int, name: str) -> np.random.Generator:
+    """Give the generator of one group's chance, whatever else runs before it."""
     entropy = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
     return np.random.default_rng([seed, entropy])

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from calibration.readers import logistic_calibration
 from pipeline.gates import Check
 from pipeline.stages import content
+from pipeline.stages.committee.frontier import held_out_frontier
+from pipeline.stages.committee.scale_use import scale_use
+from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
+from pipeline.stages.committee.variation import variation
 from pipeline.stages.results import GroupResults, Scale, tally_of
-from reports.content import (
-    CommitteeContent,
-    Instrument,
-    ReaderRow,
-    SuppressedCell,
-)
+from reports.content import CommitteeContent, Instrument, SuppressedCell
 
 __all__ = ["CommitteeFacts", "committee_content"]
 
@@ -29,48 +27,68 @@ class CommitteeFacts:
     checks: tuple[Check, ...]
     manifest: tuple[tuple[str, str], ...]
     measured: Instrument
-    fates: pd.DataFrame
 
 
 def committee_content(
     issue: content.Issue,
     cells: pd.DataFrame,
+    observations: pd.DataFrame,
     *,
     results: GroupResults,
     scale: Scale,
+    evidence: Evidence,
     facts: CommitteeFacts,
 ) -> CommitteeContent:
-    """Fill the review from the department's results and every reader's cells."""
-    minimum = issue.config.reports.min_exams
-    return CommitteeContent(
+    """Fill the review: the department first, then what rests on its readers.
+
+    Parameters
+    ----------
+    cells, observations
+        The period's tally table and observations, all readers.
+    results
+        The department's results.
+    evidence
+        What the observations were made from; its fates are cut to the period.
+    """
+    settings = issue.config.reports
+    readers = variation(cells, observations, evidence.fates, scale=scale)
+    filled = CommitteeContent(
         masthead=content.masthead(issue, content.COMMITTEE),
-        minimum_n=minimum,
+        minimum_n=settings.min_exams,
         flow=content.flow_steps(facts.flow),
-        department=results.overall or SuppressedCell(minimum),
-        by_pathology=content.pathology_results(results, minimum),
-        readers=tuple(
-            _reader_row(str(code), own, facts.fates, scale)
-            for code, own in cells.groupby("reader_code", sort=True)
-        ),
+        department=results.overall or SuppressedCell(settings.min_exams),
+        by_pathology=(),
+        readers=readers.rows,
         gates=content.gate_rows(facts.checks),
         manifest=facts.manifest,
         governance=content.governance(issue.config),
         instrument=facts.measured,
-        maps=content.advice_rows(results),
-        minimum_readers=issue.config.reports.min_readers,
+        minimum_readers=settings.min_readers,
+        coverage=content.coverage_of(evidence.fates, issue.config),
+    )
+    if len(readers.rows) < settings.min_readers:
+        return replace(filled, department=SuppressedCell(settings.min_readers, "readers"))
+    by_pathology = content.pathology_results(
+        results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
+    )
+    return replace(
+        filled,
+        by_pathology=by_pathology,
+        funnel=readers.funnel,
+        sensitivity=sensitivity_tables(evidence, scale=scale),
+        scale_use=scale_use(
+            evidence.pairs,
+            evidence.report_findings,
+            months=evidence.months,
+            phrases=issue.config.phrases,
+            minimum=settings.min_exams,
+        ),
+        maps=content.advice_rows(results, by_pathology),
+        frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),
     )
 
 
-def _reader_row(code: str, cells: pd.DataFrame, fates: pd.DataFrame, scale: Scale) -> ReaderRow:
-    counted = tally_of(cells, scale.phrases)
-    if counted.total < scale.config.reports.min_exams:
-        withheld = SuppressedCell(scale.config.reports.min_exams)
-        return ReaderRow(code, int(counted.total), withheld, withheld, withheld)
-    coverage = content.coverage_of(fates[fates["reader_code"] == code], scale.config)
-    return ReaderRow(
-        code,
-        int(counted.total),
-        gap=None,
-        logistic=logistic_calibration(counted, phrase_table=scale.phrases),
-        share_paired=coverage.paired / coverage.xrays if coverage else None,
-    )
+def _few_readers(cells: pd.DataFrame, minimum: int) -> Mapping[str, SuppressedCell]:
+    """Pathologies that fewer than `minimum` readers wrote about."""
+    readers = cells.groupby("pathology")["reader_code"].nunique()
+    return {str(p): SuppressedCell(minimum, "readers") for p in readers.index[readers < minimum]}

@@ -13,6 +13,7 @@ from pipeline.site import Site
 from pipeline.stages.observe import observe, tallied
 from pipeline.stages.pair import PairedExams, pair
 from pipeline.stages.read import read_reports
+from pipeline.work import returns
 
 __all__ = ["observe_pairs", "pair_exams", "read_shard"]
 
@@ -35,10 +36,26 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
             ct_before_hours=settings.ct_before_hours,
             accept_preliminary=settings.preliminary_reads == "accept",
         )
-        wanted = _wanted(exams, paired.pairs)
+        others = {
+            hours: pair(
+                exams,
+                window_hours=hours,
+                ct_before_hours=settings.ct_before_hours,
+                accept_preliminary=settings.preliminary_reads == "accept",
+            ).pairs
+            for hours in sorted(settings.other_windows_hours)
+            if hours != settings.window_hours
+        }
+        for hours, pairs in others.items():
+            store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
+        wanted = _wanted(exams, pd.concat([paired.pairs, *others.values()]))
         store.write("analysis", "fates", key, paired.fates)
         store.write("analysis", "wanted", key, wanted)
-        facts = {**_pair_facts(key, paired), "shards": sorted(wanted["shard"].unique())}
+        facts = {
+            **_pair_facts(key, paired),
+            "windows": [[hours, f"{key}-{hours:g}"] for hours in others],
+            "shards": sorted(wanted["shard"].unique()),
+        }
         store.write("analysis", "pairs", key, paired.pairs, facts=facts)
     return store.facts("analysis", "pairs", key)
 
@@ -77,9 +94,10 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
     store, settings = site.workspace, site.config.calibration
     key = digest_of(
         "observe", code_digest("pipeline.stages"), pair_key, sorted(read_keys), site.phrases_digest,
-        settings.label, settings.ct_silence,
+        settings.label, settings.ct_silence, returns.sheets(store),
     )  # fmt: skip
     if not store.has("analysis", "tallies", key):
+        answers = returns.answers(store)
         observed = observe(
             store.read("analysis", "pairs", [pair_key]),
             store.read("analysis", "report_findings", read_keys, columns=_SAID),
@@ -87,6 +105,7 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
             phrases=site.phrases,
             label_rule=settings.label,
             ct_silence=settings.ct_silence,
+            returned=answers,
         )
         tallies = tallied(observed.observations)
         facts = {
@@ -94,6 +113,7 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
             "observations": len(observed.observations),
             "cells": len(tallies),
             "left_out": dict(observed.left_out),
+            "returned": dict(Counter(answers["answer"])),
             "readers": sorted(observed.observations["reader_code"].unique()),
             "months": sorted(observed.observations["performed_month"].unique()),
         }

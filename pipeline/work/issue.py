@@ -1,9 +1,9 @@
-"""Tallies to pages to recipients: calibrate, advise, draw, deliver; no text from here on."""
+"""Tallies to pages: calibrate, advise, draw; no text from here on."""
 
 from __future__ import annotations
 
-import hashlib
-import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +12,10 @@ import pandas as pd
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from pipeline.config import digest_of
 from pipeline.gates import Check
+from pipeline.provenance import code_digest
 from pipeline.site import Site
 from pipeline.stages import content
+from pipeline.stages.committee.sensitivity import Evidence
 from pipeline.stages.results import (
     GroupResults,
     Period,
@@ -25,11 +27,14 @@ from pipeline.stages.results import (
 )
 from pipeline.stages.review import CommitteeFacts, committee_content
 from pipeline.stages.rows import advice_table, result_table
-from reports import committee, gate_failure, radiologist
-from reports.content import GateFailureContent, Instrument, SuppressedCell, TrendPoint
+from pipeline.stages.shrinkage import shrunk_table, with_shrunk
+from pipeline.stages.small_cells import of_enough_readers
+from pipeline.work import returns
+from reports import committee, gate_failure, html, radiologist, return_sheet
+from reports.content import GateFailureContent, Instrument, RadiologistContent, SuppressedCell
 from reports.style import style_for
 
-__all__ = ["choose_issue", "committee_page", "deliver", "feedback_page", "refusal_page"]
+__all__ = ["choose_issue", "committee_page", "feedback_page", "refusal_page"]
 
 Facts = dict[str, Any]
 _CELLS: Final = ["reader_code", "pathology", "month", "phrase", "label_value", "count"]
@@ -42,8 +47,17 @@ def choose_issue(config: str, tally_key: str, period: str | None) -> Facts:
     chosen = choose_period(months, period, window_months=site.config.reports.window_months)
     cells = _cells(site, tally_key, chosen)
     seen = cells.groupby("pathology")["count"].sum().sort_values(ascending=False, kind="stable")
+    shrunk = digest_of(
+        "shrunk", tally_key, list(chosen.months), site.phrases_digest,
+        code_digest("calibration", "pipeline.stages"), site.config.reports.min_readers,
+    )  # fmt: skip
+    if not site.workspace.has("analysis", "shrunk", shrunk):
+        minimum = site.config.reports.min_readers
+        table = shrunk_table(cells, site.phrases, min_readers=minimum)
+        site.workspace.write("analysis", "shrunk", shrunk, table)
     return {
         "tally": tally_key,
+        "shrunk": shrunk,
         "period": chosen.name,
         "months": list(chosen.months),
         "readers": sorted(cells["reader_code"].unique()),
@@ -55,41 +69,56 @@ def feedback_page(config: str, issue: Facts, run: Facts, reader: str) -> Facts:
     """Calibrate and advise one reader and draw the feedback; writes its results and its page."""
     site = Site.open(config)
     key = digest_of("feedback", site.issue_digest(), site.phrases_digest, issue, run, reader)
-    page = _draft(site, key)
-    if not page.is_file():
+    files = {"return.csv": f"{key}.csv", "feedback.pdf": f"{key}.pdf"}
+    if not _drawn(site, files):
         about = _issue(site, issue, run)
-        cells = _cells(site, issue["tally"], about.period)
-        own = cells[cells["reader_code"] == reader]
-        fates = _fates(site, run, about.period)
+        own = _cells(site, issue["tally"], about.period)
+        own = own[own["reader_code"] == reader]
         scale = Scale(site.phrases, site.config)
         results = group_results(own, name=reader, pathologies=issue["pathologies"], scale=scale)
-        filled = content.radiologist_content(
-            about,
-            reader,
-            results=results,
-            department=_department_line(cells, scale),
-            trend=[
-                TrendPoint(name, n, gap or SuppressedCell(site.config.reports.min_exams))
-                for name, n, gap in trend(own, name=reader, months=about.period.months, scale=scale)
-            ],
-            reader_cases=content.cases(
-                _observations(site, issue, about.period, reader), site.phrases
-            ),
-            coverage=content.coverage_of(fates[fates["reader_code"] == reader], site.config),
-            measured=_instrument(site, run),
-        )
+        filled = _feedback(site, issue, run, reader, own, results)
         _write_results(site, key, reader, results)
-        pdf = radiologist.build(filled, style=style_for(site.config.reports.page))
-        site.workspace.write_bytes(page, pdf)
-    return {"recipient": reader, "name": "feedback.pdf", "draft": page.name}
+        pages = {
+            "return.csv": return_sheet.build(filled.cases or ()),
+            "feedback.pdf": radiologist.build(filled, style=style_for(site.config.reports.page)),
+        }
+        _draw(site, files, pages)
+    return _page(reader, files)
+
+
+def _feedback(
+    site: Site, issue: Facts, run: Facts, reader: str, own: pd.DataFrame, results: GroupResults
+) -> RadiologistContent:
+    """Fill one reader's page from the shards of the issue."""
+    about, scale = _issue(site, issue, run), Scale(site.phrases, site.config)
+    minimum = site.config.reports.min_exams
+    shrunk = site.workspace.read("analysis", "shrunk", [issue["shrunk"]])
+    observations = _observations(site, issue, about.period)
+    fates = _fates(site, run, about.period)
+    series = trend(own, name=reader, months=about.period.months, scale=scale)
+    overall = results.overall
+    if overall is not None:
+        overall = with_shrunk(overall, shrunk[shrunk["reader_code"] == reader])
+    return content.radiologist_content(
+        about,
+        reader,
+        results=replace(results, overall=overall),
+        department=_department_line(_cells(site, issue["tally"], about.period), scale),
+        trend=content.trend_points(series, minimum),
+        reader_cases=content.cases(
+            observations[observations["reader_code"] == reader], site.phrases
+        ),
+        coverage=content.coverage_of(fates[fates["reader_code"] == reader], site.config),
+        measured=_instrument(site, run),
+    )
 
 
 def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
     """Calibrate the department and every reader and draw the review."""
     site = Site.open(config)
     key = digest_of("review", site.issue_digest(), site.phrases_digest, issue, run)
-    page = _draft(site, key)
-    if not page.is_file():
+    files = {"review.html": f"{key}.html", "review.pdf": f"{key}.pdf"}
+    if not _drawn(site, files):
         about = _issue(site, issue, run)
         cells = _cells(site, issue["tally"], about.period)
         scale = Scale(site.phrases, site.config)
@@ -101,13 +130,24 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
             checks=tuple(Check(**check) for check in run["checks"]),
             manifest=tuple((str(k), str(v)) for k, v in run["manifest"]),
             measured=_instrument(site, run),
-            fates=_fates(site, run, about.period),
         )
-        filled = committee_content(about, cells, results=results, scale=scale, facts=facts)
+        filled = committee_content(
+            about,
+            cells,
+            _observations(site, issue, about.period),
+            results=results,
+            scale=scale,
+            evidence=_evidence(site, run, about.period),
+            facts=facts,
+        )
         _write_results(site, key, "department", results)
-        pdf = committee.build(filled, style=style_for(site.config.reports.page))
-        site.workspace.write_bytes(page, pdf)
-    return {"recipient": "committee", "name": "review.pdf", "draft": page.name}
+        style = style_for(site.config.reports.page)
+        pages = {
+            "review.html": html.build(filled, style=style),
+            "review.pdf": committee.build(filled, style=style),
+        }
+        _draw(site, files, pages)
+    return _page("committee", files)
 
 
 def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[list[str]]) -> str:
@@ -126,41 +166,24 @@ def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[l
     return str(path)
 
 
-def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
-    """Put each page into its recipient's folder and note it in the ledger; once, and whole."""
-    site = Site.open(config)
-    ledger = site.workspace.root / "delivery" / "ledger.jsonl"
-    known = _ledger(ledger)
-    delivered = 0
-    for page in pages:
-        pdf = (site.workspace.root / "analysis" / "pages" / page["draft"]).read_bytes()
-        digest = hashlib.sha256(pdf).hexdigest()
-        target = site.workspace.root / "delivery" / period / page["recipient"] / page["name"]
-        if target.is_file() and hashlib.sha256(target.read_bytes()).hexdigest() == digest:
-            continue
-        site.workspace.write_bytes(target, pdf)
-        known.append(
-            {
-                "period": period,
-                "recipient": page["recipient"],
-                "file": page["name"],
-                "sha256": digest,
-            }
-        )
-        lines = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in known)
-        site.workspace.write_bytes(ledger, lines.encode())
-        delivered += 1
-    return {"delivered": delivered, "unchanged": len(pages) - delivered}
+def _drawn(site: Site, files: Mapping[str, str]) -> bool:
+    return all((_drafts(site) / draft).is_file() for draft in files.values())
 
 
-def _ledger(path: Path) -> list[dict[str, str]]:
-    if not path.is_file():
-        return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+def _draw(site: Site, files: Mapping[str, str], pages: Mapping[str, bytes]) -> None:
+    for name, draft in files.items():
+        site.workspace.write_bytes(_drafts(site) / draft, pages[name])
 
 
-def _draft(site: Site, key: str) -> Path:
-    return site.workspace.root / "analysis" / "pages" / f"{key}.pdf"
+def _drafts(site: Site) -> Path:
+    return site.workspace.root / "analysis" / "pages"
+
+
+def _page(recipient: str, files: Mapping[str, str]) -> Facts:
+    return {
+        "recipient": recipient,
+        "files": [{"name": name, "draft": draft} for name, draft in files.items()],
+    }
 
 
 def _issue(site: Site, issue: Facts, run: Facts) -> content.Issue:
@@ -173,9 +196,27 @@ def _cells(site: Site, tally_key: str, period: Period) -> pd.DataFrame:
     return cells[cells["month"].isin(period.months)]
 
 
-def _observations(site: Site, issue: Facts, period: Period, reader: str) -> pd.DataFrame:
+def _observations(site: Site, issue: Facts, period: Period) -> pd.DataFrame:
     rows = site.workspace.read("analysis", "observations", [issue["tally"]])
-    return rows[(rows["reader_code"] == reader) & rows["performed_month"].isin(period.months)]
+    return rows[rows["performed_month"].isin(period.months)]
+
+
+def _evidence(site: Site, run: Facts, period: Period) -> Evidence:
+    """Read what the observations were made from, for the sensitivity of the figures."""
+    store = site.workspace
+    said = ["exam_key", "pathology", "phrase", "outcome"]
+    return Evidence(
+        months=period.months,
+        pairs=store.read("analysis", "pairs", [run["pairs"]]),
+        windows={
+            float(hours): store.read("analysis", "window_pairs", [key])
+            for hours, key in run["windows"]
+        },
+        report_findings=store.read("analysis", "report_findings", run["reports"], columns=said),
+        readings=store.read("analysis", "readings", run["reports"]),
+        fates=_fates(site, run, period),
+        returned=returns.answers(store),
+    )
 
 
 def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | SuppressedCell:
@@ -183,7 +224,9 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
     minimum = scale.config.reports.min_readers
     if cells["reader_code"].nunique() < minimum:
         return SuppressedCell(minimum, "readers")
-    return phrase_calibration(tally_of(cells, scale.phrases), phrase_table=scale.phrases)
+    users = cells.groupby("phrase")["reader_code"].nunique()
+    pooled = phrase_calibration(tally_of(cells, scale.phrases), phrase_table=scale.phrases)
+    return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
 
 
 def _fates(site: Site, run: Facts, period: Period) -> pd.DataFrame:

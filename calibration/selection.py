@@ -1,0 +1,69 @@
+"""Inverse-probability weights: which X-rays come to be compared with a CT, and undoing it.
+
+Only doubtful X-rays get a CT, so paired ones are no fair sample of all (verification bias; Begg
+and Greenes 1983). With e(x) the chance that an X-ray with features x is paired, fitted on all
+X-rays, a paired one stands for 1/e(x). Weights are stabilised by the overall share paired and
+capped, so that no single exam decides a figure; features that were not recorded cannot be undone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.errors import CalibrationError
+from calibration.regression import ridge_logistic
+
+__all__ = ["SelectionWeights", "selection_weights"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectionWeights:
+    """Weights of the exams that were taken.
+
+    Attributes
+    ----------
+    weight
+        One per exam, NaN where it was not taken, shape (N,).
+    chance
+        e(x), shape (N,).
+    capped
+        How many weights the cap lowered.
+    """
+
+    weight: FloatArray
+    chance: FloatArray
+    capped: int
+
+
+def selection_weights(
+    design: FloatArray, taken: BoolArray, *, largest: float = 10.0
+) -> SelectionWeights:
+    """Fit e(x) by ridge logistic regression and weigh the exams taken.
+
+    Parameters
+    ----------
+    design
+        Features of every exam, without an intercept, shape (N, D).
+    taken
+        Whether the exam was taken, shape (N,).
+    largest
+        Cap of the stabilised weights.
+
+    Raises
+    ------
+    CalibrationError
+        If no exam was taken.
+    """
+    if not taken.any():
+        msg = "selection_weights: no exam was taken, so there is nothing to weigh."
+        raise CalibrationError(msg)
+    share = float(taken.mean())
+    if taken.all():
+        return SelectionWeights(np.ones(len(taken)), np.ones(len(taken)), 0)
+    chance = ridge_logistic(design, n=np.ones(len(taken)), mass=taken.astype(np.float64))
+    full = share / chance
+    weight = np.where(taken, np.minimum(full, largest), np.nan)
+    return SelectionWeights(weight, chance, int((full[taken] > largest).sum()))

@@ -1,0 +1,133 @@
+"""Return sheets: what readers said about their cases, kept beside the observations.
+
+A sheet is one shard of ``analysis/returns``, keyed by its bytes, so that a sheet recorded twice
+counts once. Where a case was answered on several sheets, the sheet recorded last decides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from pipeline.audit_log import AuditLog
+from pipeline.errors import InputError
+from pipeline.site import Site
+from pipeline.store import Workspace
+from reports.return_sheet import ReturnSheetError, read
+
+__all__ = ["answers", "record", "sheets"]
+
+Facts = dict[str, Any]
+_COLUMNS: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
+
+
+def sheets(store: Workspace) -> list[str]:
+    """Keys of all recorded sheets."""
+    return sorted(path.stem for path in store.table("analysis", "returns").glob("*.parquet"))
+
+
+def answers(store: Workspace) -> pd.DataFrame:
+    """One row per answered case, ``pair_id, pathology, answer, reader_code, sequence``."""
+    keys = sheets(store)
+    if not keys:
+        return pd.DataFrame(columns=list(_COLUMNS))
+    rows = store.read("analysis", "returns", keys).sort_values("sequence", kind="stable")
+    return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
+
+
+def record(config: str, paths: list[Path]) -> Facts:
+    """Check every sheet, then record them all, or none.
+
+    Raises
+    ------
+    InputError
+        If a sheet cannot be read, holds no answer, or answers cases this workspace does not know
+        or that belong to more than one reader.
+    """
+    site = Site.open(config)
+    store = site.workspace
+    if not store.table("analysis", "pairs").is_dir():
+        msg = "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
+        raise InputError(msg)
+    with store.locked():
+        known = _known_pairs(store)
+        checked = [_sheet(path, known) for path in paths]
+        recorded = set(sheets(store))
+        new = {key: rows for key, rows in checked if key not in recorded}
+        for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
+            store.write("analysis", "returns", key, rows.assign(sequence=number))
+    counts = dict(sorted(Counter(a for _, rows in checked for a in rows["answer"]).items()))
+    if new:
+        AuditLog(store.root / "audit.jsonl").append("returns", sheets=len(new), answers=counts)
+    return {
+        "sheets_recorded": len(new),
+        "sheets_known_already": len(checked) - len(new),
+        **{f"answers_{name.replace(' ', '_')}": n for name, n in counts.items()},
+        "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
+    }
+
+
+def _known_pairs(store: Workspace) -> dict[str, str]:
+    """Pair → reader, over every pairing this workspace has made."""
+    folder = store.table("analysis", "pairs")
+    pairs = store.read(
+        "analysis",
+        "pairs",
+        sorted(path.stem for path in folder.glob("*.parquet")),
+        columns=["xr_study_code", "ct_study_code", "reader_code"],
+    )
+    names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
+    return dict(zip(names, pairs["reader_code"], strict=True))
+
+
+def _sheet(path: Path, known: dict[str, str]) -> tuple[str, pd.DataFrame]:
+    try:
+        content = path.read_bytes()
+        given = read(content)
+    except OSError as error:
+        msg = f"{path.name}: cannot be read ({error.strerror})."
+        raise InputError(msg) from None
+    except ReturnSheetError as error:
+        msg = f"{path.name}: {error}"
+        raise InputError(msg) from None
+    if not given:
+        msg = f"{path.name}: no case is answered. Fill the answer column, or do not return it."
+        raise InputError(msg)
+    rows = pd.DataFrame(
+        {
+            "pair_id": [f"{a.xray_code}:{a.ct_code}" for a in given],
+            "pathology": [a.pathology for a in given],
+            "answer": [a.answer for a in given],
+        }
+    )
+    rows["reader_code"] = rows["pair_id"].map(known)
+    _check(path.name, rows)
+    return hashlib.sha256(content).hexdigest()[:16], rows
+
+
+def _check(name: str, rows: pd.DataFrame) -> None:
+    unknown = rows["reader_code"].isna()
+    if unknown.any():
+        msg = (
+            f"{name}: {int(unknown.sum())} of {len(rows)} answered cases are not pairs of this "
+            "workspace. Return the sheet that came with the feedback, codes unchanged."
+        )
+        raise InputError(msg)
+    readers = set(rows["reader_code"])
+    if len(readers) > 1:
+        msg = (
+            f"{name}: its cases belong to {len(readers)} readers; a sheet holds "
+            "one reader's cases. Nothing was recorded."
+        )
+        raise InputError(msg)
+    twice = rows.duplicated(["pair_id", "pathology"])
+    if twice.any():
+        msg = (
+            f"{name}: {int(twice.sum())} of {len(rows)} cases are answered twice. "
+            "Leave one answer per case."
+        )
+        raise InputError(msg)
