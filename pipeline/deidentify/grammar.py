@@ -63,7 +63,7 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
     """
     end, at, commas = start, start, 0
     for _ in range(_MAX_WORDS):
-        token_end = _token_end(text, at, lexicon)
+        token_end = _token_end(text, at, lexicon, after_comma=commas > 0)
         if token_end == at:
             break
         end = at = token_end
@@ -84,16 +84,17 @@ def _wrap(text: str, at: int) -> re.Match[str] | None:
     return match if match and long else None
 
 
-def _token_end(text: str, at: int, lexicon: Lexicon) -> int:
+def _token_end(text: str, at: int, lexicon: Lexicon, *, after_comma: bool) -> int:
     particle = _PARTICLE.match(text, at)
     if particle is not None:
-        after = _token_end(text, particle.end(), lexicon)
+        after = _token_end(text, particle.end(), lexicon, after_comma=after_comma)
         if after > particle.end():
             return after
     if _CREDENTIAL.match(text, at):
         return at
     word = _WORD.match(text, at)
     if word is not None:
-        return at if lexicon.ends_name(word.group()) else word.end()
+        ends = lexicon.ends_name(word.group(), after_comma=after_comma)
+        return at if ends else word.end()
     initial = _INITIAL.match(text, at)
     return initial.end() if initial is not None else at

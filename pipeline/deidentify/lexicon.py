@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Final
 
 __all__ = ["Lexicon", "load", "triggers"]
+
+
+_ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +50,14 @@ class Lexicon:
     cities: frozenset[str]
     hospitals: frozenset[str]
 
-    def ends_name(self, word: str) -> bool:
-        """Tell whether a capitalised word cannot be part of a name."""
+    def ends_name(self, word: str, *, after_comma: bool = False) -> bool:
+        """Tell whether a capitalised word cannot be part of a name.
+
+        Ed and Al are names, and so is ED behind a comma (LEE, ED); elsewhere ED is a department.
+        """
         folded = word.casefold()
+        if folded in _ALSO_GIVEN_NAMES and (after_comma or not word.isupper()):
+            return False
         return folded in self.not_names and folded not in self.common_words
 
     def is_word(self, name: str) -> bool:

@@ -29,6 +29,7 @@ _DATE: Final = re.compile(
     rf"|(?:1[0-2]|0[1-9])-{_YEAR}(?![\d-])"
     rf"|{_YEAR}/(?:1[0-2]|0[1-9])(?![\d/]))"
 )
+_WITHOUT_CENTURY: Final = re.compile(r"(?<!\d)\d\d?$")
 _STAMP: Final = re.compile(
     r"(?:19|20)\d\d(?:1[0-2]|0[1-9])(?:3[01]|[12]\d|0[1-9])"
     r"(?:[T ]?(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?:\.\d{1,6})?)?(?:[+-]\d{4}|Z)?(?![\w-])"
@@ -49,12 +50,17 @@ _NOT_DATE_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:dated?|on|from|since|stud(?:y|ies)|exams?|examinations?|d\.?o\.?b\.?|born|birth"
+    r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?|d\.?o\.?b\.?|born|birth"
     r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|MRI?|PET"
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
     r"|^|/\d{1,2}|[)\]])[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
+    re.IGNORECASE,
+)
+_HEADING: Final = re.compile(
+    r"[ \t]{0,8}(?:exam|examination|study|procedure|ct|xr|cr|dx|cxr|chest|x-?ray|radiograph"
+    r"|portable)\b",
     re.IGNORECASE,
 )
 _DATED: Final = re.compile(
@@ -164,7 +170,11 @@ def _date(text: str, start: int, before: str) -> Found | None:
     if match:
         return Found(start, match.end(), "DATE", "date-stamp")
     match = _DATE.match(text, start)
-    if match and _is_calendar(match) and not _NOT_DATE_BEFORE.search(before):
+    if (
+        match
+        and _is_calendar(match)
+        and not (_WITHOUT_CENTURY.search(match.group()) and _NOT_DATE_BEFORE.search(before))
+    ):
         return _dated(text, start, match.end(), "date-numeric")
     match = _DAY_SLASH.match(text, start)
     if match and _is_day_slash(text, match, before):
@@ -192,8 +202,15 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
         return False
     first, second = int(match.group(1)), int(match.group(2))
-    padded = match.group(1).startswith("0")
+    padded = match.group(1).startswith("0") or _is_heading(text, match)
     return padded or first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+
+
+def _is_heading(text: str, match: re.Match[str]) -> bool:
+    """Tell whether the line is an exam's heading and ends here (XR CHEST 2 VIEWS 1/5)."""
+    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    ends = text[match.end() : match.end() + 1] in ("", "\n", "\r")
+    return ends and len(line) < 100 and _HEADING.match(line) is not None
 
 
 def _time(text: str, start: int, before: str) -> Found | None:

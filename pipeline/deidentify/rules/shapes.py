@@ -8,16 +8,18 @@ from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
 from pipeline.deidentify.lexicon import Lexicon, triggers
+from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
 __all__ = ["RULES", "find", "listed"]
 
 _PART: Final = (
-    rf"(?:{NAME_WORD}|[{UPPER}]\.?(?!\w)|(?:van|von|de|der|den|del|la|da|dos|al|bin|ter)(?=[ \t]))"
+    rf"(?:(?:al|el|Al|El)-{NAME_WORD}|{NAME_WORD}|St\.(?=[ \t])|[{UPPER}]\.?(?!\w)"
+    r"|(?:van|von|de|der|den|del|la|da|dos|al|bin|ter)(?=[ \t]))"
 )
 _LAST: Final = rf"(?:,[ \t]{{0,2}}{NAME_WORD}(?:[ \t](?:{NAME_WORD}|[{UPPER}]\.?)){{0,2}})?"
-_SMALL: Final = r"(?:(?:van|von|de|der|den|del|della|la|da|dos|al|bin|ter|di)[ \t]){0,3}"
+_SMALL: Final = r"(?:(?:van|von|de|der|den|del|della|la|da|dos|al|bin|ter|di|[Ss]t\.)[ \t]){0,3}"
 _NAME: Final = (
     rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
 )
@@ -149,6 +151,10 @@ def _trimmed(
     start, stop = (offset + at for at in match.span(1))
     begin = start
     while begin < stop:
+        space = text.find(" ", begin, stop)
+        if space > 0 and text[begin:space].strip(".").casefold() in TITLES:
+            begin = space + 1
+            continue
         end = name_end(text, begin, lexicon, comma=True)
         if end >= stop:
             yield Found(begin, stop, "NAME", rule)
@@ -177,6 +183,8 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
     A given name that is also a word (Grace) counts before a listed family name.
     """
     for word in capital_words:
+        if word.folded in TITLES:
+            continue
         if word.folded not in lexicon.given_names and word.folded not in lexicon.common_words:
             continue
         match = _NEXT_NAME.match(text, word.end)
