@@ -3,7 +3,8 @@
 Run ``python benchmarks/calibration_advice.py [runs]``. A run draws one reader with 100 uses (on
 average) of one phrase and about 680 observations in all over the radiology scale; every phrase is
 right on average except, in the lower rows, the named one, whose rate is moved. Prints the share
-of runs with any advice, with the named phrase first, and which targets were suggested.
+of runs with any advice, with the named phrase first, and which targets were suggested; and how
+often the stricter rule of stability (one best phrase in 80 % of replicates) would have held.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from collections import Counter
 
 import numpy as np
 
+from calibration.resample import multinomial_moments
 from calibration.substitution import GuardRails, advise
+from calibration.substitution.choice import Setting, best_target, gain_bounds
 from calibration.survey import builtin
-from calibration.tally import tally
+from calibration.tally import Tally, tally
 
 SCALE = builtin("diagnostic-certainty-scale")
 CASES = (
@@ -29,6 +32,15 @@ CASES = (
     ("unlikely", 0.25),
     ("likely", -0.10),
 )
+
+
+def _same_best(counted: Tally, source: int, g: np.random.Generator) -> bool:
+    """Whether the stricter door would open: one best phrase in 80 % of bootstrap replicates."""
+    setting = Setting.of(SCALE, GuardRails())
+    n, mass = multinomial_moments(counted, replicates=200, rng=g)
+    chosen = best_target(counted.n, counted.label_mass, source=source, setting=setting)
+    again = np.argmax(gain_bounds(n, mass, source=source, setting=setting), axis=1)
+    return bool(chosen != source and np.mean(again == chosen) >= 0.8)
 
 
 def run(phrase: str, shift: float, runs: int, g: np.random.Generator) -> None:
@@ -45,22 +57,20 @@ def run(phrase: str, shift: float, runs: int, g: np.random.Generator) -> None:
     for _ in range(runs):
         spoken = g.choice(len(SCALE), size=size, p=use)
         label = (g.random(size) < rate[spoken]).astype(float)
-        advice = advise(
-            tally(spoken, label, n_phrases=len(SCALE)),
-            phrase_table=SCALE,
-            guard_rails=GuardRails(),
-            rng=g,
-        )
+        counted = tally(spoken, label, n_phrases=len(SCALE))
+        advice = advise(counted, phrase_table=SCALE, guard_rails=GuardRails(), rng=g)
+        outcome["same"] += _same_best(counted, fault, g)
         if advice.suggestions:
             first = advice.suggestions[0]
             outcome["any"] += 1
             outcome["right"] += first.source == phrase and shift != 0.0
             targets[first.target] += 1
         outcome.update(s.reason for s in advice.suppressed if s.source == phrase)
-    silent = {k: v for k, v in outcome.items() if k not in ("any", "right")}
+    silent = {k: v for k, v in outcome.items() if k not in ("any", "right", "same")}
     print(
         f"{phrase:15s} {shift:+.2f}  any {outcome['any'] / runs:6.1%}  "
         f"this phrase first {outcome['right'] / runs:6.1%}  "
+        f"same best phrase in 80 % of replicates {outcome['same'] / runs:6.1%}  "
         f"targets {dict(targets.most_common(4))}  silent because {silent}"
     )
 

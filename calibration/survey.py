@@ -127,7 +127,7 @@ class PhraseTable:
         rows = [
             {
                 "phrase": phrase,
-                "kind": "atom" if isinstance(d, Atom) else "beta",
+                "kind": _KINDS[type(d)],
                 "alpha": d.alpha if isinstance(d, Beta) else np.nan,
                 "beta": d.beta if isinstance(d, Beta) else np.nan,
                 "at": d.at if isinstance(d, Atom) else np.nan,
@@ -259,8 +259,11 @@ def _builtin_distribution(
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents
 
 
+_KINDS = {Atom: "atom", Beta: "beta", UniformMixture: "mixture"}
+
+
 def _distribution_of(row: Mapping[str, object]) -> Distribution:
-    kind = str(row["kind"])
+    kind = str(row["kind"]).strip().lower()
     if kind == "atom":
         return Atom(float(str(row["at"])))
     if kind == "beta":

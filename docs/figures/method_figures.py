@@ -295,6 +295,7 @@ def _log_plot(
         )
     drawing.add(String(left, 10, xlabel, fontSize=9, fillColor=MUTED))
     drawing.add(String(left, bottom + tall + 8, ylabel, fontSize=9, fillColor=MUTED))
+    taken: list[float] = []
     for (name, values), colour, dash in zip(
         lines.items(), (OWN, MUTED, OTHER), (None, (3, 2), (6, 2)), strict=True
     ):
@@ -302,7 +303,11 @@ def _log_plot(
         for x, y in zip(at, values, strict=True):
             points += list(place(x, y))
         drawing.add(PolyLine(points, strokeColor=colour, strokeWidth=1.6, strokeDashArray=dash))
-        drawing.add(String(points[-2] + 6, points[-1] - 3, name, fontSize=9, fillColor=colour))
+        height = points[-1] - 3
+        while any(abs(height - other) < 11 for other in taken):
+            height += 11
+        taken.append(height)
+        drawing.add(String(points[-2] + 6, height, name, fontSize=9, fillColor=colour))
     return drawing
 
 

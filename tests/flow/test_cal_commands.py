@@ -267,3 +267,53 @@ def test_a_survey_that_cannot_be_fitted_is_refused(
     assert done.returncode == 2
     assert message in done.stderr
     assert not (tmp_path / "phrases.csv").exists()
+
+
+def test_too_many_groups_are_refused_before_any_work(observations: Path) -> None:
+    done = radcal(
+        "calibrate",
+        observations,
+        "--out",
+        observations.with_name("many.json"),
+        "--by",
+        "reader,pathology",
+        "--most-groups",
+        "3",
+    )
+    assert done.returncode == 2
+    assert "--by reader,pathology makes 4 groups, more than --most-groups 3" in done.stderr
+
+
+def test_patients_are_resampled_whole_when_named(observations: Path) -> None:
+    table = observations.with_name("patients.csv")
+    frame = pd.read_csv(observations)
+    frame["patient"] = np.arange(len(frame)) // 9
+    frame.to_csv(table, index=False)
+    out = observations.with_name("patients.json")
+    done = radcal(
+        "calibrate",
+        table,
+        "--out",
+        out,
+        "--by",
+        "reader",
+        "--patient",
+        "patient",
+        "--bootstrap",
+        "100",
+        "--holdout",
+        "none",
+    )
+    assert done.returncode == 0, done.stderr
+    for group in json.loads(out.read_text("utf-8"))["groups"]:
+        assert "patients" in group["ece"]["method"]
+        assert group["ece"]["low"] < group["ece"]["value"] < group["ece"]["high"]
+
+
+def test_capitals_do_not_make_another_phrase(tmp_path: Path) -> None:
+    path = tmp_path / "observations.csv"
+    path.write_text("phrase,label\nLikely,1\n likely ,0\n", encoding="utf-8")
+    done = radcal("calibrate", path, "--out", tmp_path / "out.json", "--bootstrap", "10")
+    assert done.returncode == 0
+    group = json.loads((tmp_path / "out.json").read_text("utf-8"))["groups"][0]
+    assert group["counts"][SCALE.index("likely")] == 2

@@ -1,0 +1,163 @@
+"""Observations of ``radcal calibrate``: a checked table → one tally per group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.arrays import FloatArray, IntArray
+    from calibration.survey import PhraseTable
+    from calibration.tally import GroupedTally
+
+__all__ = ["Columns", "Counted", "count", "phrase_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which columns of the observations mean what, beside phrase and label."""
+
+    by: tuple[str, ...]
+    weight: str
+    patient: str
+    most_groups: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counted:
+    """Observations after counting: one tally per group, and what no phrase table knows.
+
+    ``patients`` is one tally per (group, patient) with the group of each, if patients are known.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    tallies: GroupedTally
+    patients: tuple[GroupedTally, IntArray] | None
+    unmapped: dict[str, int]
+
+    def patients_of(self, index: int) -> GroupedTally | None:
+        """Tallies of one group's patients; pairs are sorted, so a group's are side by side."""
+        import numpy as np
+
+        if self.patients is None:
+            return None
+        pairs, owner = self.patients
+        first, last = np.searchsorted(owner, [index, index + 1])
+        return pairs.slice_groups(int(first), int(last))
+
+
+def phrase_table(name: str) -> PhraseTable:
+    """Read a phrase table: a built-in one by name, or a file."""
+    from calibration.survey import BUILTIN, PhraseTable, builtin
+    from pipeline.formats.tables import read_table, require_columns
+
+    if name in BUILTIN:
+        return builtin(name)
+    path = Path(name)
+    frame = read_table(path)
+    columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
+    require_columns(frame, columns, source=path.name)
+    return PhraseTable.from_frame(frame, name=path.stem)
+
+
+def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str) -> Counted:
+    """Check the table and count it once, per group and, if asked, per patient in a group."""
+    from calibration.tally import tally_groups
+    from pipeline.formats.tables import require_columns
+
+    require_columns(frame, _needed(columns), source=source)
+    if frame.empty:
+        msg = f"{source}: no observations; the table has a header only."
+        raise InputError(msg)
+    spoken = frame["phrase"].astype(str).str.strip()
+    code = _codes(spoken, table)
+    known = code >= 0
+    if not known.any():
+        msg = (
+            f"{source}: none of {len(frame)} phrases is in {table.name}; "
+            f"it has {', '.join(table.phrases[:5])}, …"
+        )
+        raise InputError(msg)
+    labels = _numbers(frame["label"], "label", source)[known]
+    weights = None
+    if columns.weight:
+        weights = _numbers(frame[columns.weight], columns.weight, source)[known]
+    group, names = _grouped(frame.loc[known], columns.by)
+    if len(names) > columns.most_groups:
+        msg = (
+            f"{source}: --by {','.join(columns.by)} makes {len(names)} groups, more than "
+            f"--most-groups {columns.most_groups}; group by fewer columns or raise the limit."
+        )
+        raise InputError(msg)
+    tallied = partial(tally_groups, n_phrases=len(table), weight=weights)
+    tallies = tallied(group, code[known], labels, n_groups=len(names))
+    patients = None
+    if columns.patient:
+        pair, pairs = _grouped(frame.loc[known], (*columns.by, columns.patient))
+        owner = _owners(group, pair, len(pairs))
+        each = tallied(pair, code[known], labels, n_groups=len(pairs))
+        patients = (each, owner)
+    unmapped = spoken[~known].value_counts()
+    return Counted(names, tallies, patients, {str(k): int(v) for k, v in unmapped.items()})
+
+
+def _codes(spoken: pd.Series, table: PhraseTable) -> IntArray:
+    """Position of every phrase in the table whatever its capitals; −1 where unknown."""
+    import numpy as np
+    import pandas as pd
+
+    folded = pd.Index([phrase.casefold() for phrase in table.phrases])
+    names = folded if folded.is_unique else pd.Index(table.phrases)
+    said = spoken.str.casefold() if folded.is_unique else spoken
+    return np.asarray(names.get_indexer(pd.Index(said)), dtype=np.int64)
+
+
+def _needed(columns: Columns) -> dict[str, str]:
+    named = {"phrase": "the phrase used", "label": "the outcome, 0 to 1"}
+    named |= dict.fromkeys(columns.by, "named by --by")
+    named |= {columns.weight: "named by --weight"} if columns.weight else {}
+    return named | ({columns.patient: "named by --patient"} if columns.patient else {})
+
+
+def _grouped(
+    frame: pd.DataFrame, by: tuple[str, ...]
+) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
+    """Group of every row and the groups' names, sorted; one nameless group without columns."""
+    import numpy as np
+
+    if not by:
+        return np.zeros(len(frame), dtype=np.int64), ((),)
+    keys = frame[list(by)].astype(str)
+    index = keys.groupby(list(by), sort=True).ngroup().to_numpy(dtype=np.int64)
+    names = sorted(set(keys.itertuples(index=False, name=None)))
+    return np.asarray(index, dtype=np.int64), tuple(names)
+
+
+def _owners(group: IntArray, pair: IntArray, size: int) -> IntArray:
+    """Group that each (group, patient) pair belongs to."""
+    import numpy as np
+
+    owner = np.zeros(size, dtype=np.int64)
+    owner[pair] = group
+    return owner
+
+
+def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:
+    import numpy as np
+    import pandas as pd
+
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    missing = np.isnan(values)
+    if missing.any():
+        msg = (
+            f"{source}: {name}: {int(missing.sum())} of {len(values)} values are missing or not "
+            f"numbers; first at row {int(missing.argmax()) + 1}. Drop or correct them."
+        )
+        raise InputError(msg)
+    return values
