@@ -14,22 +14,31 @@ percentile bootstraps over reports, because statements of one report are not ind
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.finding import Extracted, Outcome
+from extraction.audit_counts import (
+    NOT_MENTIONED,
+    Score,
+    by_pathology,
+    by_phrase,
+    by_section,
+    pathology_confusion_of,
+    phrase_confusion_of,
+    ratio,
+    said_of,
+)
+from extraction.finding import Outcome
 from extraction.gold import GoldReport
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
 __all__ = ["NOT_MENTIONED", "Audit", "Interval", "Score", "audit"]
 
-NOT_MENTIONED: Final = "not mentioned"
 PLAIN: Final = frozenset({"absent", "present"})
 _SILENT: Final = frozenset({"not mentioned", "not evaluable"})
 
@@ -41,30 +50,6 @@ class Interval:
     value: float
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """Precision, recall and F1 over findings, with their counts."""
-
-    right: int
-    predicted: int
-    gold: int
-
-    @property
-    def precision(self) -> float:
-        """Share of predicted findings that are right; NaN without predictions."""
-        return _ratio(self.right, self.predicted)
-
-    @property
-    def recall(self) -> float:
-        """Share of gold findings that were found; NaN without gold findings."""
-        return _ratio(self.right, self.gold)
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of both; NaN when there is nothing on either side."""
-        return _ratio(2 * self.right, self.predicted + self.gold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +122,14 @@ def audit(
         f1=_interval(2 * counts[:, 0], counts[:, 1] + counts[:, 2], draws),
         hedged_exact=_interval(counts[:, 5], counts[:, 6], draws),
         findings=Score(*(int(total) for total in counts[:, :3].sum(axis=0))),
-        per_pathology=_by_pathology(pairs, vocabulary.pathologies),
-        per_phrase=_by_phrase(pairs, vocabulary.phrases),
-        per_section=_by_section(gold, outcomes, vocabulary, strength),
-        phrase_confusion=_phrase_confusion(pairs),
-        pathology_confusion=_pathology_confusion(pairs),
+        per_pathology=by_pathology(pairs, vocabulary.pathologies),
+        per_phrase=by_phrase(pairs, vocabulary.phrases),
+        per_section=by_section(gold, outcomes, strength),
+        phrase_confusion=phrase_confusion_of(pairs),
+        pathology_confusion=pathology_confusion_of(pairs),
         failed=sum("failed" in got.values() for got in states),
         unmapped=sum(list(got.values()).count("unmapped") for got in states),
     )
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
 
 
 def _states(outcome: Outcome, vocabulary: Vocabulary) -> dict[str, str]:
@@ -159,13 +140,8 @@ def _states(outcome: Outcome, vocabulary: Vocabulary) -> dict[str, str]:
     }
 
 
-def _said(got: Mapping[str, str]) -> dict[str, str]:
-    silent = {NOT_MENTIONED, "unmapped", "failed"}
-    return {name: state for name, state in got.items() if state not in silent}
-
-
 def _report_counts(want: Mapping[str, str], got: Mapping[str, str]) -> tuple[int, ...]:
-    said = _said(got)
+    said = said_of(got)
     right = sum(said.get(name) == phrase for name, phrase in want.items())
     agreeing = sum(want.get(name, NOT_MENTIONED) == state for name, state in got.items())
     hedged = {name: phrase for name, phrase in want.items() if phrase not in PLAIN}
@@ -192,7 +168,7 @@ def _interval(
     resampled = whole[draws].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = part[draws].sum(axis=1) / resampled
-    return _percentiles(_ratio(float(part.sum()), float(whole.sum())), ratios)
+    return _percentiles(ratio(float(part.sum()), float(whole.sum())), ratios)
 
 
 def _macro(counts: NDArray[np.float64], draws: NDArray[np.int64]) -> Interval:
@@ -213,86 +189,3 @@ def _percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
         return Interval(value, float("nan"), float("nan"))
     low, high = np.quantile(usable, (0.025, 0.975))
     return Interval(value, float(low), float(high))
-
-
-_Pairs = Sequence[tuple[Mapping[str, str], Mapping[str, str]]]
-
-
-def _by_pathology(pairs: _Pairs, names: Iterable[str]) -> dict[str, Score]:
-    scores = {}
-    for name in names:
-        want = [cells.get(name) for cells, _ in pairs]
-        said = [_said(got).get(name) for _, got in pairs]
-        right = sum(a == b for a, b in zip(want, said, strict=True) if a is not None)
-        scores[name] = Score(right, len(said) - said.count(None), len(want) - want.count(None))
-    return scores
-
-
-def _by_phrase(pairs: _Pairs, phrases: Iterable[str]) -> dict[str, Score]:
-    right: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    gold: Counter[str] = Counter()
-    for want, got in pairs:
-        said = _said(got)
-        gold.update(want.values())
-        predicted.update(said.values())
-        right.update(phrase for name, phrase in want.items() if said.get(name) == phrase)
-    return {
-        phrase: Score(right[phrase], predicted[phrase], gold[phrase])
-        for phrase in phrases
-        if predicted[phrase] or gold[phrase]
-    }
-
-
-def _by_section(
-    gold: Sequence[GoldReport],
-    outcomes: Sequence[Outcome],
-    vocabulary: Vocabulary,
-    strength: Mapping[str, int],
-) -> dict[str, Score]:
-    totals: dict[str, list[int]] = {}
-    for report, outcome in zip(gold, outcomes, strict=True):
-        want: dict[tuple[str, str], str] = {
-            (label.section, label.pathology): label.phrase for label in report.findings
-        }
-        got = _section_cells(outcome, strength)
-        for section in {key[0] for key in (*want, *got)}:
-            inside = {key: phrase for key, phrase in want.items() if key[0] == section}
-            said = {key: phrase for key, phrase in got.items() if key[0] == section}
-            total = totals.setdefault(section, [0, 0, 0])
-            total[0] += sum(said.get(key) == phrase for key, phrase in inside.items())
-            total[1] += len(said)
-            total[2] += len(inside)
-    return {section: Score(*counts) for section, counts in sorted(totals.items())}
-
-
-def _section_cells(outcome: Outcome, strength: Mapping[str, int]) -> dict[tuple[str, str], str]:
-    cells: dict[tuple[str, str], str] = {}
-    for found in outcome.findings if isinstance(outcome, Extracted) else ():
-        key = found.section, found.pathology
-        phrase = found.phrase
-        if phrase is not None and strength[phrase] >= strength.get(cells.get(key, ""), -1):
-            cells[key] = phrase
-    return cells
-
-
-def _phrase_confusion(pairs: _Pairs) -> dict[tuple[str, str], int]:
-    counts: Counter[tuple[str, str]] = Counter()
-    for want, got in pairs:
-        for name, state in got.items():
-            counts[want.get(name, NOT_MENTIONED), state] += 1
-    return dict(counts)
-
-
-def _pathology_confusion(pairs: _Pairs) -> dict[tuple[str, str], int]:
-    """Missed findings against surplus ones with the same phrase in the same report."""
-    counts: Counter[tuple[str, str]] = Counter()
-    for want, got in pairs:
-        said = _said(got)
-        for name, phrase in want.items():
-            if said.get(name) == phrase:
-                counts[name, name] += 1
-                continue
-            others = [n for n, p in said.items() if p == phrase and n not in want]
-            counts[name, others[0] if others else NOT_MENTIONED] += 1
-    return dict(counts)

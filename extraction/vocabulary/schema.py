@@ -130,6 +130,7 @@ class GrammarFile(_Entry):
     limiting: frozenset[str]
     transitive: frozenset[str]
     adjuncts: frozenset[str]
+    fillers: frozenset[str]
     prepositions: frozenset[str]
     earlier: frozenset[str]
     attribute: tuple[AttributeEntry, ...] = ()

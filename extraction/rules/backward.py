@@ -1,0 +1,84 @@
+"""How far a cue reaches that stands after what it governs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from extraction.rules.lexicon import Cue, Part
+from extraction.rules.scan import Item, is_finite
+from extraction.rules.scope import GOVERNABLE, Scope
+from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
+
+__all__ = ["backward", "today"]
+
+_STILL: Final = Cue("present", "assertion", "after")
+_EARLIER_WITHIN: Final = 5
+
+
+def backward(
+    items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
+) -> Scope:
+    """Scope of a cue that stands after what it governs.
+
+    It ends at "with", at another cue, at a comma that no "or"/"and" ties to the list, and at a
+    finite verb once something was found; a hedge also at a second mention nothing joins to it.
+    """
+    first = at
+    tied = governed = joined = False
+    for j in range(at - 1, -1, -1):
+        parts = items[j].lexeme.parts
+        if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
+            break
+        if governed and is_finite(items[j]):
+            break
+        if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
+            break
+        if parts & Part.COMMA and not governed and _named(items, j, at, tokens, grammar):
+            break
+        if governed and not joined and parts & Part.MENTION and cue.kind != "negation":
+            break
+        tied = tied or bool(parts & Part.COORDINATOR)
+        joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
+            joined and not parts & Part.MENTION
+        )
+        governed = governed or bool(parts & GOVERNABLE)
+        first = j
+    return Scope(at, cue, first, at, "after")
+
+
+def _named(
+    items: list[Item], comma: int, at: int, tokens: list[Token], grammar: GrammarFile
+) -> bool:
+    """Whether the cue has a subject of its own, outside the vocabulary, after the comma."""
+    between = tokens[items[comma].last : items[at].first]
+    return any(token.word.isalpha() and token.word not in grammar.fillers for token in between)
+
+
+def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
+    """Whether an untied comma separates statements.
+
+    Always for a hedge; for a negation when what stands before is asserted: "minimal effusion, …".
+    """
+    if cue.kind != "negation":
+        return True
+    for j in range(comma - 1, -1, -1):
+        parts = items[j].lexeme.parts
+        if parts & (Part.ASSERTING | Part.PARTICIPLE):
+            return True
+        if parts & Part.COMMA:
+            return False
+    return False
+
+
+def today(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> Cue:
+    """Return the cue, or an assertion when it denies something about an earlier examination."""
+    if cue.kind != "negation":
+        return cue
+    last = items[at].last
+    for token in tokens[last : last + _EARLIER_WITHIN]:
+        if token.word in grammar.earlier:
+            return _STILL
+        if not token.word.isalnum():
+            break
+    return cue
