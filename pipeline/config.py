@@ -47,7 +47,7 @@ class _Section(BaseModel):
 class Input(_Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
-    paths: tuple[str, ...] = ()
+    paths: tuple[str, ...] = Field(default=(), min_length=1)
     format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir", "sql"] = "auto"
     query: str | None = None
     encoding: str = "utf-8"
