@@ -1,0 +1,101 @@
+"""What ``radcal difficulty`` reads: a pool of predictions as arrays or as a table."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.categories import ClassTable, aligned, read_pool, read_votes
+
+__all__ = ["PoolArrays", "read_pool_file"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolArrays:
+    """Arrays for the indicators; what the file does not hold is None or empty.
+
+    Attributes
+    ----------
+    items
+        Names of the items; numbers from 0 for arrays.
+    probs
+        Shape (m, n, C).
+    votes
+        Shape (n, C).
+    reference
+        Shape (n,).
+    layers
+        Per model (T, n).
+    checkpoints
+        Per model (T, n, C).
+    """
+
+    items: tuple[str, ...]
+    probs: NDArray[np.float64]
+    votes: NDArray[np.float64] | None
+    reference: NDArray[np.int64] | None
+    layers: tuple[NDArray[Any], ...] = ()
+    checkpoints: tuple[NDArray[Any], ...] = ()
+
+
+def read_pool_file(path: Path, *, votes: Path | None) -> PoolArrays:
+    """Read ``.npz`` arrays, or a table with model, item and class columns.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, holds no ``probs``, or its rows are unusable.
+    ConfigurationError
+        If a votes table is given beside arrays, which carry their own.
+    """
+    if path.suffix.lower() == ".npz":
+        if votes is not None:
+            msg = "--votes goes with a table of predictions; put the array votes into the .npz."
+            raise ConfigurationError(msg)
+        return _arrays(path)
+    pool = read_pool(path)
+    found = PoolArrays(pool.items, pool.probs, None, pool.reference)
+    if votes is None:
+        return found
+    like = ClassTable(path.name, pool.items, pool.classes, pool.probs[0])
+    return replace(found, votes=aligned(read_votes(votes, classes=pool.classes), like).cells)
+
+
+def _arrays(path: Path) -> PoolArrays:
+    if not path.is_file():
+        msg = f"{path}: no such file."
+        raise InputError(msg)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            held = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        msg = f"{path.name}: cannot be read as arrays ({type(error).__name__})."
+        raise InputError(msg) from None
+    if "probs" not in held:
+        msg = f"{path.name}: no array probs (models, items, classes); it has {sorted(held)}."
+        raise InputError(msg)
+    probs = held["probs"]
+    count = probs.shape[1] if probs.ndim > 1 else 0
+    return PoolArrays(
+        items=tuple(str(number) for number in range(count)),
+        probs=probs,
+        votes=held.get("votes"),
+        reference=held.get("reference"),
+        layers=_per_model(held, "layers"),
+        checkpoints=_per_model(held, "checkpoints"),
+    )
+
+
+def _per_model(held: Mapping[str, NDArray[Any]], name: str) -> tuple[NDArray[Any], ...]:
+    """One array for all models, or ``name_0``, ``name_1``, … where their lengths differ."""
+    if name in held:
+        return tuple(held[name])
+    numbered = [f"{name}_{number}" for number in range(len(held)) if f"{name}_{number}" in held]
+    return tuple(held[key] for key in numbered)
