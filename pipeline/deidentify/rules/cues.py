@@ -61,6 +61,7 @@ _TOLD: Final = re.compile(
 _SPACE: Final = re.compile(rf"[ \t]{{1,3}}(?:\n[ \t]{{0,4}})?{_START}")
 _SPACE_OR_COMMA: Final = re.compile(rf"[ \t]?[,:(]?[ \t]{{0,2}}{_START}")
 _WRAPPED: Final = re.compile(rf"[ \t]?[,:(]?(?:[ \t]{{0,2}}|[ \t]?\n[ \t]{{0,4}}){_START}")
+_NEXT_LINE: Final = re.compile(rf"[ \t]?\n[ \t]{{0,4}}(?=[{UPPER}])")
 _AND: Final = re.compile(
     rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
 )
@@ -118,6 +119,14 @@ def _lower_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = None if word.capital else _AFTER_LOWER_TITLE.match(text, word.end)
     if match and match.group(1) not in lexicon.not_names and not text[word.start - 1].isdigit():
         yield Found(*match.span(1), "NAME", "name-title-lower")
+
+
+def _over_line(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a name on the line after its title, where it goes on as a sentence does."""
+    match = _NEXT_LINE.match(text, word.end)
+    end = name_end(text, match.end(), lexicon, comma=False) if match else 0
+    if match and end > match.end() and _ATTESTED.match(text, end):
+        yield Found(match.end(), end, "NAME", "name-title")
 
 
 def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -196,6 +205,7 @@ RULES: Final = (
     Rule(TITLES - _WEAK_TITLES, _titled),
     Rule(_WEAK_TITLES, _titled),
     Rule(TITLES - _WEAK_TITLES, _spelt_title),
+    Rule(_WORD_TITLES, _over_line),
     Rule(frozenset({"by"}), _by),
     Rule(frozenset({"signed", "signature"}), _signed),
     Rule(frozenset({"with", "to", "w", "d", "dw", "dr"}), _told),

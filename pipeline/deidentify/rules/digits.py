@@ -50,7 +50,8 @@ _NOT_DATE_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?|d\.?o\.?b\.?|born|birth"
+    r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
+    r"|d\.?o\.?b\.?|born|birth|hospital|center|centre|clinic|institute|facility|comparison"
     r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|MRI?|PET"
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"

@@ -77,6 +77,13 @@ _INITIALS_END: Final = re.compile(
     r"([A-Za-z]{2,3}/[A-Za-z]{2,3}|(?<=by )[A-Z]{2,4}|[A-Z]{2,3})[ \t]*$",
     re.M | re.I,
 )
+_INITIALS_AFTER: Final = re.compile(
+    r"(?:\bM\.?D|\bD\.?O)\.?[ \t]?[/|][ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)(?=[ \t]*$)", re.M
+)
+_INITIALS_DATED: Final = re.compile(
+    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)[ \t]{1,4}(?:[DT]|DD|DT|TD|TT):", re.M
+)
+_INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
 )
@@ -94,7 +101,13 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "/" in text or "|" in text:
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
-    for pattern in (_INITIALS_LINE, _INITIALS_END):
+    for pattern in (
+        _INITIALS_LINE,
+        _INITIALS_END,
+        _INITIALS_AFTER,
+        _INITIALS_DATED,
+        _INITIALS_LAST,
+    ):
         for match in pattern.finditer(text):
             if match.group(1).casefold() not in lexicon.not_names:
                 yield Found(*match.span(1), "NAME", "initials")
