@@ -1,13 +1,16 @@
 """Worker processes for the heavy stages: Prefect's threads wait, these compute.
 
-One pool per process, started on first use with ``spawn`` (a forked child would inherit threads
-and locks). A worker that dies breaks the pool; the next call starts a new one, so that a task's
-retry finds a whole pool.
+One pool per process, started on first use with ``spawn`` (a forked child would inherit threads and
+locks). Workers are the parallelism: linear algebra inside one uses a single thread, because
+threads of several workers fighting for the same cores made small products five times slower. A
+worker that dies breaks the pool; the next call starts a new one, so that a task's retry finds a
+whole pool.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -15,10 +18,15 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from pipeline.shield import shielded
+
 __all__ = ["in_worker", "workers"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class _Pool:
@@ -32,6 +40,8 @@ class _Pool:
     def running(self) -> ProcessPoolExecutor:
         with self.lock:
             if self.executor is None:
+                for variable in _THREADS:
+                    os.environ.setdefault(variable, "1")
                 context = multiprocessing.get_context("spawn")
                 self.executor = ProcessPoolExecutor(self.size, mp_context=context)
             return self.executor
@@ -67,9 +77,9 @@ def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) ->
         If the worker died; the next call gets a new pool.
     """
     if _POOL.size == 1:
-        return function(*args, **kwargs)
+        return shielded(function, *args, **kwargs)
     try:
-        return _POOL.running().submit(function, *args, **kwargs).result()
+        return _POOL.running().submit(shielded, function, *args, **kwargs).result()
     except BrokenProcessPool:
         _POOL.close()
         raise
