@@ -12,6 +12,7 @@ content-keyed shards are what a retry, a resumed run and the next night find.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, ParamSpec
 
 from prefect import Task, flow
@@ -20,6 +21,7 @@ from prefect.tasks import exponential_backoff
 
 from pipeline.errors import RadcalError
 from pipeline.run import Run
+from pipeline.shield import UnforeseenError, shielded
 from pipeline.work import delivery, evidence, intake, issue
 from pipeline.workers import in_worker
 
@@ -50,15 +52,20 @@ def whole_job(config: str, period: str | None = None) -> Facts:
 
 def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
     """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
-    return not isinstance(state.data, RadcalError)
+    foreseen = isinstance(state.data, RadcalError)
+    return not foreseen or isinstance(state.data, UnforeseenError)
 
 
 def step(name: str) -> Callable[[Callable[P, Facts]], Task[P, Facts]]:
     """Make a function a task of this job: retried with jitter, nothing kept in Prefect."""
 
     def decorated(function: Callable[P, Facts]) -> Task[P, Facts]:
+        @wraps(function)
+        def safe(*args: P.args, **kwargs: P.kwargs) -> Facts:
+            return shielded(function, *args, **kwargs)
+
         return Task(
-            function,
+            safe,
             name=name,
             retries=2,
             retry_delay_seconds=exponential_backoff(1),

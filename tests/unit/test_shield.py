@@ -1,0 +1,49 @@
+"""The shield lets errors written for users pass and keeps the words of all others to itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.shield import UnforeseenError, shielded
+from pipeline.workers import in_worker, workers
+
+
+def looks_up(text: str) -> str:
+    return {"known": "value"}[text]
+
+
+def refuses() -> None:
+    message = "exams.csv: the file is empty."
+    raise InputError(message)
+
+
+def test_unforeseen_error_is_named_without_its_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RADCAL_DEBUG", raising=False)
+    with pytest.raises(UnforeseenError) as caught:
+        shielded(looks_up, "Patient Ada Example has pneumonia")
+    told = str(caught.value)
+    assert "KeyError" in told
+    assert "test_shield.py" in told
+    assert "Example" not in told
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_foreseen_error_passes_unchanged() -> None:
+    with pytest.raises(InputError, match="the file is empty"):
+        shielded(refuses)
+
+
+def test_debugging_lets_the_original_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RADCAL_DEBUG", "1")
+    with pytest.raises(KeyError):
+        shielded(looks_up, "anything")
+
+
+def test_worker_process_is_shielded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RADCAL_DEBUG", raising=False)
+    with workers(2), pytest.raises(UnforeseenError) as caught:
+        in_worker("Ada Example".index, "pneumonia")
+    assert "Example" not in str(caught.value)
+    assert "pneumonia" not in str(caught.value)
