@@ -13,7 +13,7 @@ Interval of the phrase calibration error. A sum of absolute values is biased upw
 when its true value is 0, so quantiles of a bootstrap miss the truth entirely. The interval instead
 inverts a test along one ray: true rates m + λ (p̂ − m) for λ ≥ 0; it holds the errors of every λ
 under which the observed error lies in the central 95 %. At λ = 0 that is the null distribution, so
-the interval starts at 0 exactly when calibration is not refuted.
+the interval starts at 0 exactly when calibration is not refuted. It always holds the value shown.
 """
 
 from __future__ import annotations
@@ -124,4 +124,4 @@ def phrase_error_interval(
     # np.interp holds the ends: 0 where the null already reaches the value, 2 where the ray stops.
     first, last = np.interp(value, high_end, _RAY), np.interp(value, low_end, _RAY)
     low, high = np.interp([first, last], _RAY, ends[2])
-    return float(low), float(high)
+    return float(min(low, value)), float(max(high, value))

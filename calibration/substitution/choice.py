@@ -23,7 +23,11 @@ from scipy.special import betainc
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables, phrase_bins
-from calibration.substitution.guardrails import GuardRails, allowed_cells
+from calibration.substitution.guardrails import (
+    GuardRails,
+    allowed_cells,
+    statements_of_certainty,
+)
 from calibration.survey import PhraseTable
 
 __all__ = ["Setting", "best_target", "evident_phrases", "gain_bounds", "keeps"]
@@ -69,7 +73,8 @@ class Setting:
     def sources(self) -> BoolArray:
         """Phrases that may be replaced at all, (K,): not certain, expectation inside (0, 1)."""
         inside: BoolArray = (self.means > 0.0) & (self.means < 1.0)
-        return inside & ~self.table.certain if self.rails.protect_atoms else inside
+        certain = statements_of_certainty(self.table)
+        return inside & ~certain if self.rails.protect_atoms else inside
 
 
 def evident_phrases(n: FloatArray, label_mass: FloatArray, *, setting: Setting) -> BoolArray:

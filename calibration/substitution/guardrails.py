@@ -16,7 +16,16 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
-__all__ = ["GuardRails", "SuppressionReason", "allowed_cells", "cell_reason"]
+__all__ = [
+    "GuardRails",
+    "SuppressionReason",
+    "allowed_cells",
+    "cell_reason",
+    "resolution",
+    "statements_of_certainty",
+]
+
+_NEARLY = 0.005
 
 SuppressionReason = Literal[
     "too few uses",
@@ -57,7 +66,8 @@ class GuardRails:
         A phrase surveyed with fewer people is not advised as a target; phrases without a survey
         (assigned or borrowed) are not held to it.
     protect_atoms
-        Whether statements of 0 % and 100 % are neither sources nor targets.
+        Whether statements of 0 % and 100 % (also "diagnostic of", whose mean is nearly 1) are
+        neither sources nor targets.
     forbidden
         (source, target) pairs never to be advised.
     """
@@ -93,14 +103,21 @@ def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> Bool
     means = phrase_table.means
     allowed: BoolArray = np.abs(means[:, None] - means) <= guard_rails.max_step + 1e-12
     if guard_rails.protect_atoms:
-        atoms = phrase_table.certain
-        allowed &= ~(atoms[:, None] | atoms)
+        certain = statements_of_certainty(phrase_table)
+        allowed &= ~(certain[:, None] | certain)
     allowed &= ~_little_surveyed(phrase_table, guard_rails)
     for source, target in guard_rails.forbidden:
         if source in phrase_table.phrases and target in phrase_table.phrases:
             allowed[phrase_table.index(source), phrase_table.index(target)] = False
     np.fill_diagonal(allowed, val=True)
     return allowed
+
+
+def statements_of_certainty(phrase_table: PhraseTable) -> BoolArray:
+    """Phrases that state 0 % or 100 %: atoms there, and means within .005 of them, (K,)."""
+    means = phrase_table.means
+    near: BoolArray = (means < _NEARLY) | (means > 1.0 - _NEARLY)
+    return near | phrase_table.certain
 
 
 def _little_surveyed(phrase_table: PhraseTable, guard_rails: GuardRails) -> BoolArray:
@@ -117,7 +134,7 @@ def cell_reason(
         return "forbidden"
     if abs(float(means[source] - means[target])) > guard_rails.max_step:
         return "step too large"
-    if guard_rails.protect_atoms and phrase_table.certain[[source, target]].any():
+    if guard_rails.protect_atoms and statements_of_certainty(phrase_table)[[source, target]].any():
         return "protected"
     return "target little surveyed"
 
