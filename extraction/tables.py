@@ -11,7 +11,7 @@ from typing import Final
 
 import pandas as pd
 
-from extraction.finding import Extracted, Failed, Outcome
+from extraction.finding import Extracted, Failed, Finding, Outcome
 from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary
 
@@ -19,7 +19,7 @@ __all__ = ["REPORT_COLUMNS", "STATEMENT_COLUMNS", "report_table", "statement_tab
 
 STATEMENT_COLUMNS: Final = (
     "report_id", "section", "start", "end", "sentence", "pathology", "cue", "phrase", "outcome",
-    "reason",
+    "reason", "mention",
 )  # fmt: skip
 REPORT_COLUMNS: Final = ("report_id", "pathology", "cue", "phrase", "outcome", "reason")
 
@@ -37,7 +37,8 @@ def statement_table(
     Returns
     -------
     Columns `STATEMENT_COLUMNS`. ``phrase`` is empty for unmapped cues, ``start`` and ``end`` are
-    offsets of ``sentence`` in the text and missing for failures.
+    offsets of ``sentence`` in the text and missing for failures; ``mention`` is the words that
+    name the pathology, empty for engines that cannot say.
     """
     rows = [
         row
@@ -77,12 +78,17 @@ _CUED: Final = ("stated", "unmapped")
 
 def _statements(report_id: str, text: object, outcome: Outcome) -> Iterator[tuple[object, ...]]:
     if isinstance(outcome, Failed):
-        yield report_id, "", None, None, "", "", "", "", "failed", outcome.reason
+        yield report_id, "", None, None, "", "", "", "", "failed", outcome.reason, ""
     elif isinstance(outcome, Extracted):
         whole = str(text)
         for found in outcome.findings:
             state = "unmapped" if found.phrase is None else "stated"
             yield (
                 report_id, found.section, found.start, found.end, whole[found.start : found.end],
-                found.pathology, found.cue, found.phrase or "", state, "",
+                found.pathology, found.cue, found.phrase or "", state, "", _mention(whole, found),
             )  # fmt: skip
+
+
+def _mention(text: str, found: Finding) -> str:
+    why = found.explanation
+    return "" if why is None else text[why.mention_start : why.mention_end]

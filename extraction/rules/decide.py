@@ -108,11 +108,12 @@ def _decide(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> 
     if mention.base:
         return _based(mention, before)
     chosen, rule = _choose(items, mention, before, after)
-    if chosen is not None:
-        return _said(items, mention, chosen, rule)
-    alternative = _alternative(items, mention, found)
+    unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
+    alternative = _alternative(items, mention, found) if chosen is None or unknown else None
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
+    if chosen is not None:
+        return _said(items, mention, chosen, rule)
     advice = _advice(items, mention)
     if advice is not None:
         return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")

@@ -91,6 +91,7 @@ def _cue_ends(
     if cue.kind != "negation":
         return (
             governed
+            or cue.phrase is None
             or other.kind in _ENDING
             or other.phrase in _STANDALONE
             or items[j].first - items[at].last > _TOUCHING
@@ -117,7 +118,7 @@ def _or_later(items: list[Item], j: int) -> bool:
 def absorbed_until(items: list[Item], scope: Scope) -> int:
     """Position of the last cue swallowed by a touching hedge before it ("likely represents")."""
     last = scope.at
-    if scope.cue.kind == "negation":
+    if scope.cue.kind == "negation" or scope.cue.phrase is None:
         return last
     for j in range(scope.at + 1, scope.last):
         parts = items[j].lexeme.parts

@@ -188,7 +188,7 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
     for entry in vocabulary.cues:
         cue = Cue(entry.phrase or None, entry.kind, entry.side)
         for tokens, lexeme in _each(root, entry.words):
-            lexeme.parts |= Part.CUE
+            lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
             if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
                 lexeme.cues.append(cue)
             said = tokens[0] != "to" and not finite.isdisjoint(tokens)

@@ -49,7 +49,7 @@ def test_sentence_states_what_is_marked_and_nothing_else(case: str) -> None:
     found = outcome.findings if isinstance(outcome, Extracted) else ()
     starts = {start for _, _, start in wanted}
     got = {
-        (finding.pathology, finding.phrase, _marked(finding, starts))
+        (finding.pathology, finding.phrase or "unmapped", _marked(finding, starts))
         for finding in found
         if finding.explanation is not None
     }
