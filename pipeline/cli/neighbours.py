@@ -94,10 +94,11 @@ def disagreement(
         frame.insert(0, "item", list(predicted.items))
         write_table(frame, items_out)
     if figures is not None:
+        from calibration.disagreement.marginals import marginals
         from reports.neighbours import disagreement_pdf
 
-        pdf = disagreement_pdf(found, predicted.cells, voted.cells, classes=predicted.classes)
-        _write_bytes(figures, pdf)
+        views = marginals(probs=predicted.cells, votes=voted.cells)
+        _write_bytes(figures, disagreement_pdf(found, views, classes=predicted.classes))
     names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
     summary: dict[str, object] = {"items": found.n}
     summary |= {name: _short(float(found.estimates[name].value)) for name in names}
