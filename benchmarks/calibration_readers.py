@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibration.phrase_calibration import phrase_calibration, wilson
+from calibration.reader_effects import reader_effects
 from calibration.readers import department, shrink
-from calibration.several_readers import reader_effects
 from calibration.survey import builtin
 from calibration.tally import tally
 

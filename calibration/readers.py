@@ -28,7 +28,7 @@ from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
-from calibration.several_readers import reader_effects
+from calibration.reader_effects import reader_effects
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 

@@ -23,8 +23,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
+from calibration.beta_fits import RANGE_END
 from calibration.errors import SurveyError
-from calibration.survey_fit import RANGE_END, PhraseSurvey
+from calibration.survey_fit import PhraseSurvey
 
 __all__ = ["read_survey"]
 

@@ -3,8 +3,9 @@
 from calibration.substitution.advice import Advice, advise
 from calibration.substitution.effect import HeldOutEffect, held_out_effect, split_effect
 from calibration.substitution.guardrails import GuardRails
+from calibration.substitution.substitution_map import SubstitutionMap
 from calibration.substitution.suggestion import Suggestion, Suppressed
-from calibration.substitution.transport import SubstitutionMap, transport_map
+from calibration.substitution.transport import transport_map
 
 __all__ = [
     "Advice",

@@ -27,7 +27,8 @@ from calibration.scores import brier
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
-from calibration.substitution.transport import SubstitutionMap, transport_map
+from calibration.substitution.substitution_map import SubstitutionMap
+from calibration.substitution.transport import transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
 

@@ -14,7 +14,7 @@ from calibration.bins import phrase_bins
 from calibration.curve import calibration_error, curve_points
 from calibration.distributions import Beta
 from calibration.phrase_calibration import phrase_error
-from calibration.several_readers import reader_effects
+from calibration.reader_effects import reader_effects
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally

@@ -16,9 +16,10 @@ from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
 from calibration.goodness import corp, phrase_chi_squared, spiegelhalter_z
 from calibration.phrase_calibration import phrase_calibration
+from calibration.reader_effects import reader_effects
 from calibration.readers import department, logistic_calibration, reliability, shrink
 from calibration.result import calibrate
-from calibration.several_readers import control_false_discoveries, funnel, reader_effects
+from calibration.several_readers import control_false_discoveries, funnel
 from calibration.smooth import continuous_curve, smooth_calibration_error
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally, tally_groups

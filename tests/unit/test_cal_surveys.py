@@ -6,15 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.beta_fits import fit_likelihood, fit_moments, moments_of_percentages
 from calibration.distributions import Atom, Beta
 from calibration.errors import SurveyError
-from calibration.survey_fit import (
-    PhraseSurvey,
-    fit_likelihood,
-    fit_moments,
-    fit_phrase,
-    moments_of_percentages,
-)
+from calibration.survey_fit import PhraseSurvey, fit_phrase
 from calibration.survey_frames import read_survey
 
 NONE = np.zeros(0)

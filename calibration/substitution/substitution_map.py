@@ -1,0 +1,78 @@
+"""A stochastic map between phrases with the proof that it solves its problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.arrays import FloatArray
+from calibration.errors import NotConvergedError
+
+__all__ = ["SubstitutionMap"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubstitutionMap:
+    """A stochastic map from phrases to phrases, with the proof that it solves its problem.
+
+    Attributes
+    ----------
+    phrases
+        K phrases in table order, sources and targets alike.
+    source_weights, target_weights
+        a and b, shares of use, shape (K,).
+    cost
+        C, inf where forbidden, NaN in rows of phrases never used, shape (K, K).
+    plan
+        T, rows sum to a, shape (K, K).
+    objective
+        Value of the minimised objective.
+    row_residual
+        Largest |Σ_l T_kl − a_k|.
+    dual_gradient
+        Largest component of the dual gradient at the solution; 0 where the method has no dual.
+    converged
+        False means that ``plan`` must not be used; :meth:`weights` then refuses.
+    method, regulariser, epsilon, tau
+        How it was made.
+    steps
+        Newton steps taken.
+    """
+
+    phrases: tuple[str, ...]
+    source_weights: FloatArray
+    target_weights: FloatArray
+    cost: FloatArray
+    plan: FloatArray
+    objective: float
+    row_residual: float
+    dual_gradient: float
+    converged: bool
+    method: str
+    regulariser: str
+    epsilon: float
+    tau: float
+    steps: int = 0
+
+    def weights(self) -> FloatArray:
+        """Rows of the plan as probabilities; a phrase never used keeps itself, shape (K, K).
+
+        Raises
+        ------
+        NotConvergedError
+            If the solver did not converge.
+        """
+        if not self.converged:
+            msg = (
+                f"The substitution map did not converge (dual gradient {self.dual_gradient:.1e}, "
+                f"row residual {self.row_residual:.1e}); raise epsilon, now {self.epsilon:g}."
+            )
+            raise NotConvergedError(msg)
+        total = self.plan.sum(axis=1, keepdims=True)
+        used = total > 0
+        return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))
+
+    def weights_or_identity(self) -> FloatArray:
+        """Give the weights, or the map that changes nothing where there is none to use, (K, K)."""
+        return self.weights() if self.converged else np.eye(len(self.plan))
