@@ -23,7 +23,7 @@ _PARAGRAPH: Final = re.compile(r"\S[^\n]*\n[ \t\r]*\n")
 _LINE: Final = re.compile(r"\S[^\n]*\n")
 _STATEMENT: Final = re.compile(r"\S.*?[.!?](?=\s)", re.DOTALL)
 _CLOSING_LIST: Final = re.compile(
-    r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•]\s*(?=[A-Z0-9])"
+    r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•·]\s*(?=[A-Z0-9])"
 )
 _EARLIEST_LIST: Final = 0.15
 
