@@ -28,6 +28,8 @@ class Lexicon:
         Words that end a name or never begin one: credentials, departments, roles, verbs.
     common_words
         Names that are also words of a report (White, Long, May, Case).
+    report_words
+        Words that begin sentences of reports, and hardly ever a name.
     given_names, surnames
         Names that need no title to be recognised.
     eponyms
@@ -42,6 +44,7 @@ class Lexicon:
 
     not_names: frozenset[str]
     common_words: frozenset[str]
+    report_words: frozenset[str]
     given_names: frozenset[str]
     surnames: frozenset[str]
     eponyms: frozenset[str]
@@ -63,7 +66,8 @@ class Lexicon:
     def is_word(self, name: str) -> bool:
         """Tell whether a name may also stand in a report as an ordinary or clinical word."""
         folded = name.casefold()
-        return folded in self.common_words or folded in self.eponyms or folded in self.not_names
+        lists = (self.common_words, self.eponyms, self.not_names, self.report_words)
+        return any(folded in words for words in lists)
 
     def is_eponym_noun(self, word: str) -> bool:
         """Tell whether a word makes the capitalised word before it a clinical name."""
@@ -83,6 +87,7 @@ def load(folder: Path | None = None) -> Lexicon:
     """Read the shipped lists, and a site's own on top."""
     return Lexicon(
         not_names=_words("not_names", folder),
+        report_words=_words("report_words", folder),
         common_words=_words("common_words", folder),
         given_names=_words("given_names", folder),
         surnames=_words("surnames", folder),
