@@ -67,7 +67,7 @@ def decide(
     """
     found = scopes(clause.items, tokens, grammar)
     dangling = _dangling(clause, found)
-    return [_decide(clause.items, mention, found) for mention in mentions], dangling
+    return [_decide(clause.items, mention, found, grammar) for mention in mentions], dangling
 
 
 def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
@@ -102,12 +102,16 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
     return None
 
 
-def _decide(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> Decision:
+def _decide(
+    items: Sequence[Item], mention: Mention, found: Sequence[Scope], grammar: GrammarFile
+) -> Decision:
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
         return _based(mention, before)
     chosen, rule = _choose(items, mention, before, after)
+    if chosen is not None and chosen.cue.phrase is None and mention.pathology in grammar.signs:
+        chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     alternative = _alternative(items, mention, found) if chosen is None or unknown else None
     if alternative is not None:

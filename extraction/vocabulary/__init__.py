@@ -166,7 +166,7 @@ def _cross_checks(files: Mapping[str, BaseModel | None]) -> list[str]:
                     f"pathologies.toml: {entry.name}: no group {group!r} in grammar.toml."
                 )
     ruled = [entry.pathology for entry in grammar.attribute]
-    ruled += [entry.pathology for entry in grammar.split]
+    ruled += [*(entry.pathology for entry in grammar.split), *sorted(grammar.signs)]
     problems += [f"grammar.toml: pathology {n!r} is not defined." for n in ruled if n not in names]
     return problems
 

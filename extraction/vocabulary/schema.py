@@ -131,6 +131,7 @@ class GrammarFile(_Entry):
     transitive: frozenset[str]
     adjuncts: frozenset[str]
     fillers: frozenset[str]
+    signs: frozenset[str]
     prepositions: frozenset[str]
     earlier: frozenset[str]
     attribute: tuple[AttributeEntry, ...] = ()
