@@ -163,7 +163,7 @@ class _Fitter:
         )
 
     def weights(self, part: Tally) -> FloatArray:
-        return self.map(part).weights()
+        return self.map(part).weights_or_identity()
 
 
 def _map(

@@ -168,6 +168,8 @@ def _cross_fit(
     """Scores (4,) averaged over the test parts, and their bootstrap deviations (4, B)."""
     value, draws = np.zeros(4), np.zeros((4, replicates))
     tested = sum(part.total for _, part in pairs)
+    if not tested > 0:
+        return value + np.nan, draws + np.nan
     for fitted_on, tested_on in pairs:
         if tested_on.total <= 0:
             continue

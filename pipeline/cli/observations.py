@@ -75,8 +75,7 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     if frame.empty:
         msg = f"{source}: no observations; the table has a header only."
         raise InputError(msg)
-    spoken = frame["phrase"].astype(str).str.strip()
-    code = _codes(spoken, table)
+    code, unmapped = _codes(frame["phrase"], table)
     known = code >= 0
     if not known.any():
         msg = (
@@ -103,19 +102,27 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
         owner = _owners(group, pair, len(pairs))
         each = tallied(pair, code[known], labels, n_groups=len(pairs))
         patients = (each, owner)
-    unmapped = spoken[~known].value_counts()
-    return Counted(names, tallies, patients, {str(k): int(v) for k, v in unmapped.items()})
+    return Counted(names, tallies, patients, unmapped)
 
 
-def _codes(spoken: pd.Series, table: PhraseTable) -> IntArray:
-    """Position of every phrase in the table whatever its capitals; −1 where unknown."""
+def _codes(spoken: pd.Series, table: PhraseTable) -> tuple[IntArray, dict[str, int]]:
+    """Position of every phrase in the table whatever its capitals, and the unknown ones counted."""
     import numpy as np
     import pandas as pd
 
+    place, found = pd.factorize(spoken, use_na_sentinel=False)
+    said = [str(phrase).strip() for phrase in found]
     folded = pd.Index([phrase.casefold() for phrase in table.phrases])
-    names = folded if folded.is_unique else pd.Index(table.phrases)
-    said = spoken.str.casefold() if folded.is_unique else spoken
-    return np.asarray(names.get_indexer(pd.Index(said)), dtype=np.int64)
+    exact = not folded.is_unique
+    names = pd.Index(table.phrases) if exact else folded
+    wanted = pd.Index(said if exact else [phrase.casefold() for phrase in said])
+    code = np.asarray(names.get_indexer(wanted), dtype=np.int64)
+    uses = np.bincount(place, minlength=len(said))
+    unknown: dict[str, int] = {}
+    for phrase, known, count in zip(said, code >= 0, uses.tolist(), strict=True):
+        if not known:
+            unknown[phrase] = unknown.get(phrase, 0) + count
+    return code[place], unknown
 
 
 def _needed(columns: Columns) -> dict[str, str]:
@@ -135,7 +142,7 @@ def _grouped(
         return np.zeros(len(frame), dtype=np.int64), ((),)
     keys = frame[list(by)].astype(str)
     index = keys.groupby(list(by), sort=True).ngroup().to_numpy(dtype=np.int64)
-    names = sorted(set(keys.itertuples(index=False, name=None)))
+    names = sorted(keys.drop_duplicates().itertuples(index=False, name=None))
     return np.asarray(index, dtype=np.int64), tuple(names)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from calibration.substitution.effect import (
     split_tally,
 )
 from calibration.substitution.frontier import frontier, frontier_frame
-from calibration.substitution.guardrails import allowed_cells
+from calibration.substitution.guardrails import SuppressionReason, allowed_cells
 from calibration.substitution.programs import (
     balanced_map,
     brier_map,
@@ -365,3 +367,9 @@ def test_nearly_certain_phrases_are_protected_like_atoms() -> None:
     allowed = allowed_cells(SCALE, guard_rails=GuardRails(max_step=1.0))
     assert not allowed[SCALE.index("consistent with"), SCALE.index("diagnostic of")]
     assert not allowed[SCALE.index("diagnostic of"), SCALE.index("consistent with")]
+
+
+def test_the_result_files_page_names_every_reason_for_silence() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "result-json.md").read_text("utf-8")
+    text = " ".join(page.split())
+    assert [reason for reason in get_args(SuppressionReason) if reason not in text] == []
