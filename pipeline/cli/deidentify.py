@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,6 +12,8 @@ from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.errors import EXIT_QUARANTINED
 
 __all__ = ["register"]
+
+Replacement = Literal["token", "surrogate"]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,14 +28,19 @@ def deidentify(
     spans: Annotated[
         Path | None, typer.Option("--spans", help="Also write what was removed where (JSONL).")
     ] = None,
+    replacement: Annotated[
+        Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
+    ] = "token",
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Take identifiers out of report texts; words of certainty stay untouched."""
+    from pipeline.deidentify import Deidentifier, Options
     from pipeline.deidentify.tables import clean_table
     from pipeline.formats.tables import read_table, write_table
 
-    result = clean_table(read_table(reports), source=reports.name)
+    cleaner = Deidentifier(Options(replacement=replacement))
+    result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
     write_table(result.reports, out)
     if spans is not None:
         write_table(result.spans, spans)

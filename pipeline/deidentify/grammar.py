@@ -80,8 +80,8 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
 def _wrap(text: str, at: int) -> re.Match[str] | None:
     """Find a line break that only wraps: the line before it is long."""
     match = _WRAP.match(text, at)
-    long = at - (text.rfind("\n", 0, at) + 1) >= _MIN_WRAPPED
-    return match if match and long else None
+    is_long = "\n" not in text[max(0, at - _MIN_WRAPPED) : at] and at >= _MIN_WRAPPED
+    return match if match and is_long else None
 
 
 def _token_end(text: str, at: int, lexicon: Lexicon, *, after_comma: bool) -> int:

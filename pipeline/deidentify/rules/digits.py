@@ -209,7 +209,7 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:
     """Tell whether the line is an exam's heading and ends here (XR CHEST 2 VIEWS 1/5)."""
-    line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    line = line_before(text, match.start(), 101)
     ends = text[match.end() : match.end() + 1] in ("", "\n", "\r")
     return ends and len(line) < 100 and _HEADING.match(line) is not None
 

@@ -1,0 +1,45 @@
+"""Who signed a report, by its own signature."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.formats.people import Person, person_from_text, signer
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Electronically signed by: Chase B. Park, M.D. on 9/5", "Park^Chase B."),
+        ("Dictated by: LUNG, AISHA MD\nTranscribed: KLM", "LUNG^AISHA"),
+        ("Resident: Di Rodriguez, MD, PGY-3. Attending: Faith Bush, MD, PhD", "Bush^Faith"),
+        ("Signed DAWN CASE D.O., FACR. Report Verified", "CASE^DAWN"),
+        ("I, Robert Day, have personally reviewed the images.", "Day^Robert"),
+        ("Dictated By: Cure MD, Christine J\nSigned By: Cure MD, Christine J", "Cure^Christine J"),
+        ("TONY MAY, M.D.\n\n****FINAL REPORT****", "MAY^TONY"),
+        ("Dictated by: Ann Low, MD\nElectronically signed by: Bea High, MD", "High^Bea"),
+    ],
+)
+def test_the_signer_is_found(text: str, name: str) -> None:
+    found = signer(text)
+    assert found is not None
+    assert found.name == name
+
+
+def test_a_report_without_a_signature_has_no_signer() -> None:
+    assert signer("IMPRESSION: Clear lungs. Findings signed off by the team.") is None
+
+
+def test_a_person_without_a_number_has_a_key_made_of_the_name() -> None:
+    assert Person("", "May", "Tony F").key == "name:MAY TONY"
+    assert Person("D5", "May", "Tony").key == "D5"
+
+
+def test_names_are_compared_by_family_and_first_letter() -> None:
+    assert Person("D5", "MAY", "TONY").is_same(Person("", "May", "T"))
+    assert not Person("D5", "MAY", "TONY").is_same(Person("", "May", "Ann"))
+    assert not Person("D5", "MAY", "TONY").is_same(Person("", "Long", "Tony"))
+
+
+def test_nothing_is_nobody() -> None:
+    assert person_from_text(" , ") is None
