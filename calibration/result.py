@@ -6,9 +6,10 @@ multinomial on the tally's cells, and every statistic is read off the same repli
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bands import phrase_error_interval, simultaneous_band
@@ -67,6 +68,12 @@ class GroupResult:
     phrase_error: Estimate
     brier: Estimate
     accuracy: Estimate
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per statistic: its name and the fields of its estimate."""
+        names = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
+        rows = [{"statistic": name, **asdict(getattr(self, name))} for name in names]
+        return pd.DataFrame(rows)
 
     def summary(self) -> str:
         """One line for a caption."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.errors import NotConvergedError
@@ -72,6 +73,20 @@ class SubstitutionMap:
         total = self.plan.sum(axis=1, keepdims=True)
         used = total > 0
         return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per flow of the map: ``source, target, share_of_source, share_of_use, cost``."""
+        weights = self.weights()
+        rows, columns = np.nonzero(self.plan)
+        return pd.DataFrame(
+            {
+                "source": np.array(self.phrases)[rows],
+                "target": np.array(self.phrases)[columns],
+                "share_of_source": weights[rows, columns],
+                "share_of_use": self.plan[rows, columns],
+                "cost": self.cost[rows, columns],
+            }
+        )
 
     def weights_or_identity(self) -> FloatArray:
         """Give the weights, or the map that changes nothing where there is none to use, (K, K)."""

@@ -15,6 +15,7 @@ from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.errors_in_extraction import Audit, correct_tally, corrected_replicates
 from calibration.resample import multinomial_moments
+from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import (
@@ -373,3 +374,44 @@ def test_the_result_files_page_names_every_reason_for_silence() -> None:
     page = (Path(__file__).parents[2] / "docs" / "result-json.md").read_text("utf-8")
     text = " ".join(page.split())
     assert [reason for reason in get_args(SuppressionReason) if reason not in text] == []
+
+
+def drawn_reader(g: np.random.Generator, shift: float) -> Tally:
+    """About 120 uses of "likely" among some 700 observations, its rate moved by ``shift``."""
+    use = np.ones(len(SCALE))
+    use[[SCALE.index(p) for p in ("absent", "present", "likely", "may represent")]] = 5.0
+    rate = SCALE.means.copy()
+    rate[SCALE.index("likely")] += shift
+    spoken = g.choice(len(SCALE), size=800, p=use / use.sum())
+    return tally(spoken, (g.random(800) < rate[spoken]).astype(float), n_phrases=len(SCALE))
+
+
+def test_calibrated_readers_get_no_advice_and_planted_faults_are_found() -> None:
+    """A small run of benchmarks/calibration_advice.py, which has the figures."""
+    g = rng(9)
+    silent = found = 0
+    for _ in range(40):
+        calm, sure = (
+            advise(drawn_reader(g, shift), phrase_table=SCALE, guard_rails=GuardRails(), rng=g)
+            for shift in (0.0, -0.25)
+        )
+        silent += not calm.suggestions
+        found += bool(sure.suggestions) and sure.suggestions[0].source == "likely"
+    assert silent >= 38
+    assert found >= 32
+
+
+def test_a_map_lists_its_flows_and_a_result_its_statistics() -> None:
+    advice = advise(overconfident(), phrase_table=SCALE, guard_rails=GuardRails(), rng=rng())
+    flows = advice.map.to_frame()
+    assert flows["share_of_use"].sum() == pytest.approx(1.0)
+    assert np.allclose(flows.groupby("source")["share_of_source"].sum(), 1.0)
+    frame = calibrate(overconfident(), phrase_table=SCALE, bootstrap=20, rng=rng()).to_frame()
+    assert frame["statistic"].tolist() == [
+        "ece",
+        "ece_star",
+        "phrase_error",
+        "brier",
+        "accuracy",
+    ]
+    assert frame["low"].le(frame["value"]).all()
