@@ -28,7 +28,7 @@ from reports.typeset import paragraph, put
 __all__ = ["disagreement_pages", "disagreement_pdf"]
 
 _MOST_COLUMNS: Final = 4
-_BETWEEN: Final = 26.0
+_BETWEEN: Final = 12.0
 _TALL: Final = 96.0
 _BINS: Final = 20
 

@@ -27,6 +27,7 @@ from calibration.estimate import Estimate
 __all__ = ["SuccessSplit", "correlations", "spearman", "split_by_success"]
 
 _Z95 = 1.959963984540054
+_ROUNDING = 1e-12
 _METHOD = "Spearman, Bonett-Wright interval"
 
 
@@ -196,8 +197,8 @@ def _estimate(first: FloatArray, second: FloatArray) -> Estimate:
     rho = float(np.clip(first @ second, -1.0, 1.0))
     if n < 4:
         return Estimate(rho, math.nan, math.nan, n, "Spearman, too few items for an interval")
-    if abs(rho) == 1.0:
-        return Estimate(rho, rho, rho, n, _METHOD)
+    if abs(rho) > 1.0 - _ROUNDING:
+        return Estimate(round(rho), round(rho), round(rho), n, _METHOD)
     width = _Z95 * math.sqrt((1.0 + rho**2 / 2.0) / (n - 3))
     centre = math.atanh(rho)
     return Estimate(rho, math.tanh(centre - width), math.tanh(centre + width), n, _METHOD)

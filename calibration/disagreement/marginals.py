@@ -1,7 +1,7 @@
 """Prediction and votes side by side as histograms over items (Baan et al. 2022, appendix B).
 
 Three views: the probability of each class; the probability of the k-th guess, classes being put in
-order on either side by itself; the entropy, in shares of its maximum log C.
+order on either side by itself; the entropy, in shares of its maximum log C. Bins are (a, b].
 """
 
 from __future__ import annotations
@@ -81,8 +81,11 @@ def marginals(*, probs: ArrayLike, votes: ArrayLike, bins: int = 20) -> Marginal
 
 
 def _pair(predicted: FloatArray, voted: FloatArray, edges: FloatArray) -> Pair:
-    first, second = (
-        np.histogram(np.clip(values, 0.0, 1.0), bins=edges)[0] / len(values)
-        for values in (predicted, voted)
-    )
-    return Pair(first, second)
+    return Pair(_shares(predicted, edges), _shares(voted, edges))
+
+
+def _shares(values: FloatArray, edges: FloatArray) -> FloatArray:
+    """Share of items per bin (a, b], 0 in the first."""
+    bins = len(edges) - 1
+    place = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)
+    return np.bincount(place, minlength=bins) / len(values)

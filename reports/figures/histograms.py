@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
@@ -10,9 +11,12 @@ from reports.figures.axes import Scale, x_axis
 from reports.marks import Box, Drawing, Line, Polygon, Rect
 from reports.numbers import decimal, percent
 from reports.style import NOTE, palette
-from reports.typeset import put
+from reports.typeset import fit, put, width_of
 
 __all__ = ["histogram_panel", "reliability_bars"]
+
+_SIDE: Final = 8.0
+"""Kept free on either side of a plot, where the outer tick labels reach."""
 
 
 def histogram_panel(
@@ -28,18 +32,24 @@ def histogram_panel(
     label: Callable[[float], str] = percent,
 ) -> None:
     """Draw shares (M,) over bins (M + 1,); the taller of bars and line fills the panel."""
-    plot = frame.cut(top=14.0, bottom=16.0)
+    plot = frame.cut(top=14.0, bottom=16.0).inset(_SIDE, 0.0)
     top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
     x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
     y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
-    put(drawing, plot.x, frame.y + 8.0, title, NOTE.bold)
-    put(drawing, plot.right, frame.y + 8.0, percent(top), NOTE, colour=palette.muted, anchor="end")
+    highest = percent(top)
+    _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
+    put(drawing, frame.right, frame.y + 8.0, highest, NOTE, colour=palette.muted, anchor="end")
     x_axis(drawing, plot, x, ticks, label)
     for m, share in enumerate(bars):
         _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
     if line is not None:
         drawing.add(_steps(x, y, edges, line, f"{name}.readers"))
     drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.5))
+
+
+def _title(drawing: Drawing, frame: Box, title: str, room: float) -> None:
+    string, kind = fit(title, NOTE.bold, frame.width - room, smallest=5.0)
+    put(drawing, frame.x, frame.y + 8.0, string, kind)
 
 
 def _bar(
@@ -73,12 +83,12 @@ def reliability_bars(
 ) -> None:
     """Draw accuracy per bin against the diagonal, and the items per bin below; arrays are (M,)."""
     below = 30.0
-    plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0)
+    plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0).inset(_SIDE, 0.0)
     strip = Box(plot.x, plot.bottom + 4.0, plot.width, below)
     x = Scale(0.0, 1.0, plot.x, plot.right)
     y = Scale(0.0, 1.0, plot.bottom, plot.y)
     rows = Scale(0.0, max(float(count.max()), 1.0), strip.bottom, strip.y)
-    put(drawing, plot.x, frame.y + 8.0, title, NOTE.bold)
+    _title(drawing, frame, title, 0.0)
     x_axis(drawing, strip, x, (0.0, 0.5, 1.0), percent)
     for m in np.flatnonzero(count > 0):
         ends = (float(edges[m]), float(edges[m + 1]))
