@@ -32,7 +32,7 @@ def texts(modality: str, words: int) -> Iterator[str]:
     number = 0
     while True:
         parts: list[str] = []
-        while sum(len(part.split()) for part in parts) < 0.7 * words:
+        while sum(len(part.split()) for part in parts) < words - 15:
             parts.append(pieces[number % len(pieces)])
             number += 1
         yield f"{' '.join(parts)} Image {number}."

@@ -211,14 +211,11 @@ def _alternative(items: Sequence[Item], mention: Mention, found: Sequence[Scope]
 
 
 def _advice(items: Sequence[Item], mention: Mention) -> int | None:
-    """Item of a recommendation that the mention belongs to: no comma between them."""
-    for step in (-1, 1):
-        j = mention.at + step
-        while 0 <= j < len(items):
-            parts = items[j].lexeme.parts
-            if parts & Part.RECOMMENDING:
-                return j
-            if parts & (Part.COMMA | Part.BOUNDARY):
-                break
-            j += step
+    """Item of a recommendation the mention is the object of: before it, with no comma between."""
+    for j in range(mention.at - 1, -1, -1):
+        parts = items[j].lexeme.parts
+        if parts & Part.RECOMMENDING:
+            return j
+        if parts & Part.COMMA:
+            break
     return None
