@@ -9,8 +9,10 @@ s_r     (R,)      its standard error, from the spread of label − mean
 μ       ()        their centre, weighted by 1 / (s² + τ²)
 ======  ========  ==============================================================
 
-Shrunk gap: μ + (g − μ)·τ²/(s² + τ²), with variance s²τ²/(s² + τ²) + (s²/(s² + τ²))²·Var μ
-(DerSimonian and Laird's model; Morris 1983 for the second term). Reliability: τ²/(s² + τ²).
+Shrunk gap: μ + (g − μ)·τ²/(s² + τ²), with variance s²τ²/(s² + τ²) + B²·Var μ + v·(g − μ)²,
+B = s²/(s² + τ²), v = 2 B² (s̄² + τ²) / ((R − 3)(s² + τ²)), s̄² the mean weighted by 1/(s² + τ²)
+(Morris 1983, section 5: the last two terms carry the error of μ and of τ²; the last is left out
+below five readers). Reliability: τ²/(s² + τ²) = 1 − B.
 
 Adjusted gap, by indirect standardisation: (O_r − E_r)/n_r + g, where E_r is what the department's
 readers would have seen with the same words on the same case mix, and g the gap of all together.
@@ -97,7 +99,12 @@ def shrink_gaps(gaps: Gaps) -> ShrunkGaps:
     weight = 1.0 / (s2 + tau2)
     centre = float(weight @ g / weight.sum())
     signal = tau2 * weight
-    spread = np.sqrt(s2 * signal + (1.0 - signal) ** 2 / weight.sum())
+    variance = s2 * signal + (1.0 - signal) ** 2 / weight.sum()
+    if len(g) > 4:
+        typical = float(weight @ s2 / weight.sum())
+        doubt = 2.0 / (len(g) - 3.0) * (1.0 - signal) ** 2 * (typical + tau2) * weight
+        variance = variance + doubt * (g - centre) ** 2
+    spread = np.sqrt(variance)
     value[known] = centre + signal * (g - centre)
     low[known], high[known] = value[known] - _Z * spread, value[known] + _Z * spread
     reliability[known] = signal

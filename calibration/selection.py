@@ -18,6 +18,8 @@ from calibration.regression import ridge_logistic
 
 __all__ = ["SelectionWeights", "selection_weights"]
 
+_PENALTY = 0.1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectionWeights:
@@ -63,7 +65,9 @@ def selection_weights(
     share = float(taken.mean())
     if taken.all():
         return SelectionWeights(np.ones(len(taken)), np.ones(len(taken)), 0)
-    chance = ridge_logistic(design, n=np.ones(len(taken)), mass=taken.astype(np.float64))
+    # A weak ridge: weights must follow the data, and rare levels stay finite all the same.
+    mass = taken.astype(np.float64)
+    chance = ridge_logistic(design, n=np.ones(len(taken)), mass=mass, penalty=_PENALTY)
     full = share / chance
     weight = np.where(taken, np.minimum(full, largest), np.nan)
     return SelectionWeights(weight, chance, int((full[taken] > largest).sum()))

@@ -128,7 +128,7 @@ def _row(
     hidden = few or unreportable
     cells: list[Cell] = [
         row.code,
-        words("state.few_short") if few else count(row.n),
+        _size(row, words, few=few),
         BLANK if few or row.share_paired is None else percent(row.share_paired),
     ]
     for measure in shown:
@@ -142,6 +142,13 @@ def _row(
         note = words("readers.is_signal")
     cells.append(note)
     return Row(tuple(cells), quiet=hidden, strong=note == words("readers.is_signal"))
+
+
+def _size(row: ReaderRow, words: Strings, *, few: bool) -> str:
+    """Give a reader's exams, or the state of a row that is withheld."""
+    if isinstance(row.gap, SuppressedCell) and row.gap.of != "exams":
+        return words("state.withheld_short")
+    return words("state.few_short") if few else count(row.n)
 
 
 def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, float]]) -> list[Cell]:

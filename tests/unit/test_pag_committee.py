@@ -1,0 +1,235 @@
+"""The committee's questions on small hospitals whose answers can be read off."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.estimate import Estimate
+from calibration.survey import builtin
+from pipeline.config import Configuration, Phrases
+from pipeline.stages import content
+from pipeline.stages.committee.frontier import held_out_frontier
+from pipeline.stages.committee.scale_use import scale_use
+from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
+from pipeline.stages.committee.variation import variation
+from pipeline.stages.observe import observe, tallied
+from pipeline.stages.results import Scale, tally_of
+from pipeline.stages.shrinkage import shrunk_table
+from pipeline.stages.small_cells import complementary, of_enough_readers
+from reports.content import SuppressedCell
+
+CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
+SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
+MONTHS = ("2026-07", "2026-08", "2026-09")
+
+
+def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Evidence:
+    """Draw readers of whom the first is far too sure; every third X-ray recommends a CT."""
+    rng = np.random.default_rng(seed)
+    rows, said, read, fates = [], [], [], []
+    for number in range(readers * per_reader):
+        reader = number % readers
+        xr, ct = f"x{number}", f"c{number}"
+        month = MONTHS[number % 3]
+        patient_class = ("inpatient", "emergency")[number % 2]
+        phrase = ("likely", "may represent", "unlikely")[int(rng.integers(3))]
+        mean = float(SCALE.phrases.means[SCALE.phrases.index(phrase)])
+        true = rng.random() < mean - (0.6 * mean if reader == 0 else 0.0)
+        rows.append(
+            (f"X{number}", f"C{number}", xr, ct, f"p{number}", f"R{reader}", 3.0, patient_class,
+             "40-59", month)
+        )  # fmt: skip
+        said.append((xr, "pleural effusion", phrase, "stated"))
+        if true or number % 2:
+            said.append((ct, "pleural effusion", "present" if true else "absent", "stated"))
+        read += [(xr, "read", number % 3 == 0), (ct, "read", False)]
+        fates += [
+            (f"X{number}", f"R{reader}", patient_class, "40-59", month, "paired"),
+            (f"Y{number}", f"R{reader}", "inpatient", "40-59", month,
+             "no chest CT of the patient in the window"),
+        ]  # fmt: skip
+    pairs = pd.DataFrame(
+        rows,
+        columns=["xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code",
+                 "reader_code", "interval_hours", "patient_class", "age_band", "performed_month"],
+    )  # fmt: skip
+    return Evidence(
+        months=MONTHS,
+        pairs=pairs,
+        windows={6.0: pairs.head(120), 24.0: pairs},
+        report_findings=pd.DataFrame(said, columns=["exam_key", "pathology", "phrase", "outcome"]),
+        readings=pd.DataFrame(read, columns=["exam_key", "outcome", "recommends_ct"]),
+        fates=pd.DataFrame(
+            fates,
+            columns=["study_code", "reader_code", "patient_class", "age_band", "performed_month",
+                     "fate"],
+        ),
+        returned=pd.DataFrame({"pair_id": [], "pathology": [], "answer": []}),
+    )  # fmt: skip
+
+
+def observed(evidence: Evidence) -> pd.DataFrame:
+    return observe(
+        evidence.pairs, evidence.report_findings, evidence.readings, phrases=SCALE.phrases
+    ).observations
+
+
+def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
+    return tallied(rows)
+
+
+def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
+    evidence = hospital(per_reader=150)
+    rows = observed(evidence)
+    found = variation(cells_of(rows), rows, evidence.fates, scale=SCALE)
+    first, *others = found.rows
+    assert isinstance(first.gap, Estimate)
+    assert isinstance(first.adjusted, Estimate)
+    assert isinstance(first.shrunk, Estimate)
+    assert first.gap.high < 0
+    assert first.gap.value < first.shrunk.value < 0
+    assert first.adjusted.high < 0
+    assert all(row.gap.low < 0.05 and row.gap.high > -0.1 for row in others)
+    assert first.share_paired == 0.5
+    assert found.funnel is not None
+    assert found.funnel.hypotheses == 6
+
+
+def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None:
+    evidence = hospital(per_reader=60)
+    rows = observed(evidence)
+    few = rows[(rows["reader_code"] != "R2") | (rows.index % 6 == 0)]
+    few = few[(few["reader_code"] != "R2").to_numpy() | (few.groupby("reader_code").cumcount() < 8)]
+    few = few[
+        (few["reader_code"] != "R4").to_numpy() | (few.groupby("reader_code").cumcount() < 30)
+    ]
+    found = variation(cells_of(few), few, evidence.fates, scale=SCALE)
+    states = {row.code: row.gap.of for row in found.rows if isinstance(row.gap, SuppressedCell)}
+    assert states == {"R2": "exams", "R4": "complementary"}
+    assert {row.n for row in found.rows if row.code in states} == {0}
+    assert found.funnel is not None
+    assert {p.code for p in found.funnel.points} == {"R0", "R1", "R3", "R5"}
+    assert found.funnel.hypotheses == 4
+
+
+def test_nothing_is_compared_between_fewer_readers_than_the_minimum() -> None:
+    evidence = hospital(readers=4)
+    rows = observed(evidence)
+    found = variation(cells_of(rows), rows, evidence.fates, scale=SCALE)
+    assert found.funnel is None
+    assert all(row.shrunk is None and row.gap is None and not row.signal for row in found.rows)
+
+
+def test_every_sensitivity_table_marks_the_choice_made_once() -> None:
+    tables = sensitivity_tables(hospital(), scale=SCALE)
+    assert [sum(row.reference for row in table.rows) for table in tables] == [1, 1, 1, 1]
+    windows, compared, silence, labels = tables
+    assert [row.name for row in windows.rows] == [
+        "CT within 6 h",
+        "CT within 12 h",
+        "CT within 24 h",
+    ]
+    assert [row.n for row in windows.rows] == [120, 360, 360]
+    assert [row.n for row in compared.rows][:2] == [360, 240]
+    assert silence.rows[0].n == 360 > silence.rows[1].n
+    assert len(labels.rows) == 2
+    references = {row.phrase_error.value for t in tables for row in t.rows if row.reference}
+    assert len(references) == 1
+
+
+def test_weighting_brings_back_the_mix_of_all_xrays() -> None:
+    # All unpaired X-rays are of inpatients: those paired count for more, n falls a little.
+    compared = sensitivity_tables(hospital(), scale=SCALE)[1]
+    weighted = compared.rows[2]
+    assert weighted.name == "weighted to all adult chest X-rays"
+    assert 200 < weighted.n < 360
+
+
+def test_window_with_too_few_exams_is_withheld() -> None:
+    evidence = hospital()
+    small = Evidence(**{f: getattr(evidence, f) for f in Evidence.__slots__} | {
+        "windows": {6.0: evidence.pairs.head(10)}
+    })  # fmt: skip
+    row = sensitivity_tables(small, scale=SCALE)[0].rows[0]
+    assert isinstance(row.ece, SuppressedCell)
+    assert row.n == 0
+
+
+def test_scale_use_leaves_certain_statements_out_and_withholds_rare_terms() -> None:
+    evidence = hospital()
+    used = scale_use(
+        evidence.pairs, evidence.report_findings, months=MONTHS, phrases=Phrases(), minimum=20
+    )
+    assert used is not None
+    assert used.periods == ("2026 Q3",)
+    assert used.n.tolist() == [360]
+    assert used.recommended.tolist() == [1.0]
+    assert used.discouraged.tolist() == [0.0]
+    assert {term for term, _, _ in used.terms} == {"likely", "may represent", "unlikely"}
+
+
+def test_scale_use_of_few_phrases_is_nan_not_a_share() -> None:
+    evidence = hospital(readers=1, per_reader=10)
+    used = scale_use(
+        evidence.pairs, evidence.report_findings, months=MONTHS, phrases=Phrases(), minimum=20
+    )
+    assert used is not None
+    assert np.isnan(used.recommended).all()
+    assert used.terms == ()
+
+
+def test_frontier_starts_at_no_word_changed_and_rings_the_setting_used() -> None:
+    rows = observed(hospital(per_reader=150))
+    points = held_out_frontier(tally_of(cells_of(rows), SCALE.phrases), scale=SCALE)
+    assert points[0].words_changed == 0.0
+    assert [p.label for p in points if p.chosen] == ["ε = 0.001"]
+    assert len(points) > 4
+
+
+def test_shrunk_rates_need_enough_readers_overall_and_phrase_by_phrase() -> None:
+    rows = observed(hospital())
+    cells = cells_of(rows)
+    table = shrunk_table(cells, SCALE.phrases, min_readers=5)
+    assert set(table["phrase"]) == {"likely", "may represent", "unlikely"}
+    assert len(table) == 18
+    assert (table["shrunk_low"] < table["shrunk"]).all()
+    assert shrunk_table(cells, SCALE.phrases, min_readers=7).empty
+    rare = cells[(cells["phrase"] != "likely") | cells["reader_code"].isin(["R0", "R1"])]
+    assert "likely" not in set(shrunk_table(rare, SCALE.phrases, min_readers=5)["phrase"])
+
+
+def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:
+    from calibration.phrase_calibration import phrase_calibration
+
+    cells = cells_of(observed(hospital()))
+    pooled = phrase_calibration(tally_of(cells, SCALE.phrases), phrase_table=SCALE.phrases)
+    guarded = of_enough_readers(pooled, {"likely": 6, "unlikely": 4}, minimum=5)
+    at = guarded.phrases.index
+    assert guarded.observed[at("likely")] == pooled.observed[at("likely")]
+    assert np.isnan(guarded.observed[at("unlikely")])
+    assert guarded.n[at("unlikely")] == 0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "withheld", "also"),
+    [
+        ({"a": 7, "b": 40, "c": 90}, {"a"}, {"b"}),
+        ({"a": 7, "b": 12, "c": 90}, {"a", "b"}, set()),
+        ({"a": 0, "b": 40, "c": 90}, {"a"}, set()),
+        ({"a": 40, "b": 90}, set(), set()),
+        ({"a": 7}, {"a"}, set()),
+    ],
+)
+def test_complementary_part_is_withheld_only_where_subtraction_would_tell(
+    sizes: dict[str, float], withheld: set[str], also: set[str]
+) -> None:
+    assert complementary(sizes, withheld) == also
+
+
+def test_single_small_quarter_takes_the_smallest_other_along() -> None:
+    gap = Estimate(0.1, 0.0, 0.2, 30, "test")
+    points = content.trend_points([("Q1", 8, None), ("Q2", 50, gap), ("Q3", 30, gap)], 20)
+    states = [p.gap.of if isinstance(p.gap, SuppressedCell) else p.n for p in points]
+    assert states == ["exams", 50, "complementary"]
