@@ -17,7 +17,7 @@ from typing import Final
 
 import pikepdf
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.site import Site
 from pipeline.vault import Vault
 
@@ -40,8 +40,11 @@ def passphrases(site: Site, recipients: Sequence[str]) -> dict[str, str]:
     if name is None:
         return {}
     given = _read(site.config.path(name))
-    with site.open_vault(read_only=True) as vault:
-        by_code = {_code(who, recipients, vault): phrase for who, phrase in given.items()}
+    by_code = {who: phrase for who, phrase in given.items() if who in recipients}
+    others = {who: phrase for who, phrase in given.items() if who not in recipients}
+    if others:
+        with site.open_vault(read_only=True) as vault:
+            by_code |= {_code(who, vault): phrase for who, phrase in others.items()}
     missing = sorted(set(recipients) - set(by_code))
     if missing:
         msg = (
@@ -93,11 +96,9 @@ def _read(path: Path) -> dict[str, str]:
     return {row["recipient"].strip(): row["passphrase"] for row in rows}
 
 
-def _code(who: str, recipients: Sequence[str], vault: Vault) -> str:
-    """Turn a reader's identifier into a code; a name nobody here has is its own, and unused."""
-    if who in recipients:
-        return who
+def _code(who: str, vault: Vault) -> str:
+    """Turn a reader's identifier into a code; one nobody here has stays as it is, unused."""
     try:
         return vault.codes("reader", [who])[0]
-    except ConfigurationError:
+    except RadcalError:
         return who

@@ -1,0 +1,186 @@
+"""Delivery: one folder a recipient, whole, once, and locked where asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pikepdf
+import pypdf
+import pytest
+from reportlab.pdfgen import canvas
+
+from pipeline.errors import ConfigurationError
+from pipeline.vault import Vault
+from pipeline.work import delivery
+
+PERIOD = "2026-09"
+
+
+def pdf(text: str) -> bytes:
+    out = io.BytesIO()
+    page = canvas.Canvas(out, invariant=1)
+    page.drawString(72, 720, text)
+    page.save()
+    return out.getvalue()
+
+
+class Place:
+    """A workspace with drafts to deliver."""
+
+    def __init__(self, folder: Path, extra: str = "") -> None:
+        self.folder = folder
+        self.config = folder / "radcal.toml"
+        self.config.write_text(f'[input]\npaths = ["a.csv"]\n[reports]\n{extra}\n')
+        self.drafts = folder / "workspace" / "analysis" / "pages"
+        self.drafts.mkdir(parents=True)
+
+    def page(self, recipient: str, text: str, sheet: str = "answer\n") -> dict[str, object]:
+        (self.drafts / f"{recipient}.pdf").write_bytes(pdf(text))
+        (self.drafts / f"{recipient}.csv").write_text(sheet)
+        return {
+            "recipient": recipient,
+            "files": [
+                {"name": "return.csv", "draft": f"{recipient}.csv"},
+                {"name": "feedback.pdf", "draft": f"{recipient}.pdf"},
+            ],
+        }
+
+    def deliver(self, *pages: dict[str, object]) -> tuple[int, int]:
+        done = delivery.deliver(str(self.config), PERIOD, list(pages))
+        return done["delivered"], done["unchanged"]
+
+    def of(self, recipient: str) -> Path:
+        return self.folder / "workspace" / "delivery" / PERIOD / recipient
+
+    def ledger(self) -> list[dict[str, object]]:
+        path = self.folder / "workspace" / "delivery" / "ledger.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_each_recipient_gets_one_private_folder_and_a_line_a_file(place: Place) -> None:
+    assert place.deliver(place.page("R-A", "one"), place.page("R-B", "two")) == (2, 0)
+    assert sorted(p.name for p in place.of("R-A").iterdir()) == ["feedback.pdf", "return.csv"]
+    assert place.of("R-A").stat().st_mode & 0o777 == 0o700
+    assert all(p.stat().st_mode & 0o777 == 0o600 for p in place.of("R-A").iterdir())
+    assert [(e["recipient"], e["file"]) for e in place.ledger()] == [
+        ("R-A", "return.csv"), ("R-A", "feedback.pdf"),
+        ("R-B", "return.csv"), ("R-B", "feedback.pdf"),
+    ]  # fmt: skip
+
+
+def test_nothing_is_delivered_twice_even_if_the_recipient_filled_the_sheet_in(
+    place: Place,
+) -> None:
+    page = place.page("R-A", "one")
+    place.deliver(page)
+    (place.of("R-A") / "return.csv").write_text("answer\nwrong pair\n")
+    (place.of("R-A") / "feedback.pdf").unlink()
+    assert place.deliver(page) == (0, 1)
+    assert (place.of("R-A") / "return.csv").read_text() == "answer\nwrong pair\n"
+    assert len(place.ledger()) == 2
+
+
+def test_changed_issue_replaces_ours_and_keeps_what_the_recipient_did(place: Place) -> None:
+    place.deliver(place.page("R-A", "one"))
+    (place.of("R-A") / "return.csv").write_text("answer\ndiscordant\n")
+    (place.of("R-A") / "notes.txt").write_text("mine")
+    assert place.deliver(place.page("R-A", "two")) == (1, 0)
+    names = sorted(p.name for p in place.of("R-A").iterdir())
+    assert names == ["feedback.pdf", "notes.txt", "return-kept-1.csv", "return.csv"]
+    assert (place.of("R-A") / "return-kept-1.csv").read_text() == "answer\ndiscordant\n"
+    assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("two")
+
+
+@pytest.mark.parametrize("moment", ["_write", "add", "_place"])
+def test_delivery_killed_at_any_moment_is_made_whole_by_the_next(
+    place: Place, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    place.deliver(place.page("R-A", "one"))
+    page = place.page("R-A", "two")
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    owner = delivery._Ledger if moment == "add" else delivery
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, moment, killed)
+        with pytest.raises(KeyboardInterrupt):
+            place.deliver(page)
+    assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("one")
+    place.deliver(page)
+    assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("two")
+    assert [p.name for p in place.of("R-A").parent.iterdir()] == ["R-A"]
+    assert [e["page"] for e in place.ledger()].count("feedback.pdf") == 2
+
+
+def test_old_folder_comes_back_if_the_swap_was_cut_in_half(place: Place) -> None:
+    page = place.page("R-A", "one")
+    place.deliver(page)
+    place.of("R-A").rename(place.of("R-A").with_name(".R-A.old"))
+    assert place.deliver(page) == (0, 1)
+    assert (place.of("R-A") / "feedback.pdf").is_file()
+
+
+def locks(folder: Path, text: str, mode: int = 0o600) -> None:
+    (folder / "locks.csv").write_text(text)
+    (folder / "locks.csv").chmod(mode)
+
+
+def test_locked_pages_open_with_their_passphrase_only_and_hold_the_sheet(tmp_path: Path) -> None:
+    place = Place(tmp_path, 'passphrases = "locks.csv"')
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\n")
+    page = place.page("R-A", "plainly said", sheet="answer\n")
+    assert place.deliver(page) == (1, 0)
+    (file,) = place.of("R-A").iterdir()
+    assert b"plainly said" not in file.read_bytes()
+    reader = pypdf.PdfReader(file)
+    assert reader.is_encrypted
+    assert not reader.decrypt("wrong")
+    with pytest.raises(pikepdf.PasswordError):
+        pikepdf.open(file)
+    with pikepdf.open(file, password="correct horse battery") as opened:
+        assert opened.encryption.R == 6
+        assert opened.encryption.bits == 256
+        assert opened.attachments["return.csv"].get_file().read_bytes() == b"answer\n"
+    assert place.deliver(page) == (0, 1)
+    assert {e["encrypted"] for e in place.ledger()} == {True}
+    assert not any("battery" in json.dumps(e) for e in place.ledger())
+
+
+def test_readers_identifier_finds_its_code_in_the_vault(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
+    place = Place(tmp_path, 'passphrases = "locks.csv"')
+    (tmp_path / "workspace" / "raw").mkdir()
+    with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
+        (code,) = vault.codes("reader", ["u4711"])
+    locks(tmp_path, "recipient,passphrase\nu4711,correct horse battery\nu9,another long one\n")
+    assert place.deliver(place.page(code, "one")) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        ("recipient,passphrase\nR-B,correct horse battery\n", 0o600, "1 of 1 recipients have no"),
+        ("recipient,passphrase\nR-A,short\n", 0o600, "fewer than 12 characters; first at line 2"),
+        ("recipient,passphrase\nR-A,correct horse battery\n", 0o644, "read by others; chmod 600"),
+        ("who,what\nR-A,x\n", 0o600, "needs the columns recipient and passphrase"),
+    ],
+)
+def test_unusable_passphrases_stop_everything_before_anything_is_delivered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, mode: int, said: str
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
+    place = Place(tmp_path, 'passphrases = "locks.csv"')
+    (tmp_path / "workspace" / "raw").mkdir()
+    Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite").close()
+    locks(tmp_path, text, mode)
+    with pytest.raises(ConfigurationError, match=said):
+        place.deliver(place.page("R-A", "one"))
+    assert not place.of("R-A").exists()

@@ -1,0 +1,160 @@
+"""Return sheets: read back, checked, kept, and heeded by the next run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calibration.survey import builtin
+from pipeline.errors import InputError
+from pipeline.site import Site
+from pipeline.stages.observe import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
+from pipeline.work import returns
+from reports.content import Case
+from reports.return_sheet import build
+
+PAIRS = pd.DataFrame(
+    {
+        "xr_study_code": ["S-X1", "S-X2", "S-X3"],
+        "ct_study_code": ["S-C1", "S-C2", "S-C3"],
+        "xr_exam_key": ["x1", "x2", "x3"],
+        "ct_exam_key": ["c1", "c2", "c3"],
+        "patient_code": ["P1", "P2", "P3"],
+        "reader_code": ["R-A", "R-A", "R-B"],
+        "interval_hours": [1.0, 2.0, 3.0],
+        "patient_class": ["inpatient"] * 3,
+        "age_band": ["40-59"] * 3,
+        "performed_month": ["2026-09"] * 3,
+    }
+)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "radcal.toml"
+    path.write_text('[input]\npaths = ["a.csv"]\n')
+    store = Site.open(str(path)).workspace
+    store.prepare()
+    store.write("analysis", "pairs", "k", PAIRS)
+    return path
+
+
+def sheet(folder: Path, *answered: tuple[int, str, str], name: str = "return.csv") -> Path:
+    """Fill in a sheet as a reader would: (case number, pathology, answer)."""
+    cases = tuple(
+        Case(f"S-X{i}", f"S-C{i}", pathology, "likely", "absent", 1.0, agreed=False)
+        for i, pathology, _ in answered
+    )
+    header, *rows = build(cases).decode().splitlines()
+    filled = [row + answer for row, (_, _, answer) in zip(rows, answered, strict=True)]
+    path = folder / name
+    path.write_text("\n".join([header, *filled]) + "\n")
+    return path
+
+
+def answers(config: Path) -> dict[tuple[str, str], str]:
+    rows = returns.answers(Site.open(str(config)).workspace)
+    return {(r.pair_id, r.pathology): r.answer for r in rows.itertuples()}
+
+
+def test_answers_are_kept_with_their_reader_and_empty_ones_are_none(
+    config: Path, tmp_path: Path
+) -> None:
+    path = sheet(tmp_path, (1, "effusion", "Wrong pair"), (2, "effusion", ""))
+    told = returns.record(str(config), [path])
+    assert told["sheets_recorded"] == 1
+    assert told["answers_wrong_pair"] == 1
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
+
+
+def test_same_sheet_twice_counts_once_and_a_later_one_decides(config: Path, tmp_path: Path) -> None:
+    first = sheet(tmp_path, (1, "effusion", "wrong pair"))
+    later = sheet(tmp_path, (1, "effusion", "concordant"), name="again.csv")
+    returns.record(str(config), [first])
+    assert returns.record(str(config), [first])["sheets_recorded"] == 0
+    returns.record(str(config), [later])
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,b\n1,2\n", "return.csv: return sheet: column"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,maybe\n",
+         "1 of 1 rows cannot be read; first at line 2"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,\n",
+         "no case is answered"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,e,l,a,wrong pair\n",
+         "1 of 1 answered cases are not pairs of this workspace"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
+         "S-X3,S-C3,e,l,a,wrong pair\n", "belong to 2 readers"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
+         "S-X1,S-C1,e,l,a,concordant\n", "1 of 2 cases are answered twice"),
+    ],
+)  # fmt: skip
+def test_bad_sheet_is_refused_by_name_and_nothing_of_the_batch_is_recorded(
+    config: Path, tmp_path: Path, content: str, said: str
+) -> None:
+    good = sheet(tmp_path, (2, "effusion", "wrong pair"), name="good.csv")
+    bad = tmp_path / "return.csv"
+    bad.write_text(content)
+    with pytest.raises(InputError, match=said):
+        returns.record(str(config), [good, bad])
+    assert answers(config) == {}
+
+
+def test_missing_sheet_is_named(config: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
+        returns.record(str(config), [tmp_path / "none.csv"])
+
+
+def test_wrong_pair_leaves_out_all_its_cases_and_not_applicable_only_its_own() -> None:
+    said = pd.DataFrame(
+        [
+            (key, pathology, phrase, "stated")
+            for key, phrase in (("x1", "likely"), ("c1", "present"), ("x2", "likely"),
+                                ("c2", "absent"), ("x3", "likely"), ("c3", "absent"))
+            for pathology in ("effusion", "edema")
+        ],
+        columns=["exam_key", "pathology", "phrase", "outcome"],
+    )  # fmt: skip
+    readings = pd.DataFrame({"exam_key": ["x1", "c1", "x2", "c2", "x3", "c3"], "outcome": "read"})
+    returned = pd.DataFrame(
+        {
+            "pair_id": ["S-X1:S-C1", "S-X2:S-C2", "S-X3:S-C3"],
+            "pathology": ["effusion", "edema", "edema"],
+            "answer": ["wrong pair", "not applicable", "discordant"],
+        }
+    )
+    found = observe(
+        PAIRS, said, readings, phrases=builtin("diagnostic-certainty-scale"), returned=returned
+    )
+    kept = set(zip(found.observations["pair_id"], found.observations["pathology"], strict=True))
+    assert kept == {
+        ("S-X2:S-C2", "effusion"), ("S-X3:S-C3", "effusion"), ("S-X3:S-C3", "edema"),
+    }  # fmt: skip
+    assert found.left_out[RETURNED_WRONG] == 2
+    assert found.left_out[RETURNED_NOT_APPLICABLE] == 1
+
+
+def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
+    config: Path, tmp_path: Path
+) -> None:
+    def radcal(*arguments: object) -> subprocess.CompletedProcess[str]:
+        code = "from pipeline.cli import main; main()"
+        command = [sys.executable, "-c", code, "returns", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    good = sheet(tmp_path, (1, "effusion", "not applicable"))
+    done = radcal(good, "--config", config)
+    assert done.returncode == 0, done.stderr
+    assert "answers not applicable: 1" in done.stdout
+    bad = tmp_path / "bad.csv"
+    bad.write_bytes(b"\xff\xfe")
+    refused = radcal(bad, "--config", config)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
