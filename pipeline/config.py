@@ -145,6 +145,7 @@ class Advice(_Section):
     epsilon: float = Field(default=1e-3, gt=0)
     tau: float = Field(default=1e-3, gt=0)
     regulariser: Literal["kl", "entropy"] = "kl"
+    keep_order: bool = False
 
 
 class Reports(_Section):

@@ -15,6 +15,7 @@ from calibration.substitution.choice import Setting
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import HeldOutEffect, held_out_effect
 from calibration.substitution.guardrails import GuardRails
+from calibration.substitution.order import hold_order
 from calibration.substitution.substitution_map import SubstitutionMap
 from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
 from calibration.substitution.transport import Regulariser, transport_map
@@ -97,7 +98,16 @@ def advise(
     suggestions, suppressed = suggest(
         tally, setting=setting, bootstrap=bootstrap, splits=splits, rng=rng
     )
+    if guard_rails.keep_order:
+        suggestions, held = hold_order(suggestions, n=tally.n, phrase_table=phrase_table)
+        suppressed = _in_table_order((*suppressed, *held), phrase_table)
     return Advice(map=chosen, effect=effect, suggestions=suggestions, suppressed=suppressed)
+
+
+def _in_table_order(
+    suppressed: tuple[Suppressed, ...], phrase_table: PhraseTable
+) -> tuple[Suppressed, ...]:
+    return tuple(sorted(suppressed, key=lambda held: phrase_table.index(held.source)))
 
 
 def _transport(

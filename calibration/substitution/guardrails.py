@@ -38,6 +38,7 @@ SuppressionReason = Literal[
     "less informative",
     "unstable",
     "no clear improvement",
+    "out of order",
     "not converged",
 ]
 """Why a phrase in use got no advice; a closed set."""
@@ -70,6 +71,9 @@ class GuardRails:
         neither sources nor targets.
     forbidden
         (source, target) pairs never to be advised.
+    keep_order
+        Whether advice, taken together, must leave the phrases in use in the order of their
+        means. Off by default: it forbids every swap past another phrase in use.
     """
 
     min_n: float = 20
@@ -81,6 +85,7 @@ class GuardRails:
     min_respondents: int = 10
     protect_atoms: bool = True
     forbidden: frozenset[tuple[str, str]] = frozenset()
+    keep_order: bool = False
 
     def __post_init__(self) -> None:
         shares = (

@@ -64,6 +64,7 @@ class Scale:
             min_n=settings.min_exams,
             max_step=settings.max_step,
             min_stability=settings.min_stability,
+            keep_order=settings.keep_order,
             forbidden=frozenset(
                 (source, target)
                 for source in self.phrases.phrases
