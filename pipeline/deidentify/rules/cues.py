@@ -45,7 +45,8 @@ _VERBS: Final = re.compile(
     r"|sent|done"
     r"|preliminary|prelim|impression|addendum|addended|amended|corrected|correction|resulted"
     r"|protocoled"
-    r"|completed|created|generated|discussed|taken|examined|evaluated|followed|treated"
+    r"|completed|created|generated|discussed|taken|examined"
+    r"|version[ \t]#?\d{1,2}|evaluated|followed|treated"
     r"|inserted|removed)"
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,

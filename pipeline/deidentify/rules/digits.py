@@ -86,7 +86,7 @@ _TIME: Final = re.compile(
 )
 _AT: Final = re.compile(r"(?:\bat|@|\btime:?|\bhours)[ \t]{0,2}$", re.IGNORECASE)
 _TIME_AT: Final = re.compile(
-    r"(?:[01]?\d|2[0-3]):?[0-5]\d(?![\d:/.-]|[ \t]?(?:mm|cm|HU|m[LlgG]|cc|%|k))"
+    r"(?:[01]?\d|2[0-3]):?[0-5]\d(?![A-Za-z\d:/-]|\.\d|[ \t]?(?:mm|cm|HU|m[LlgG]|cc|%|k))"
 )
 _PHONE: Final = re.compile(
     r"(?:(?:\+?1[-. ]{0,2})?(?:\(\d{3}\)[ \t./-]{0,2}|\d{3}[-. /])\d{3}[-. ]\d{4}"

@@ -22,7 +22,7 @@ _SEPARATORS: Final = (
     r"[ \t]{0,3}(?:(?:is|was|of)\b|[:#=–-])?[ \t]{0,3}[#:]?[ \t]{0,8}(?:\n[ \t]{0,4})?"
 )
 _NOUN: Final = (
-    r"(?:id(?:entifier)?\b|#|no\b\.?|nos\b\.?|num\b\.?|numbers?\b|nbr\b\.?|code\b|nr\b\.?)"
+    r"(?:id(?:entifier)?\b|plate\b|#|no\b\.?|nos\b\.?|num\b\.?|numbers?\b|nbr\b\.?|code\b|nr\b\.?)"
 )
 _VALUE: Final = (
     r"((?=[A-Za-z._/-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[-._/](?=[A-Za-z0-9])){1,63}"

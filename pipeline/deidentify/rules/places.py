@@ -74,10 +74,13 @@ _SUITE: Final = re.compile(
 )
 _BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
 _ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
+_BRITISH: Final = re.compile(r"[A-Z]{1,2}\d[A-Z\d]? \d(?!TH|ST|ND|RD|MM|CM)[A-Z]{2}(?!\w)")
 _CANADIAN: Final = re.compile(
-    r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]?\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
+    r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
 )
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
+_SAINT: Final = re.compile(rf"\.?[ \t]{NAME_WORD}(?:['’]s)?(?![\w'’]|[ \t]valve)")
+_AT: Final = re.compile(r"\b(?:at|from|to|by|in)[ \t](?:the[ \t])?$", re.IGNORECASE)
 _ROOM: Final = re.compile(r"[ \t]?[:#]?[ \t]?([A-Z]?\d{2,5}[A-Z]?(?:-\d{1,3})?)(?![\w.])")
 
 
@@ -164,7 +167,7 @@ def _street(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _STREET.search(line_before(text, word.start, 60)) if word.capital else None
     suite = _SUITE.match(text, word.end)
     if match and suite:
-        yield Found(word.start - len(match.group()), suite.end(), "LOCATION", "street", sure=False)
+        yield Found(word.start - len(match.group()), suite.end(), "LOCATION", "street")
 
 
 def _box(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -187,6 +190,13 @@ def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
             yield Found(found.start, found.end, "LOCATION", found.rule, sure=False)
 
 
+def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a hospital named after a saint, behind a word of place (at Saint Luke's)."""
+    match = _SAINT.match(text, word.end) if word.capital else None
+    if match and _AT.search(line_before(text, word.start, 12)):
+        yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
+
+
 def _room(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _ROOM.match(text, word.end)
     if match and word.capital:
@@ -197,9 +207,10 @@ def find(text: str) -> Iterator[Found]:
     """Find a hospital's name above its department, and Canadian postcodes."""
     for match in _DEPARTMENT.finditer(text):
         yield Found(*match.span(1), "HOSPITAL", "hospital-header", sure=False)
-    for match in _CANADIAN.finditer(text):
-        if not text[match.start() - 1 : match.start()].isalnum():
-            yield Found(match.start(), match.end(), "LOCATION", "postcode", sure=False)
+    for pattern in (_CANADIAN, _BRITISH):
+        for match in pattern.finditer(text):
+            if not text[match.start() - 1 : match.start()].isalnum():
+                yield Found(match.start(), match.end(), "LOCATION", "postcode", sure=False)
 
 
 def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
@@ -227,6 +238,7 @@ _LABELS: Final = frozenset(
 RULES: Final = (
     Rule(KINDS, _kind),
     Rule(frozenset({"from", "at", "to"}), _preposition),
+    Rule(frozenset({"saint", "st"}), _saint),
     Rule(_LABELS, _labelled),
     Rule(frozenset(_STATES), _state),
     Rule(_STREETS, _street),

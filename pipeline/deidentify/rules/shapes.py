@@ -35,6 +35,8 @@ _CREDENTIAL: Final = re.compile(
     r"|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR"
     r"|PharmD)\.?(?![\w'’])"
 )
+_VIEWS: Final = frozenset({"pa", "do", "rt", "np"})
+"""Credentials that are words or views as well (CHEST PA, DO NOT); they need a comma before them."""
 _AGED: Final = re.compile(
     r"[ \t](?:is|was)[ \t](?:an?[ \t])?(?:\w{3,12}[ \t]){0,2}?(?:\d{1,3}[ \t-]?(?:y|m|f|mo"
     r"|wk|week|day|d)|\[AGE"
@@ -83,7 +85,12 @@ _INITIALS_AFTER: Final = re.compile(
 _INITIALS_DATED: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)[ \t]{1,4}(?:[DT]|DD|DT|TD|TT):", re.M
 )
+_INITIALS_DASHED: Final = re.compile(r"[.;][ \t]{1,2}[-–][ \t]?([A-Z]{2,4})[ \t]*$", re.M)
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
+_INITIALS: Final = (
+    _INITIALS_LINE, _INITIALS_END, _INITIALS_AFTER, _INITIALS_DATED, _INITIALS_DASHED,
+    _INITIALS_LAST,
+)  # fmt: skip
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
 )
@@ -101,13 +108,7 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "/" in text or "|" in text:
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
-    for pattern in (
-        _INITIALS_LINE,
-        _INITIALS_END,
-        _INITIALS_AFTER,
-        _INITIALS_DATED,
-        _INITIALS_LAST,
-    ):
+    for pattern in _INITIALS:
         for match in pattern.finditer(text):
             if match.group(1).casefold() not in lexicon.not_names:
                 yield Found(*match.span(1), "NAME", "initials")
@@ -116,7 +117,13 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
 def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if not word.capital or _CREDENTIAL.match(text, word.start) is None:
         return
-    yield from _before(_NAME_AT_END, text, word.start, 60, lexicon, "name-credential")
+    comma = (
+        text[max(0, word.start - 4) : word.start].rstrip(" \t(").endswith(",")
+        if word.folded in _VIEWS
+        else True
+    )
+    if comma:
+        yield from _before(_NAME_AT_END, text, word.start, 60, lexicon, "name-credential")
 
 
 def _is(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:

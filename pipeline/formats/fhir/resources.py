@@ -17,7 +17,7 @@ __all__ = ["KINDS", "Directory", "Resource", "items", "resources_of", "text_of"]
 
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = ("Patient", "Practitioner", "PractitionerRole", "ServiceRequest")
-_MAX_LINE: Final = 16 * 2**20
+_MAX_LINE: Final = 64 * 2**20
 
 
 @dataclass(slots=True)

@@ -39,8 +39,8 @@ def messages(path: Path) -> Iterator[bytes]:
 
 
 def decoded(message: bytes, encoding: str) -> str | None:
-    """Decode a message as UTF-8, else as the site's encoding; None if it is neither."""
-    for name in ("utf-8", encoding):
+    """Decode a message as UTF-8, the site's encoding or cp1252; None if it is none of them."""
+    for name in ("utf-8", encoding, "cp1252"):
         try:
             return message.decode(name)
         except UnicodeDecodeError:
