@@ -73,6 +73,10 @@ OTHERS = [
     ("Transferred from Mercy General Hospital.", "Transferred from [HOSPITAL]."),
     ("Department of Radiology, Boston, MA 02115", "Department of Radiology, [LOCATION]"),
     ("at 8:48 AM", "at [TIME]"),
+    ("Lives at 221B Baker Street.", "Lives at [LOCATION]."),
+    ("Outside study at Saint Luke's.", "Outside study at [HOSPITAL]."),
+    ("License plate ABC-1234", "License plate [ID]"),
+    ("London NW1 6XE", "[LOCATION] [LOCATION]"),
 ]  # fmt: skip
 
 
@@ -90,6 +94,8 @@ HARD_NEGATIVES = [
     "89-year-old woman.", "In 2019.", "Long segment.", "Case discussed at conference.",
     "Grace period. Hope this helps. Will follow.", "Omnipaque 350, 80 mL.", "Baker cyst.",
     "Discussed with the Emergency Department.", "Smith fracture.", "Fever of 101 F.",
+    "XR CHEST PA AND LATERAL.", "TNM T2N1M0.", "Mitral valve (St. Jude).", "T7 8TH RIB.", "CA 19-9.",
+    "Serial 201 image 92.", "COVID-19, SARS-CoV-2.", "PATIENT DO NOT MOVE.",
 ]  # fmt: skip
 
 
