@@ -132,7 +132,7 @@ def test_effect_is_the_chance_that_a_failed_item_has_more_dissensus() -> None:
         failure=np.array([0.0, 1.0, 0.5, 1.0]),
         human=np.array([0.1, 0.3, 0.2, 0.15]),
     )
-    # Failed .3 and .15 against .1 and .2: three of four pairs are larger. Half a pool is no failure.
+    # Failed .3 and .15 against .1 and .2: three of four pairs are larger. Half is no failure.
     assert found.n_failure == 2
     assert found.human_effect == pytest.approx(0.75)
 

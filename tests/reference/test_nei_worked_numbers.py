@@ -1,0 +1,202 @@
+"""The neighbouring measures against numbers made elsewhere and against other programs.
+
+The files beside the checkout, where present, hold worked examples of the scalar and difficulty
+measures. The invented examples below were worked out by the sums written beside them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from calibration import difficulty, disagreement, scalar
+from calibration.distributions import Beta
+
+
+def shared(name: str) -> dict[str, Any]:
+    root = os.environ.get("RADCAL_SHARED_DATA")
+    here = Path(root) if root else Path(__file__).parents[3] / "shared" / "data"
+    path = here / "worked" / name
+    if not path.is_file():
+        pytest.skip(f"{name} is not at hand")
+    worked: dict[str, Any] = json.loads(path.read_text("utf-8"))["worked"]
+    return worked
+
+
+def test_scalar_measures_give_the_worked_numbers() -> None:
+    w = shared("scalar.json")
+    p, eta, f, z = (np.array(w[name]) for name in ("p", "eta", "f", "z"))
+    score = scalar.expected_score(probs=p, values=f)
+    assert score.tolist() == pytest.approx(w["score"], abs=1e-15)
+    assert scalar.expected_score(probs=eta, values=f) == pytest.approx(w["score_eta"], abs=1e-15)
+    assert scalar.classwise_error(probs=p, truth=eta) == pytest.approx(w["CE"], abs=1e-15)
+    assert scalar.scalar_error(score=score, judged=z) == pytest.approx(w["MAE"], abs=1e-15)
+    bound = scalar.error_bound(probs=p, truth=eta, values=f)
+    assert {"paper": bound.paper, "tight": bound.tight} == pytest.approx(w["MAE_b"], abs=1e-15)
+    share = scalar.quantise(Beta(2, 3).cdf, points=w["w2_c"])
+    assert share.tolist() == pytest.approx(w["w2_beta23"], abs=1e-12)
+
+
+def test_ranking_measures_give_the_worked_numbers() -> None:
+    w = shared("scalar.json")
+    eta, f = np.array(w["eta"]), np.array(w["f"])
+    for score, judged, ties, name in (
+        (w["score"], w["z"], "half", "RR"),
+        (w["score_bad"], w["z_ties"], "half", "RR_bad"),
+        (w["score_ties"], w["z"], "half", "RR_score_ties_half"),
+        (w["score_ties"], w["z"], "wrong", "RR_score_ties_wrong"),
+    ):
+        found = scalar.ranking_risk(score=score, judged=judged, ties=ties)
+        got = {"over_all_pairs": found.over_all_pairs, "over_untied": found.over_untied}
+        assert got == pytest.approx(w[name], abs=1e-15)
+    for optimum in ("least", "best_order"):
+        good = scalar.ranking_bound(probs=w["p"], truth=eta, values=f, optimum=optimum)
+        bad = scalar.ranking_bound(probs=w["p_bad"], truth=eta, values=f, optimum=optimum)
+        assert good.regret == pytest.approx(w["regret_pair"], abs=1e-15)
+        assert bad.regret == pytest.approx(w["regret_pair_bad"], abs=1e-15)
+
+
+def test_difficulty_indicators_give_the_worked_numbers() -> None:
+    w = shared("difficulty.json")
+    pool, y, votes = np.array(w["probs"]), np.array(w["y"]), w["human_counts"]
+    assert difficulty.pool_votes(probs=pool).tolist() == w["pool_votes"]
+    for name, values in (
+        ("H_dis", difficulty.human_dissensus(votes=votes)),
+        ("H_ent", difficulty.human_entropy(votes=votes)),
+        ("M_dis", difficulty.pool_dissensus(probs=pool)),
+        ("M_ent", difficulty.pool_entropy(probs=pool)),
+        ("M_avg_ent", difficulty.mean_entropy(probs=pool)),
+        ("M_fail", difficulty.failure_rate(probs=pool, reference=y)),
+    ):
+        assert values.tolist() == pytest.approx(w[name], abs=1e-15), name
+    for alpha, sizes in w["M_CP"].items():
+        found = difficulty.mean_set_size(probs=pool, reference=y, alpha=float(alpha))
+        assert found.tolist() == pytest.approx(sizes, abs=1e-15), alpha
+
+
+def test_training_indicators_give_the_worked_numbers() -> None:
+    w = shared("difficulty.json")
+    pool, y = np.array(w["probs"]), np.array(w["y"])
+    steps, wrong_end = w["preds_T_by_N"], w["preds_last_wrong_item0"]
+    first = difficulty.first_right(predictions=[steps], reference=y)
+    assert first.tolist() == pytest.approx(w["first_correct_T+1_norm"], abs=1e-15)
+    late = difficulty.first_right(predictions=[wrong_end], reference=y)
+    assert late.tolist() == pytest.approx(w["first_correct_last_wrong"], abs=1e-15)
+    failed = difficulty.average_failure(predictions=[steps], reference=y)
+    assert failed.tolist() == pytest.approx(w["avg_ckpt"], abs=1e-15)
+    missing = difficulty.missing_probability(probs=[pool, pool[::-1]], reference=y)
+    expected = w["avg_ckpt_p_of_stack(P,reversed P) m=2,T=3"]
+    assert missing.tolist() == pytest.approx(expected, abs=1e-15)
+
+
+def test_quantised_beta_gives_the_published_example() -> None:
+    share = scalar.quantise(Beta(2, 3).cdf, points=[0.05, 0.3, 0.5, 0.8])
+    assert share.round(6).tolist() == [0.143689, 0.381111, 0.348719, 0.126481]
+
+
+def _expected(measure: Callable[..., float], f: list[float], pi: list[float], size: int) -> float:
+    """Mean of a measure of f over every outcome of ``size`` votes from π."""
+    total = 0.0
+    for drawn in itertools.product(range(3), repeat=size):
+        chance = math.prod(pi[c] for c in drawn)
+        votes = [[drawn.count(c) for c in range(3)]]
+        total += chance * float(measure(probs=[f], votes=votes))
+    return total
+
+
+GRID = [[i / 50, j / 50, (50 - i - j) / 50] for i in range(51) for j in range(51 - i)]
+
+
+@pytest.mark.parametrize(
+    ("measure", "size", "best"),
+    [
+        (disagreement.distribution_calibration_error, 1, [1.0, 0.0, 0.0]),
+        (disagreement.distribution_calibration_error, 3, [0.66, 0.34, 0.0]),
+        (disagreement.brier_of_votes, 1, [0.6, 0.3, 0.1]),
+        (disagreement.brier_of_votes, 3, [0.6, 0.3, 0.1]),
+        (disagreement.log_score_of_votes, 1, [0.6, 0.3, 0.1]),
+        (disagreement.squared_distance, 3, [0.6, 0.3, 0.1]),
+    ],
+)
+def test_few_votes_pull_the_distance_but_not_the_proper_scores(
+    measure: Callable[..., float], size: int, best: list[float]
+) -> None:
+    pi = [0.6, 0.3, 0.1]
+    least = min(
+        ((_expected(measure, f, pi, size), f) for f in GRID),
+        key=lambda pair: pair[0],
+    )
+    assert least[1] == pytest.approx(best, abs=1e-9)
+
+
+def test_entropies_equal_scipy() -> None:
+    g = np.random.default_rng(0)
+    probs, votes = g.dirichlet([1, 1, 1, 1], 50), g.multinomial(30, [0.1, 0.2, 0.3, 0.4], 50)
+    found = disagreement.entropy_calibration_error(probs=probs, votes=votes)
+    shares = votes / 30
+    assert found.signed == pytest.approx(
+        stats.entropy(probs, axis=1) - stats.entropy(shares, axis=1)
+    )
+
+
+def test_wrong_pairs_equal_those_of_kendalls_tau() -> None:
+    g = np.random.default_rng(1)
+    score, judged = g.random(500), g.random(500)
+    found = scalar.ranking_risk(score=score, judged=judged)
+    tau = stats.kendalltau(score, judged).statistic
+    assert found.over_all_pairs == pytest.approx((1.0 - tau) / 2.0)
+
+
+def test_ranking_risk_against_an_outcome_equals_the_mann_whitney_count() -> None:
+    g = np.random.default_rng(2)
+    score, label = g.integers(0, 12, 300).astype(float), g.integers(0, 2, 300)
+    found = scalar.ranking_risk(score=score, judged=label)
+    u = stats.mannwhitneyu(score[label == 1], score[label == 0]).statistic
+    assert found.over_untied == pytest.approx(1.0 - u / found.untied)
+
+
+def test_spearman_equals_scipy_with_ties() -> None:
+    g = np.random.default_rng(3)
+    first, second = g.integers(0, 5, 200).astype(float), g.integers(0, 9, 200).astype(float)
+    found = difficulty.spearman(first, second)
+    assert found.value == pytest.approx(stats.spearmanr(first, second).statistic)
+
+
+def test_conformal_sets_hold_the_reference_as_often_as_promised() -> None:
+    g = np.random.default_rng(4)
+    probs = g.dirichlet([2, 1, 1], 4000)
+    truth = np.array([g.choice(3, p=p) for p in probs])
+    for alpha in (0.05, 0.1, 0.2):
+        t = difficulty.leave_one_out_thresholds(probs=probs, reference=truth, alpha=alpha)
+        covered = (probs[np.arange(4000), truth] >= t).mean()
+        assert covered == pytest.approx(1 - alpha, abs=0.002)
+
+
+def test_published_regularities_of_the_case_study_appear_on_data_of_its_kind() -> None:
+    """100 votes on borderline items: the oracle is blamed by ECE, a sure model less so."""
+    g = np.random.default_rng(6)
+    pi = g.dirichlet([1.3, 1.3, 1.0], 1500)
+    votes = np.array([g.multinomial(100, p) for p in pi])
+    logits = 2.0 * np.log(pi + 1e-3) + g.normal(0, 1.2, pi.shape)
+    sure = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    oracle = votes / 100
+    both = {"probs": sure, "votes": votes}
+    blamed = {"probs": oracle, "votes": votes}
+    assert disagreement.confidence_ece(**blamed) > disagreement.confidence_ece(**both)
+    assert disagreement.majority_accuracy(**blamed) == 1.0
+    assert disagreement.distribution_calibration_error(**blamed) == 0.0
+    assert disagreement.confidence_ece(**blamed) == pytest.approx(1 - oracle.max(axis=1).mean())
+    rank, right = (
+        disagreement.ranking_calibration_score(**both),
+        disagreement.majority_accuracy(**both),
+    )
+    assert rank <= right
