@@ -1,0 +1,146 @@
+"""How fast the neighbouring measures are: a million items of three classes, one core.
+
+Run ``python benchmarks/neighbours_speed.py``. Each line prints a time, the limit of 2 s that the
+specification states, and a ratio against the slow twin, which is timed on few items and scaled by
+items, or by pairs where it visits pairs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+
+import numpy as np  # noqa: E402
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import neighbours_twin as twin  # noqa: E402
+
+from calibration import difficulty, disagreement, scalar  # noqa: E402
+
+ITEMS, SMALL, LIMIT = 1_000_000, 400, 2.0
+Work = Callable[[], object]
+
+
+def best(work: Work, repeats: int = 2) -> float:
+    """Shortest wall time in seconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def line(name: str, work: Work, slow: Work | None = None, *, pairs: bool = False) -> bool:
+    """Time one measure, print it, and say whether it kept the limit."""
+    seconds = best(work)
+    ratio = ""
+    if slow is not None:
+        scale = (ITEMS / SMALL) ** (2 if pairs else 1)
+        whole = best(slow, 1) * scale
+        ratio = f"  twin {whole:12.1f} s = {whole / seconds:10.0f} x"
+    verdict = "ok" if seconds <= LIMIT else "OVER"
+    print(f"{name:44s} {seconds:6.3f} s  limit {LIMIT:.0f} s {verdict}{ratio}")
+    return seconds <= LIMIT
+
+
+def readers(g: np.random.Generator) -> Iterator[bool]:
+    """Disagreement."""
+    probs = g.dirichlet([1, 1, 1], ITEMS)
+    votes = g.multinomial(20, [0.5, 0.3, 0.2], ITEMS).astype(float)
+    p, v = probs[:SMALL].tolist(), votes[:SMALL].tolist()
+    both = {"probs": probs, "votes": votes}
+    d = disagreement
+    yield line("DistCE", lambda: d.distribution_calibration_error(**both),
+               lambda: twin.twin_distance(p, v))  # fmt: skip
+    yield line("noise floor of DistCE", lambda: d.noise_floor(**both))
+    yield line("EntCE", lambda: d.entropy_calibration_error(**both),
+               lambda: twin.twin_entropy(p, v))  # fmt: skip
+    yield line("RankCS, ties by index", lambda: d.ranking_calibration_score(**both),
+               lambda: twin.twin_rank_agreement(p, v, aware=False))  # fmt: skip
+    yield line("RankCS, tie-aware", lambda: d.ranking_calibration_score(**both, ties="aware"),
+               lambda: twin.twin_rank_agreement(p, v, aware=True))  # fmt: skip
+    yield line("confidence ECE", lambda: d.confidence_ece(**both),
+               lambda: twin.twin_confidence_ece(p, v))  # fmt: skip
+    yield line("class-wise ECE", lambda: d.classwise_ece(**both),
+               lambda: twin.twin_classwise_ece(p, v))  # fmt: skip
+    yield line("Brier score of votes", lambda: d.brier_of_votes(**both))
+    yield line("log score of votes", lambda: d.log_score_of_votes(**both))
+    yield line("squared distance, unbiased", lambda: d.squared_distance(**both))
+    yield line("accuracy", lambda: d.majority_accuracy(**both))
+    yield line("control of 5 votes per item", lambda: d.reader_control(votes=votes, size=5, rng=g))
+
+
+def scalars(g: np.random.Generator) -> Iterator[bool]:
+    """One judged number per item."""
+    probs = g.dirichlet([1, 1, 1], ITEMS)
+    truth = g.multinomial(20, [0.5, 0.3, 0.2], ITEMS) / 20
+    values = np.array([0.0, 0.4, 1.0])
+    score, judged = probs @ values, g.random(ITEMS).round(2)
+    s, z, eta = score[:SMALL].tolist(), judged[:SMALL].tolist(), truth[:SMALL].tolist()
+    both = {"probs": probs, "truth": truth}
+    yield line("class-wise error", lambda: scalar.classwise_error(**both))
+    yield line("mean absolute error", lambda: scalar.scalar_error(score=score, judged=judged))
+    yield line("ranking risk", lambda: scalar.ranking_risk(score=score, judged=judged),
+               lambda: twin.twin_ranking_risk(s, z), pairs=True)  # fmt: skip
+    yield line("bound by error", lambda: scalar.error_bound(**both, values=values))
+    for optimum, slow in (
+        ("least", lambda: (twin.twin_least(eta), twin.twin_pair_risk(s, eta))),
+        ("best_order", lambda: (twin.twin_best_order(eta), twin.twin_pair_risk(s, eta))),
+        ("scored", lambda: (twin.twin_pair_risk(s, eta), twin.twin_pair_risk(s, eta))),
+    ):
+        yield line(
+            f"bound by ranking, optimum {optimum}",
+            lambda o=optimum: scalar.ranking_bound(**both, values=values, optimum=o),
+            slow,
+            pairs=True,
+        )
+    cdf = scalar.empirical_cdf(judged)
+    yield line("quantising", lambda: scalar.quantise(cdf, points=np.linspace(0, 1, 19)))
+    label = (g.random(ITEMS) < judged).astype(float)
+    yield line("slider calibration", lambda: scalar.slider_calibration(slider=judged, label=label))
+
+
+def pools(g: np.random.Generator) -> Iterator[bool]:
+    """Difficulty, with three models."""
+    pool = g.dirichlet([1, 1, 1], (3, ITEMS))
+    votes = g.multinomial(20, [0.5, 0.3, 0.2], ITEMS)
+    y = votes.argmax(axis=1)
+    chosen = pool.argmax(axis=2)
+    p, few = pool[0, :SMALL].tolist(), y[:SMALL].tolist()
+    d = difficulty
+    yield line("H_dis", lambda: d.human_dissensus(votes=votes))
+    yield line("H_ent", lambda: d.human_entropy(votes=votes))
+    yield line("M_dis", lambda: d.pool_dissensus(probs=pool))
+    yield line("M_ent", lambda: d.pool_entropy(probs=pool))
+    yield line("M_avg_ent", lambda: d.mean_entropy(probs=pool))
+    yield line("M_CP, one model, leave-one-out",
+               lambda: d.conformal_set_sizes(probs=pool[0], reference=y),
+               lambda: twin.twin_set_sizes(p, few, 0.1), pairs=True)  # fmt: skip
+    yield line("M_CP, three models", lambda: d.mean_set_size(probs=pool, reference=y))
+    yield line("M_fail", lambda: d.failure_rate(probs=pool, reference=y))
+    yield line("M_first_layer / M_first_ckpt", lambda: d.first_right(
+        predictions=[chosen], reference=y))  # fmt: skip
+    yield line("M_avg_ckpt", lambda: d.average_failure(predictions=[chosen], reference=y))
+    yield line("M_avg_ckpt_p", lambda: d.missing_probability(probs=[pool], reference=y))
+    yield line("Spearman with interval", lambda: d.spearman(pool[0, :, 0], pool[1, :, 0]))
+
+
+def main() -> None:
+    """Print everything; the exit status says whether every limit held."""
+    print(f"{os.cpu_count()} cores seen, 1 used; numpy {np.__version__}; {ITEMS:,} items × 3")
+    g = np.random.default_rng(0)
+    held = [kept for part in (readers, scalars, pools) for kept in part(g)]
+    print(f"{sum(held)} of {len(held)} within {LIMIT:.0f} s")
+    sys.exit(not all(held))
+
+
+if __name__ == "__main__":
+    main()
