@@ -120,7 +120,7 @@ class Run:
         """Give what the pages say about the run; nothing here depends on the clock."""
         a = self.accounting()
         return {
-            "flow": self.results["pair"][0]["flow"],
+            "flow": self.flow,
             "pairs": self.results["pair"][0]["key"],
             "windows": self.results["pair"][0]["windows"],
             "reports": [report["key"] for report in self.results["extract"]],
@@ -139,6 +139,11 @@ class Run:
     def returned(self) -> list[tuple[str, int]]:
         """Count the cases that readers returned, by answer."""
         return sorted(self.results["tally"][0]["returned"].items())
+
+    @property
+    def flow(self) -> list[list[object]]:
+        """The flow diagram, from report versions to attributable pairs."""
+        return [*self.results["pair"][0]["flow"], *self.results["tally"][0]["flow"]]
 
     @property
     def id(self) -> str:
@@ -201,7 +206,7 @@ class Run:
                 "configuration": self.site.config.model_dump(mode="json"),
                 "sources": self.results["ingest"],
                 "accounting": asdict(self.accounting()),
-                "flow": self.results["pair"][0]["flow"],
+                "flow": self.flow,
                 "returned": dict(self.returned()),
                 "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
                 "failed_reports": dict(_merged(r["failed"] for r in reports)),

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.survey import PhraseTable
+from pipeline.stages.pair import FlowStep
 
 __all__ = ["TALLY_KEYS", "Observed", "ct_labels", "observe", "tallied"]
 
@@ -35,10 +36,11 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The observations, and how many forecasts were left out and why."""
+    """Observations, how many forecasts were left out and why, and the flow's last steps."""
 
     observations: pd.DataFrame
     left_out: Mapping[str, int]
+    flow: tuple[FlowStep, ...]
 
 
 def ct_labels(phrases: PhraseTable, *, rule: Literal["probability", "mean"]) -> Mapping[str, float]:
@@ -101,7 +103,18 @@ def observe(
     kept = joined[fate == ""]
     kept = kept.assign(weight=1.0)
     ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
-    return Observed(ordered.loc[:, list(_COLUMNS)].reset_index(drop=True), left_out)
+    observations = ordered.loc[:, list(_COLUMNS)].reset_index(drop=True)
+    return Observed(observations, left_out, _flow(pairs, usable))
+
+
+def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[FlowStep, ...]:
+    """Carry the pairing's flow diagram on: both reports read, and a reader named."""
+    read = int(usable.sum())
+    named = int((usable & (pairs["reader_code"].fillna("") != "")).sum())
+    return (
+        FlowStep("both reports read", read, len(pairs) - read, "a report could not be read"),
+        FlowStep("attributable to a reader", named, read - named, "no reader is named"),
+    )
 
 
 def _fates(

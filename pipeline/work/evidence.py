@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -11,7 +12,7 @@ from pipeline.config import digest_of
 from pipeline.provenance import code_digest
 from pipeline.site import Site
 from pipeline.stages.observe import observe, tallied
-from pipeline.stages.pair import PairedExams, pair
+from pipeline.stages.pair import FlowStep, PairedExams, pair
 from pipeline.stages.read import read_reports
 from pipeline.work import returns
 
@@ -113,6 +114,7 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
             "observations": len(observed.observations),
             "cells": len(tallies),
             "left_out": dict(observed.left_out),
+            "flow": _flow_rows(observed.flow),
             "returned": dict(Counter(answers["answer"])),
             "readers": sorted(observed.observations["reader_code"].unique()),
             "months": sorted(observed.observations["performed_month"].unique()),
@@ -146,5 +148,9 @@ def _pair_facts(key: str, paired: PairedExams) -> Facts:
     return {
         "key": key,
         "pairs": len(paired.pairs),
-        "flow": [[s.name, s.remaining, s.excluded, s.reason] for s in paired.flow],
+        "flow": _flow_rows(paired.flow),
     }
+
+
+def _flow_rows(steps: Sequence[FlowStep]) -> list[list[object]]:
+    return [[s.name, s.remaining, s.excluded, s.reason] for s in steps]

@@ -157,6 +157,13 @@ def test_tally_counts_cells() -> None:
     assert rows == [("R1", 1.0, 2.0), ("R2", 0.0, 1.0)]
 
 
+def test_flow_goes_on_to_pairs_that_were_read_and_name_a_reader() -> None:
+    found = observe(
+        pairs("R1", "", "R2"), says(("X0", "likely", "stated")), readings(3, "C2"), phrases=PHRASES
+    )
+    assert [(s.remaining, s.excluded) for s in found.flow] == [(2, 1), (1, 1)]
+
+
 def test_no_pairs_and_no_findings_give_no_observations_and_no_error() -> None:
     columns = ("exam_key", "pathology", "phrase", "outcome")
     nothing = pd.DataFrame({name: pd.Series(dtype="str") for name in columns})
