@@ -94,7 +94,8 @@ HARD_NEGATIVES = [
     "89-year-old woman.", "In 2019.", "Long segment.", "Case discussed at conference.",
     "Grace period. Hope this helps. Will follow.", "Omnipaque 350, 80 mL.", "Baker cyst.",
     "Discussed with the Emergency Department.", "Smith fracture.", "Fever of 101 F.",
-    "XR CHEST PA AND LATERAL.", "TNM T2N1M0.", "Mitral valve (St. Jude).", "T7 8TH RIB.", "CA 19-9.",
+    "XR CHEST PA AND LATERAL.", "TNM T2N1M0.", "Mitral valve (St. Jude).", "T7 8TH RIB.",
+    "CA 19-9.",
     "Serial 201 image 92.", "COVID-19, SARS-CoV-2.", "PATIENT DO NOT MOVE.",
 ]  # fmt: skip
 
