@@ -70,7 +70,8 @@ _STREET: Final = re.compile(
     rf"|West)[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]$"
 )
 _SUITE: Final = re.compile(
-    r"(?:\.(?=,|[ \t]\w))?(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
+    r"(?:\.(?=,|[ \t]\w))?"
+    r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
 )
 _BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
 _ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
