@@ -7,6 +7,7 @@ Reading keeps every cell as text unless the format itself is typed, so that an a
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -52,9 +53,7 @@ def read_table(path: Path) -> pd.DataFrame:
             f"{path.name}: not valid UTF-8 at byte {error.start}; "
             "save it as UTF-8 or set [input] encoding."
         )
-        raise InputError(
-            msg
-        ) from None
+        raise InputError(msg) from None
     except (ValueError, OSError) as error:
         msg = f"{path.name}: cannot be read ({type(error).__name__})."
         raise InputError(msg) from None
@@ -93,9 +92,7 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
             f"It has: {', '.join(map(str, frame.columns))}."
         )
-        raise InputError(
-            msg
-        )
+        raise InputError(msg)
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
@@ -108,7 +105,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 
 def _read_jsonl(path: Path) -> pd.DataFrame:
-    return pd.read_json(path, lines=True, dtype=False, convert_dates=False)
+    with path.open(encoding="utf-8-sig") as lines:
+        return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
 
 
 def _defused(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
