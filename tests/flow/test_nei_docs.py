@@ -1,0 +1,41 @@
+"""What docs/neighbours.md says: its examples run, its tables are the script's, its files exist."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs/neighbours.md").read_text(encoding="utf-8")
+
+
+def test_examples_give_what_they_show() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert blocks
+    runner = doctest.DocTestRunner()
+    for block in blocks:
+        case = doctest.DocTestParser().get_doctest(block, {}, "neighbours.md", None, 0)
+        runner.run(case)
+    assert runner.summarize(verbose=False).failed == 0
+
+
+def test_tables_are_those_the_script_makes() -> None:
+    made = (ROOT / "docs/figures/neighbours_tables.md").read_text(encoding="utf-8")
+    tables = re.findall(r"^\|.+?(?=\n\n|\n?\Z)", made, re.DOTALL | re.MULTILINE)
+    assert len(tables) == 3
+    for table in tables:
+        assert table.strip() in TEXT
+
+
+def test_every_figure_shown_is_there() -> None:
+    shown = re.findall(r"!\[[^]]*\]\(([^)]+)\)", TEXT)
+    assert len(shown) == 2
+    for name in shown:
+        assert (ROOT / "docs" / name).is_file(), name
+
+
+def test_options_the_page_names_exist() -> None:
+    code = (ROOT / "pipeline/cli/neighbours.py").read_text(encoding="utf-8")
+    named = set(re.findall(r"(--[a-z][a-z-]+)", TEXT))
+    assert {name for name in named if f'"{name}"' not in code} == set()
