@@ -35,7 +35,8 @@ _LABEL_START: Final = _START.replace(_TITLE, _SHORT_TITLE)
 """Behind a label, Nurse and Doctor may be family names: they go with the name."""
 _AFTER_ROLE: Final = re.compile(
     rf"(?:[ \t](?:name|signature|of[ \t]record|\d)\b)?(?:\(s\)"
-    rf"|[ \t]?\([^)\n]{{1,20}}\))?[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_LABEL_START}",
+    rf"|[ \t]?\([^)\n]{{1,20}}\))?"
+    rf"[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_LABEL_START}",
     re.ASCII,
 )
 _VERBS: Final = re.compile(
