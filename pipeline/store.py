@@ -98,15 +98,23 @@ class Workspace:
         keys: Sequence[str],
         *,
         columns: Sequence[str] | None = None,
+        where: tuple[str, str] | None = None,
     ) -> pd.DataFrame:
         """Read the named shards of a table, in the order of their keys.
+
+        Parameters
+        ----------
+        columns
+            Only these.
+        where
+            (column, value): only rows that hold it, without loading the others.
 
         Raises
         ------
         InputError
             If a shard is missing, damaged, or of another schema version.
         """
-        frames = [self._read_one(self.shard(zone, name, key), columns) for key in keys]
+        frames = [self._read_one(self.shard(zone, name, key), columns, where) for key in keys]
         kept = [frame for frame in frames if len(frame)] or frames[:1]
         return (
             pd.concat(kept, ignore_index=True)
@@ -163,15 +171,20 @@ class Workspace:
             handle.truncate(0)
 
     def _sweep(self) -> None:
-        """Remove what a killed run left half written; the lock says that nobody is writing."""
+        """Remove half-written files and spooled query rows; the lock says that nobody uses them."""
         for zone in ("raw", "analysis", "delivery", "runs"):
             for partial in (self.root / zone).rglob(".*.part"):
                 partial.unlink(missing_ok=True)
+        for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
+            spooled.unlink(missing_ok=True)
 
     @staticmethod
-    def _read_one(path: Path, columns: Sequence[str] | None) -> pd.DataFrame:
+    def _read_one(
+        path: Path, columns: Sequence[str] | None, where: tuple[str, str] | None
+    ) -> pd.DataFrame:
+        kept = [(where[0], "==", where[1])] if where else None
         try:
-            table = pq.read_table(path, columns=list(columns) if columns else None)
+            table = pq.read_table(path, columns=list(columns) if columns else None, filters=kept)
         except FileNotFoundError:
             msg = f"shard {path.parent.name}/{path.name} is missing; run again."
             raise InputError(msg) from None

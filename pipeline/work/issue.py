@@ -92,23 +92,21 @@ def _feedback(
     """Fill one reader's page from the shards of the issue."""
     about, scale = _issue(site, issue, run), Scale(site.phrases, site.config)
     minimum = site.config.reports.min_exams
-    shrunk = site.workspace.read("analysis", "shrunk", [issue["shrunk"]])
-    observations = _observations(site, issue, about.period)
-    fates = _fates(site, run, about.period)
+    mine = ("reader_code", reader)
+    fates = _fates(site, run, about.period, mine)
     series = trend(own, name=reader, months=about.period.months, scale=scale)
     overall = results.overall
     if overall is not None:
-        overall = with_shrunk(overall, shrunk[shrunk["reader_code"] == reader])
+        shrunk = site.workspace.read("analysis", "shrunk", [issue["shrunk"]], where=mine)
+        overall = with_shrunk(overall, shrunk)
     return content.radiologist_content(
         about,
         reader,
         results=replace(results, overall=overall),
         department=_department_line(_cells(site, issue["tally"], about.period), scale),
         trend=content.trend_points(series, minimum),
-        reader_cases=content.cases(
-            observations[observations["reader_code"] == reader], site.phrases
-        ),
-        coverage=content.coverage_of(fates[fates["reader_code"] == reader], site.config),
+        reader_cases=content.cases(_observations(site, issue, about.period, mine), site.phrases),
+        coverage=content.coverage_of(fates, site.config),
         measured=_instrument(site, run),
     )
 
@@ -196,8 +194,10 @@ def _cells(site: Site, tally_key: str, period: Period) -> pd.DataFrame:
     return cells[cells["month"].isin(period.months)]
 
 
-def _observations(site: Site, issue: Facts, period: Period) -> pd.DataFrame:
-    rows = site.workspace.read("analysis", "observations", [issue["tally"]])
+def _observations(
+    site: Site, issue: Facts, period: Period, where: tuple[str, str] | None = None
+) -> pd.DataFrame:
+    rows = site.workspace.read("analysis", "observations", [issue["tally"]], where=where)
     return rows[rows["performed_month"].isin(period.months)]
 
 
@@ -229,8 +229,10 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
     return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
 
 
-def _fates(site: Site, run: Facts, period: Period) -> pd.DataFrame:
-    fates = site.workspace.read("analysis", "fates", [run["pairs"]])
+def _fates(
+    site: Site, run: Facts, period: Period, where: tuple[str, str] | None = None
+) -> pd.DataFrame:
+    fates = site.workspace.read("analysis", "fates", [run["pairs"]], where=where)
     return fates[fates["performed_month"].isin(period.months)]
 
 

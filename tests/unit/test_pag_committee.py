@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from pipeline.stages.observe import observe, tallied
 from pipeline.stages.results import Scale, tally_of
 from pipeline.stages.shrinkage import shrunk_table
 from pipeline.stages.small_cells import complementary, of_enough_readers
+from pipeline.store import Workspace
 from reports.content import SuppressedCell
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
@@ -233,3 +236,14 @@ def test_single_small_quarter_takes_the_smallest_other_along() -> None:
     points = content.trend_points([("Q1", 8, None), ("Q2", 50, gap), ("Q3", 30, gap)], 20)
     states = [p.gap.of if isinstance(p.gap, SuppressedCell) else p.n for p in points]
     assert states == ["exams", 50, "complementary"]
+
+
+def test_rows_of_one_reader_are_read_without_the_others(tmp_path: Path) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    frame = pd.DataFrame({"reader_code": ["R-A", "R-B", "R-A"], "n": [1, 2, 3]})
+    store.write("analysis", "t", "k", frame)
+    assert store.read("analysis", "t", ["k"], where=("reader_code", "R-A"))["n"].tolist() == [1, 3]
+    nobody = store.read("analysis", "t", ["k"], where=("reader_code", "R-Z"))
+    assert nobody.empty
+    assert list(nobody.columns) == ["reader_code", "n"]
