@@ -28,10 +28,13 @@ SeedOption = Annotated[int, typer.Option("--seed", min=0)]
 
 
 def register(app: typer.Typer) -> None:
-    """Add the three commands."""
+    """Add the three commands, and the group ``radcal lm``."""
+    from pipeline.cli import lm
+
     app.command("disagreement")(disagreement)
     app.command("scalar")(scalar)
     app.command("difficulty")(difficulty)
+    lm.register(app)
 
 
 def disagreement(

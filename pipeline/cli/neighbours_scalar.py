@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from calibration.export import Plain
     from calibration.survey import PhraseTable
 
-__all__ = ["Judgements", "against_classes", "sliders"]
+__all__ = ["Judgements", "against_classes", "phrase_table", "sliders"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
             slider_calibration(slider=judged.slider, label=judged.label)
         )
     if judged.phrase is not None:
-        table = _phrase_table(phrases)
+        table = phrase_table(phrases)
         personal = personal_phrases(phrase=list(judged.phrase), slider=judged.slider, table=table)
         found["phrases"] = [personal_data(phrase) for phrase in personal]
         found["share_order"] = list(table.phrases)
@@ -162,7 +162,8 @@ def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
     return np.array([named[name] for name in classes])
 
 
-def _phrase_table(name: str) -> PhraseTable:
+def phrase_table(name: str) -> PhraseTable:
+    """Give a built-in table by its name, or read a file."""
     from calibration.survey import BUILTIN, PhraseTable, builtin
 
     if name in BUILTIN:

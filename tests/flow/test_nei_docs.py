@@ -36,6 +36,7 @@ def test_every_figure_shown_is_there() -> None:
 
 
 def test_options_the_page_names_exist() -> None:
-    code = (ROOT / "pipeline/cli/neighbours.py").read_text(encoding="utf-8")
+    files = [ROOT / "pipeline/cli" / name for name in ("neighbours.py", "lm.py")]
+    code = "".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"(--[a-z][a-z-]+)", TEXT))
     assert {name for name in named if f'"{name}"' not in code} == set()

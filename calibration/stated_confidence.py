@@ -1,0 +1,186 @@
+"""Right or wrong answers with a stated confidence: recalibrations compared on held-out answers.
+
+Wang et al. 2025, §4.3 and Table 1: a language model states a probability or a phrase beside each
+answer. Every method is scored alike, on the number it comes down to: a phrase counts as its mean, a
+map between phrases as the means of its targets with their weights. So ECE here has ten bins (a, b]
+of stated numbers, unlike Eq. 4, and Brier is of the numbers.
+
+Answers are split in halves at random within each phrase or stated value, fitted on one and scored
+on the other, both ways, several times; the score is the mean over all. A method that cannot be
+fitted on some half (all answers right, a map that did not converge) has no score, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray
+from calibration.baselines import BaselineName, fit_baseline
+from calibration.bins import bin_edges, phrase_bins
+from calibration.errors import CalibrationError
+from calibration.substitution.cost import substitution_cost
+from calibration.substitution.effect import split_tally
+from calibration.substitution.programs import monotone_map
+from calibration.substitution.transport import transport_map
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
+
+__all__ = ["MethodScore", "compare_methods", "methods_frame", "scalar_bins", "scalar_error"]
+
+_BASELINES: tuple[BaselineName, ...] = ("platt", "histogram", "isotonic", "beta")
+Restated = Callable[[Tally], tuple[FloatArray, FloatArray]]
+"""From the fitting half to the numbers (L,) and the weights (K, L) that say them."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodScore:
+    """One way to restate confidence, scored on answers it was not fitted on.
+
+    Attributes
+    ----------
+    method
+        ``uncalibrated``, a baseline's name, ``transport`` or ``monotone``.
+    ece, brier
+        Means over the held-out halves; NaN if ``failure`` says why there is none.
+    ece_sd, brier_sd
+        Standard deviations over the halves: how much the split matters, not a standard error.
+    halves
+        Held-out halves scored.
+    failure
+        Why the method could not be fitted; empty if it could.
+    """
+
+    method: str
+    ece: float
+    brier: float
+    ece_sd: float
+    brier_sd: float
+    halves: int
+    failure: str = ""
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        if self.failure:
+            return f"{self.method}: not fitted ({self.failure})"
+        return f"{self.method}: ECE {self.ece:.3f}, Brier {self.brier:.3f} held out"
+
+
+def compare_methods(
+    tally: Tally,
+    *,
+    means: FloatArray,
+    rng: np.random.Generator,
+    phrase_table: PhraseTable | None = None,
+    bins: int = 10,
+    splits: int = 10,
+) -> tuple[MethodScore, ...]:
+    """Score every recalibration on held-out answers.
+
+    Parameters
+    ----------
+    tally
+        Answers per phrase or stated value; label 1 is right.
+    means
+        The number each stands for, shape (K,).
+    rng
+        Source of chance, for the splits.
+    phrase_table
+        The phrases, for the maps between them; without it there are no maps.
+    bins
+        Bins of the error.
+    splits
+        Random splits, each used both ways.
+
+    Raises
+    ------
+    CalibrationError
+        If there are fewer than two answers, or not one mean per phrase.
+    """
+    if tally.total < 2 or np.shape(means) != (tally.n_phrases,) or splits < 1:
+        msg = (
+            f"{tally.total:g} answers over {tally.n_phrases} stated values with "
+            f"{np.size(means)} numbers, {splits} splits: give two answers or more, one number per "
+            "value and one split or more."
+        )
+        raise CalibrationError(msg)
+    halves = [split_tally(tally, rng=rng) for _ in range(splits)]
+    pairs = [pair for first, second in halves for pair in ((first, second), (second, first))]
+    pairs = [(fit, test) for fit, test in pairs if fit.total > 0 and test.total > 0]
+    methods = _methods(means, phrase_table)
+    return tuple(_score(name, method, pairs, bins) for name, method in methods.items())
+
+
+def scalar_error(n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10) -> float:
+    """ECE of stated numbers (L,) with uses (L,) and right answers (L,), bins (a, b]."""
+    count, confidence, accuracy = scalar_bins(n, mass, stated=stated, bins=bins)
+    gap = np.where(count > 0, count * np.abs(accuracy - confidence), 0.0).sum()
+    return float(gap / count.sum())
+
+
+def scalar_bins(
+    n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Count uses per bin, with mean stated number and share right (NaN if empty), each (bins,)."""
+    edges = bin_edges(bins)
+    place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, bins - 1)
+    sums = [np.bincount(place, weights=w, minlength=bins) for w in (n, n * stated, mass)]
+    count = sums[0].astype(np.float64)
+    confidence, accuracy = (
+        np.divide(s, count, out=np.full(bins, np.nan), where=count > 0) for s in sums[1:]
+    )
+    return count, confidence, accuracy
+
+
+def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Restated]:
+    itself = np.eye(len(means))
+
+    def baseline(name: BaselineName) -> Restated:
+        return lambda fit: (fit_baseline(fit, means=means, name=name).probability, itself)
+
+    found: dict[str, Restated] = {"uncalibrated": lambda _: (means, itself)}
+    found |= {name: baseline(name) for name in _BASELINES}
+    if table is not None:
+        found["transport"] = lambda fit: (means, _transport(fit, table))
+        found["monotone"] = lambda fit: (
+            means,
+            monotone_map(fit, phrase_table=table).weights(),
+        )
+    return found
+
+
+def _transport(fit: Tally, table: PhraseTable) -> FloatArray:
+    tables = phrase_bins(table.distributions)
+    cost = substitution_cost(fit.n, fit.label_mass, source=tables, target=tables)
+    fitted = transport_map(cost, phrases=table.phrases, source_weights=fit.n / fit.total)
+    return fitted.weights()
+
+
+def _score(name: str, method: Restated, pairs: list[tuple[Tally, Tally]], bins: int) -> MethodScore:
+    errors, scores = [], []
+    for fit, test in pairs:
+        try:
+            stated, weights = method(fit)
+        except CalibrationError as error:
+            return MethodScore(name, np.nan, np.nan, np.nan, np.nan, 0, str(error))
+        n, mass = test.n @ weights, test.label_mass @ weights
+        errors.append(scalar_error(n, mass, stated=stated, bins=bins))
+        loss = n @ stated**2 - 2.0 * (mass @ stated) + mass.sum()
+        scores.append(float(loss / test.total))
+    return MethodScore(
+        method=name,
+        ece=float(np.mean(errors)),
+        brier=float(np.mean(scores)),
+        ece_sd=float(np.std(errors)),
+        brier_sd=float(np.std(scores)),
+        halves=len(pairs),
+    )
+
+
+def methods_frame(scores: tuple[MethodScore, ...]) -> pd.DataFrame:
+    """One row per method: method, ece, ece_sd, brier, brier_sd, halves, failure."""
+    names = ("method", "ece", "ece_sd", "brier", "brier_sd", "halves", "failure")
+    return pd.DataFrame([{name: getattr(score, name) for name in names} for score in scores])

@@ -1,0 +1,92 @@
+"""``radcal lm calibrate`` with real files: both forms, what is set aside, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from calibration.survey import builtin
+from pipeline.cli import lm
+from pipeline.errors import InputError
+
+SCALE = builtin("diagnostic-certainty-scale")
+_APP = typer.Typer()
+lm.register(_APP)
+
+
+def run(table: pd.DataFrame, folder: Path, *more: str) -> tuple[int, dict[str, object]]:
+    path = folder / "answers.csv"
+    table.to_csv(path, index=False)
+    out = folder / "lm.json"
+    result = CliRunner().invoke(
+        _APP, ["lm", "calibrate", str(path), "--out", str(out), "--splits", "2", *more]
+    )
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, json.loads(out.read_text()) if out.exists() else {}
+
+
+@pytest.fixture
+def answers() -> pd.DataFrame:
+    g = np.random.default_rng(0)
+    k = g.integers(0, len(SCALE), 600)
+    right = g.random(600) < 0.3 + 0.4 * SCALE.means[k]
+    stated = (0.5 + 0.5 * SCALE.means[k]).round(1)
+    words = [SCALE.phrases[i].capitalize() for i in k]
+    return pd.DataFrame({"correct": right.astype(int), "probability": stated, "phrase": words})
+
+
+def test_both_forms_are_compared_and_nothing_is_set_aside(
+    answers: pd.DataFrame, tmp_path: Path
+) -> None:
+    code, found = run(answers, tmp_path)
+    assert code == 0
+    for form, methods in (("probability", 5), ("phrase", 7)):
+        assert found[form]["n"] == 600
+        assert found[form]["accuracy"] == pytest.approx(answers["correct"].mean())
+        assert len(found[form]["methods"]) == methods
+        assert sum(found[form]["bins"]["count"]) == 600
+    names = [m["method"] for m in found["phrase"]["methods"]]
+    assert names[-2:] == ["transport", "monotone"]
+
+
+def test_what_can_not_be_read_is_counted_and_never_repaired(
+    answers: pd.DataFrame, tmp_path: Path
+) -> None:
+    table = answers.astype(object)
+    table.loc[0, "correct"] = ""
+    table.loc[1, "probability"] = "quite sure"
+    table.loc[2, "probability"] = "85"
+    table.loc[3, "phrase"] = ""
+    table.loc[4, "phrase"] = "beyond the shadow of a doubt"
+    code, found = run(table, tmp_path)
+    assert code == 3
+    assert found["unjudged"] == 1
+    assert found["probability"]["set_aside"] == {"unparseable": 2}
+    assert found["phrase"]["set_aside"] == {"unparseable": 1, "unmapped": 1}
+    assert (found["probability"]["n"], found["phrase"]["n"]) == (597, 597)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"correct": 2}, "correct: 600 of 600 values are neither 0 nor 1 nor blank; first at row"),
+        ({"probability": "x", "phrase": ""}, "0 answers over"),
+    ],
+)
+def test_unusable_tables_are_refused(
+    answers: pd.DataFrame, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        run(answers.assign(**change), tmp_path)
+
+
+def test_table_without_a_confidence_is_refused(answers: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no answers with a column probability or phrase"):
+        run(answers[["correct"]], tmp_path)
