@@ -25,6 +25,7 @@ from pipeline.formats.tables import read_table, require_columns
 from pipeline.provenance import code_digest
 from pipeline.store import SCHEMA_VERSION, Workspace
 from pipeline.vault import Vault
+from pipeline.vault_key import key_from_environment
 
 __all__ = ["Site"]
 
@@ -113,6 +114,13 @@ class Site:
         path = self.workspace.root / "raw" / "vault.sqlite"
         return Vault.open(path, read_only=True) if read_only else Vault.ensure(path)
 
+    @property
+    def surrogate_key(self) -> bytes | None:
+        """Give the secret behind invented values, or None where tokens are written."""
+        if self.config.deidentification.replacement == "token":
+            return None
+        return key_from_environment().derive("surrogates")
+
     def sources(self) -> list[Path]:
         """List what matches ``[input] paths``, by name, or the spooled rows of the query.
 
@@ -157,12 +165,20 @@ class Site:
             "ingest", SCHEMA_VERSION, settings, sorted(self.chest_codes.items())
         )
 
+    @cached_property
+    def reader_epoch(self) -> int:
+        """Which set of reader codes is in force; 0 before the first run."""
+        if not (self.workspace.root / "raw" / "vault.sqlite").exists():
+            return 0
+        with self.open_vault(read_only=True) as vault:
+            return vault.reader_epoch
+
     def clean_digest(self) -> str:
         """Hash of what decides how an exam is de-identified and coded."""
         pairing = self.config.pairing.min_age_years
         code = code_digest("pipeline.deidentify", "extraction")
         options = self.config.deidentification.replacement
-        return config.digest_of("clean", SCHEMA_VERSION, code, options, pairing)
+        return config.digest_of("clean", SCHEMA_VERSION, code, options, pairing, self.reader_epoch)
 
     def read_digest(self) -> str:
         """Hash of what decides how a report is read."""

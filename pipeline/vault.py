@@ -147,6 +147,11 @@ class Vault:
             raise InputError(msg)
         return self._box.open(row[0], f"{domain}/{code}").decode()
 
+    @property
+    def reader_epoch(self) -> int:
+        """How often reader codes were rotated."""
+        return self._epoch("reader")
+
     def rotate_readers(self) -> int:
         """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
         self._must_write()

@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("reidentify")(reidentify)
     app.command("purge")(purge)
+    app.command("rotate")(rotate)
     audit.add_typer(log, name="log")
     log.command("verify")(verify_log)
 
@@ -85,6 +86,19 @@ def purge(
                 "purge", before=before.isoformat(), **counts
             )
     emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)
+
+
+def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+    """Give every reader a new code from the next run on: old pages do not decode new ones."""
+    from pipeline.audit_log import AuditLog
+    from pipeline.store import Workspace
+    from pipeline.vault import Vault
+
+    store = Workspace(_workspace(config))
+    with store.locked(), Vault.open(store.root / "raw" / "vault.sqlite") as vault:
+        epoch = vault.rotate_readers()
+        AuditLog(store.root / "audit.jsonl").append("rotate readers", epoch=epoch)
+    emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
 
 
 def verify_log(

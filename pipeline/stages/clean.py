@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import pandas as pd
 
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
+from pipeline.deidentify.surrogates import Surrogates
 
 __all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
 
@@ -33,12 +34,24 @@ _FACTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient."""
+    """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient.
+
+    ``surrogate_key`` is the secret that invented values hang on, where a site prefers them.
+    """
 
     study: Sequence[str]
     patient: Sequence[str]
     reader: Sequence[str]
     shift_days: Sequence[int]
+    surrogate_key: bytes | None = field(default=None, repr=False)
+
+    def surrogates(self) -> list[Surrogates | None]:
+        """Give each row's maker of invented values; None where tokens are written."""
+        if self.surrogate_key is None:
+            return [None] * len(self.patient)
+        key = self.surrogate_key
+        each = zip(self.patient, self.shift_days, strict=True)
+        return [Surrogates(key, patient, days) for patient, days in each]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +100,10 @@ def clean(
     """
     keys = _exam_keys(exams, codes.study)
     outcomes = [
-        deidentifier.clean(text, known=known, scan=scan)
-        for text, known in zip(exams["text"], known_identifiers(exams), strict=True)
+        deidentifier.clean(text, known=known, scan=scan, surrogates=surrogates)
+        for text, known, surrogates in zip(
+            exams["text"], known_identifiers(exams), codes.surrogates(), strict=True
+        )
     ]
     kept = [outcome if isinstance(outcome, Clean) else _WITHHELD for outcome in outcomes]
     reasons = [o.reason if isinstance(o, Quarantined) else "" for o in outcomes]

@@ -144,6 +144,7 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
             patient=vault.codes("patient", patients),
             reader=vault.codes("reader", exams["reader_id"].tolist()),
             shift_days=vault.shift_days(patients),
+            surrogate_key=site.surrogate_key,
         )
 
 
