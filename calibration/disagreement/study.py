@@ -6,7 +6,6 @@ intervals may be compared. Binned errors use per-bin sums of the same weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calibration.arrays import FloatArray, IntArray
-from calibration.categorical import checked_pair, credit, predicted
+from calibration.arrays import FloatArray
+from calibration.categorical import checked_pair
 from calibration.disagreement.binned import classwise_ece, confidence_ece, majority_accuracy
 from calibration.disagreement.control import (
     Divergence,
@@ -30,6 +29,7 @@ from calibration.disagreement.distribution import (
 )
 from calibration.disagreement.entropy import entropy_calibration_error
 from calibration.disagreement.ranking import ranking_calibration_score
+from calibration.disagreement.resampling import replicates_of
 from calibration.disagreement.score import BinnedScore, ItemScore, SignedScore
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
@@ -173,7 +173,7 @@ def disagreement(
         "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
         "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
     }
-    replicates = _replicates(p, v, averaged, bins, bootstrap, rng)
+    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=bootstrap, rng=rng)
     control = _control(distance, v, control_votes, rng) if control_votes else None
     size = v.sum(axis=1)
     return Disagreement(
@@ -211,45 +211,6 @@ def _estimates(
         )
         for name, value in scores.items()
     }
-
-
-def _replicates(
-    probs: FloatArray,
-    votes: FloatArray,
-    averaged: dict[str, ItemScore],
-    bins: int,
-    bootstrap: int,
-    rng: np.random.Generator,
-) -> dict[str, FloatArray]:
-    """Every statistic in every bootstrap sample of the items, each (B,)."""
-    n = len(probs)
-    table = np.stack([score.per_item for score in averaged.values()])
-    earned, edges = credit(votes), np.linspace(0.0, 1.0, bins + 1)
-    rows, top = np.arange(n), predicted(probs)
-    columns = [(probs[rows, top], earned[rows, top])]
-    columns += [(probs[:, k], earned[:, k]) for k in range(probs.shape[1])]
-    cells = [(_place(f, edges), y - f) for f, y in columns]
-    means = np.empty((bootstrap, len(table)))
-    gaps = np.empty((bootstrap, len(cells)))
-    for b, weight in enumerate(_weights(n, bootstrap, rng)):
-        means[b] = table @ weight / n
-        gaps[b] = [_gap(place, residual * weight, bins) / n for place, residual in cells]
-    found = dict(zip(averaged, means.T, strict=True))
-    return {**found, "confidence_ece": gaps[:, 0], "classwise_ece": gaps[:, 1:].mean(axis=1)}
-
-
-def _weights(n: int, bootstrap: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    for _ in range(bootstrap):
-        yield np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-
-
-def _place(confidence: FloatArray, edges: FloatArray) -> IntArray:
-    place = np.searchsorted(edges, confidence, side="left") - 1
-    return np.clip(place, 0, len(edges) - 2).astype(np.int64)
-
-
-def _gap(place: IntArray, residual: FloatArray, bins: int) -> float:
-    return float(np.abs(np.bincount(place, weights=residual, minlength=bins)).sum())
 
 
 def _control(
