@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.lm_report import report
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class _Form:
 def register(app: typer.Typer) -> None:
     """Add ``radcal lm``."""
     _lm.command("calibrate")(calibrate)
+    _lm.command("report")(report)
     _lm.callback()(_about)
     app.add_typer(_lm, name="lm")
 

@@ -1,0 +1,164 @@
+"""What a language model said about its own certainty: one page per form of statement.
+
+Reliability diagram of the stated numbers, the methods of restating them as they did on answers they
+were not fitted on, and the values stated most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from reports.figures.histograms import reliability_bars
+from reports.marks import Box, Drawing
+from reports.numbers import BLANK, count, decimal, percent
+from reports.paper import DocumentInfo, to_pdf
+from reports.strings import Strings
+from reports.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.tables import Column, Row, Table
+from reports.typeset import paragraph, put
+
+__all__ = ["RestatedBy", "StatedForm", "StatedValue", "stated_confidence_pages", "to_document"]
+
+_MOST_VALUES: Final = 28
+_DIAGRAM: Final = (230.0, 190.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RestatedBy:
+    """One method's held-out scores with their spread; NaN where ``failure`` says why."""
+
+    method: str
+    ece: float
+    ece_sd: float
+    brier: float
+    brier_sd: float
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatedValue:
+    """A stated value: its name, the number it counts as, answers and right ones."""
+
+    name: str
+    number: float
+    n: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatedForm:
+    """One form of statement.
+
+    Attributes
+    ----------
+    form
+        ``probability`` or ``phrase``.
+    n, accuracy, set_aside
+        Answers counted, share right, and answers that could not be.
+    edges, count, right
+        Bins of the diagram, (M + 1,), (M,) and (M,), NaN where empty.
+    ece
+        Error of the statements as they are, on all answers.
+    methods, values
+        How restating them did, and what was stated.
+    """
+
+    form: str
+    n: float
+    accuracy: float
+    set_aside: int
+    edges: np.ndarray
+    count: np.ndarray
+    right: np.ndarray
+    ece: float
+    methods: tuple[RestatedBy, ...]
+    values: tuple[StatedValue, ...]
+
+
+def to_document(forms: tuple[StatedForm, ...], *, style: Style | None = None) -> bytes:
+    """Make the pages a PDF; the same results give the same bytes."""
+    say = _catalogue()
+    pages = stated_confidence_pages(forms, style=style)
+    return to_pdf(pages, info=DocumentInfo(say("stated.title"), "radcal", say("stated.title")))
+
+
+def stated_confidence_pages(
+    forms: tuple[StatedForm, ...], *, style: Style | None = None
+) -> list[Drawing]:
+    """Draw one page per form."""
+    style, say = style or Style(), _catalogue()
+    return [_page(form, style, say) for form in forms]
+
+
+def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
+    drawing, body = Drawing(*style.size), style.body
+    put(drawing, body.x, body.y + 18.0, say("stated.title"), TITLE)
+    put(drawing, body.x, body.y + 42.0, say(f"stated.{form.form}"), HEADING)
+    size = say(
+        "stated.size",
+        n=count(form.n),
+        right=percent(form.accuracy),
+        aside=count(form.set_aside),
+    )
+    put(drawing, body.x, body.y + 56.0, size, CAPTION, colour=palette.muted)
+    top = body.cut(top=72.0)
+    wide, tall = _DIAGRAM
+    reliability_bars(
+        drawing, Box(top.x, top.y, wide, tall), edges=form.edges, count=form.count,
+        accuracy=form.right, title=say("stated.diagram", value=decimal(form.ece)),
+        name="stated",
+    )  # fmt: skip
+    side = top.cut(left=wide + 24.0)
+    put(drawing, side.x, side.y + 8.0, say("stated.methods"), SUBHEADING)
+    _place(drawing, side.cut(top=14.0), _methods(form, say))
+    below = top.cut(top=tall + 14.0)
+    y = paragraph(drawing, below, say("stated.note"), CAPTION, colour=palette.muted)
+    put(drawing, body.x, y + 18.0, say("stated.uses"), SUBHEADING)
+    _place(drawing, Box(body.x, y + 24.0, body.width, 0.0), _values(form, say))
+    return drawing
+
+
+def _place(drawing: Drawing, box: Box, table: Table) -> None:
+    table.draw(drawing, Box(box.x, box.y, box.width, table.height(box.width)))
+
+
+def _methods(form: StatedForm, say: Strings) -> Table:
+    columns = (
+        Column(say("stated.method"), 0.36),
+        Column(say("stated.ece"), 0.32, "right"),
+        Column(say("stated.brier"), 0.32, "right"),
+    )
+    rows = [
+        Row((m.method, say("stated.failed"), BLANK), quiet=True)
+        if m.failure
+        else Row((m.method, _spread(m.ece, m.ece_sd), _spread(m.brier, m.brier_sd)))
+        for m in form.methods
+    ]
+    return Table(columns, tuple(rows), id="methods")
+
+
+def _spread(value: float, sd: float) -> str:
+    return f"{decimal(value)} ± {decimal(sd)}"
+
+
+def _values(form: StatedForm, say: Strings) -> Table:
+    columns = (
+        Column(say("stated.value"), 0.4),
+        Column(say("stated.number"), 0.2, "right"),
+        Column(say("stated.n"), 0.2, "right"),
+        Column(say("stated.right"), 0.2, "right"),
+    )
+    used = sorted((v for v in form.values if v.n > 0), key=lambda v: -v.n)[:_MOST_VALUES]
+    rows = [
+        Row((v.name, percent(v.number), count(v.n), percent(v.right / v.n)))
+        for v in sorted(used, key=lambda v: -v.number)
+    ]
+    return Table(columns, tuple(rows), id="values")
+
+
+def _catalogue() -> Strings:
+    return Strings.load(Path(__file__).with_name("stated_confidence.toml"))
