@@ -35,8 +35,18 @@ FailureReason: TypeAlias = Literal[
     "no readable section",
     "unknown modality",
     "engine error",
+    "empty answer",
+    "unreadable answer",
+    "ungrounded answer",
+    "repeated answer",
+    "truncated answer",
+    "server unreachable",
+    "server error",
+    "request refused",
+    "timed out",
 ]
-"""Why a report could not be processed; a closed set."""
+"""Why a report could not be processed; a closed set. The last nine are a language model's: five of
+its answer, four of the server it runs on."""
 
 FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
 
@@ -79,7 +89,8 @@ class Finding:
     pathology
         Canonical pathology.
     cue
-        The cue words as written, or `PLAIN`.
+        The cue words as written, or `PLAIN`; engines that cannot point at a cue leave it plain,
+        and say with an unmapped statement which certainty they were given.
     phrase
         Canonical certainty phrase; None when the cue is known but maps to no phrase.
     explanation

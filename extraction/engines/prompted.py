@@ -1,0 +1,136 @@
+"""Any language model reads through this: a report becomes a prompt, a completion an outcome.
+
+Engines that ask a model differ in how they ask; what they ask, and what they believe, is here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from extraction.engines import Modality
+from extraction.engines.completion import Answer, CompletionReader
+from extraction.finding import Failed
+from extraction.prompt import Example, Prompts, Template, estimated_tokens, fitting, ordered
+from extraction.prompt import load as load_prompts
+from extraction.prompt.choose import TokenCounter
+from extraction.prompt.template import REVISION
+from extraction.report import Section, SectionReader, without_markup
+from extraction.vocabulary import Vocabulary, load
+
+__all__ = ["MAX_CHARACTERS", "Asked", "PromptedReader"]
+
+MAX_CHARACTERS: Final = 2_000_000
+"""Longer texts are not looked at: they are no reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question to a model: the prompt, and what is needed to read the answer.
+
+    Attributes
+    ----------
+    prompt
+        What the model is to continue.
+    max_tokens
+        Most tokens of the answer.
+    text
+        The report without markup; as long as the report given, so that offsets agree.
+    sections
+        The stretches of it that the prompt shows.
+    """
+
+    prompt: str
+    max_tokens: int
+    text: str
+    sections: tuple[Section, ...]
+
+
+class PromptedReader:
+    """Writes prompts and reads completions for one vocabulary and one set of examples.
+
+    Parameters
+    ----------
+    vocabulary, prompts
+        None for the shipped ones.
+    context_tokens
+        What the model can hold, prompt and answer together.
+    answer_tokens
+        Most tokens of an answer; a second question allows twice as many where they fit.
+    count
+        Counts tokens; the default estimates from above.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary | None = None,
+        prompts: Prompts | None = None,
+        *,
+        context_tokens: int,
+        answer_tokens: int,
+        count: TokenCounter = estimated_tokens,
+    ) -> None:
+        self.vocabulary = vocabulary or load()
+        self._prompts = prompts or load_prompts()
+        self._context, self._answer, self._count = context_tokens, answer_tokens, count
+        self._template = Template(self.vocabulary)
+        self._sections = SectionReader(self.vocabulary)
+        self._completions = CompletionReader(self.vocabulary)
+        self._examples: Mapping[Modality, tuple[Example, ...]] = {
+            modality: ordered(examples) for modality, examples in self._prompts.examples.items()
+        }
+        self._costs = {
+            modality: [count(self._template.worked(example)) for example in examples]
+            for modality, examples in self._examples.items()
+        }
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that decides how a model is asked."""
+        parts = (REVISION, self._prompts.digest, str(self._context), str(self._answer))
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def ask(self, text: object, *, modality: Modality, again: bool = False) -> Asked | Failed:
+        """Write the question about a report.
+
+        Parameters
+        ----------
+        text
+            The report as given.
+        modality
+            Which examples to show.
+        again
+            A second question after a failed answer: the examples in the opposite order, because a
+            greedy model asked the same question says the same, and twice the room.
+        """
+        if not isinstance(text, str):
+            return Failed("not text")
+        if not text.strip():
+            return Failed("empty text")
+        if len(text) > MAX_CHARACTERS:
+            return Failed("text too long")
+        clean = without_markup(text)
+        sections = tuple(self._sections.read(clean))
+        if not sections:
+            return Failed("no readable section")
+        shown = "\n".join(f"{s.name.upper()}: {clean[s.start : s.end].strip()}" for s in sections)
+        asked = self._template.instruction(modality) + self._template.asked(shown)
+        room = self._context - self._count(asked) - self._answer
+        costs = self._costs[modality]
+        number = fitting(costs, budget=room)
+        if not number:
+            return Failed("text too long")
+        examples = self._examples[modality][:number]
+        spare = room - sum(costs[:number])
+        return Asked(
+            self._template.prompt(shown, examples[::-1] if again else examples, modality),
+            self._answer + (min(self._answer, spare) if again else 0),
+            clean,
+            sections,
+        )
+
+    def read(self, asked: Asked, completion: str, *, cut: bool) -> Answer:
+        """Read the completion of a question; see `CompletionReader.read`."""
+        return self._completions.read(completion, text=asked.text, sections=asked.sections, cut=cut)

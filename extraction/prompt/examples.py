@@ -1,0 +1,111 @@
+"""Worked examples are data files, one per modality, edited by people who read reports."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from extraction.engines import Modality
+from extraction.errors import ExtractionError
+from extraction.prompt.lines import Line
+
+__all__ = ["FILES", "Example", "PromptError", "Prompts", "load"]
+
+FILES: Final[Mapping[Modality, str]] = {"XR": "xr.toml", "CT": "ct.toml"}
+"""The example file of each modality."""
+
+_HERE: Final = Path(__file__).parent
+
+
+class PromptError(ExtractionError):
+    """A file of examples cannot be used; the message says which example and why."""
+
+
+class Example(BaseModel):
+    """A report and the answer a person gave, in reading order."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    report: str = Field(min_length=1)
+    answer: tuple[tuple[str, str, str], ...]
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The answer's lines."""
+        return tuple(Line(*cells) for cells in self.answer)
+
+    @model_validator(mode="after")
+    def _quotes_the_report(self) -> Example:
+        strange = [n for n, (s, _, _) in enumerate(self.answer, start=1) if s not in self.report]
+        if strange:
+            msg = f"answer row(s) {strange}: the sentence is not in the report word for word"
+            raise ValueError(msg)
+        return self
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    example: tuple[Example, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The examples of both modalities, and the hash of their files."""
+
+    examples: Mapping[Modality, tuple[Example, ...]]
+    digest: str
+
+
+def load(path: Path | None = None) -> Prompts:
+    """Read examples: the shipped ones, with any file found in `path` in place of its own.
+
+    Parameters
+    ----------
+    path
+        A folder with ``xr.toml``, ``ct.toml`` or both; None for the shipped examples.
+
+    Raises
+    ------
+    PromptError
+        Listing every problem in every file; report text is not quoted.
+    """
+    return _shipped() if path is None else _load(path)
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Prompts:
+    return _load(_HERE)
+
+
+def _load(folder: Path) -> Prompts:
+    examples: dict[Modality, tuple[Example, ...]] = {}
+    problems: list[str] = []
+    digest = hashlib.sha256()
+    for modality, name in FILES.items():
+        file = folder / name
+        content = (file if file.is_file() else _HERE / name).read_bytes()
+        digest.update(content + b"\0")
+        try:
+            examples[modality] = _File.model_validate(tomllib.loads(content.decode())).example
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+            problems.append(f"{name}: not valid TOML in UTF-8.")
+        except ValidationError as error:
+            problems += [f"{name}: {problem}" for problem in _explained(error)]
+    if problems:
+        raise PromptError(f"{len(problems)} problem(s):\n- " + "\n- ".join(problems))
+    return Prompts(examples, digest.hexdigest()[:16])
+
+
+def _explained(error: ValidationError) -> list[str]:
+    return [
+        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+        for problem in error.errors(include_input=False, include_url=False)
+    ]
