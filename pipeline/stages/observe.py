@@ -82,7 +82,24 @@ def observe(
     """
     read = set(readings.loc[readings["outcome"] != "failed", "exam_key"])
     usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
-    forecasts = pairs[usable].merge(report_findings, left_on="xr_exam_key", right_on="exam_key")
+    joined = _joined(pairs[usable], report_findings)
+    labels = ct_labels(phrases, rule=label_rule)
+    silent = joined["ct_outcome"].isna()
+    joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
+    joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
+    fate = _fates(joined, silent, known=labels, ct_silence=ct_silence)
+    fate = _disowned(joined, fate, returned)
+    left_out = {"a report of the pair could not be read": int((~usable).sum())}
+    left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
+    kept = joined[fate == ""].assign(weight=1.0)
+    ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
+    observations = ordered.loc[:, list(_COLUMNS)].reset_index(drop=True)
+    return Observed(observations, left_out, _flow(pairs, usable))
+
+
+def _joined(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
+    """Give every X-ray forecast of the pairs its CT's answer, missing where the CT is silent."""
+    forecasts = pairs.merge(report_findings, left_on="xr_exam_key", right_on="exam_key")
     answers = report_findings.rename(
         columns={"exam_key": "ct_exam_key", "phrase": "ct_phrase", "outcome": "ct_outcome"}
     )
@@ -91,20 +108,7 @@ def observe(
         on=["ct_exam_key", "pathology"],
         how="left",
     )
-    labels = ct_labels(phrases, rule=label_rule)
-    silent = joined["ct_outcome"].isna()
-    joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
-    joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
-    joined["pair_id"] = joined["xr_study_code"] + ":" + joined["ct_study_code"]
-    fate = _fates(joined, silent, known=labels, ct_silence=ct_silence)
-    fate = _disowned(joined, fate, returned)
-    left_out = {"a report of the pair could not be read": int((~usable).sum())}
-    left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
-    kept = joined[fate == ""]
-    kept = kept.assign(weight=1.0)
-    ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
-    observations = ordered.loc[:, list(_COLUMNS)].reset_index(drop=True)
-    return Observed(observations, left_out, _flow(pairs, usable))
+    return joined.assign(pair_id=joined["xr_study_code"] + ":" + joined["ct_study_code"])
 
 
 def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[FlowStep, ...]:

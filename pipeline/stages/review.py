@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from calibration.result import GroupResult
 from pipeline.gates import Check
 from pipeline.stages import content
 from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
-from pipeline.stages.committee.variation import variation
+from pipeline.stages.committee.variation import Variation, variation
 from pipeline.stages.results import GroupResults, Scale, tally_of
 from reports.content import CommitteeContent, Instrument, SuppressedCell
 
@@ -52,29 +53,16 @@ def committee_content(
     """
     settings = issue.config.reports
     readers = variation(cells, observations, evidence.fates, scale=scale)
-    filled = CommitteeContent(
-        masthead=content.masthead(issue, content.COMMITTEE),
-        minimum_n=settings.min_exams,
-        flow=content.flow_steps(facts.flow),
-        department=results.overall or SuppressedCell(settings.min_exams),
-        by_pathology=(),
-        readers=readers.rows,
-        gates=content.gate_rows(facts.checks),
-        manifest=facts.manifest,
-        governance=content.governance(issue.config),
-        instrument=facts.measured,
-        minimum_readers=settings.min_readers,
-        coverage=content.coverage_of(evidence.fates, issue.config),
-    )
     if len(readers.rows) < settings.min_readers:
-        return replace(filled, department=SuppressedCell(settings.min_readers, "readers"))
+        few = SuppressedCell(settings.min_readers, "readers")
+        return _frame(issue, few, readers, evidence, facts)
+    department = results.overall or SuppressedCell(settings.min_exams)
     by_pathology = content.pathology_results(
         results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
     )
     return replace(
-        filled,
+        _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
-        funnel=readers.funnel,
         sensitivity=sensitivity_tables(evidence, scale=scale),
         scale_use=scale_use(
             evidence.pairs,
@@ -85,6 +73,32 @@ def committee_content(
         ),
         maps=content.advice_rows(results, by_pathology),
         frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),
+    )
+
+
+def _frame(
+    issue: content.Issue,
+    department: GroupResult | SuppressedCell,
+    readers: Variation,
+    evidence: Evidence,
+    facts: CommitteeFacts,
+) -> CommitteeContent:
+    """Fill what a review says however few its readers are."""
+    settings = issue.config.reports
+    return CommitteeContent(
+        masthead=content.masthead(issue, content.COMMITTEE),
+        minimum_n=settings.min_exams,
+        flow=content.flow_steps(facts.flow),
+        department=department,
+        by_pathology=(),
+        readers=readers.rows,
+        funnel=readers.funnel,
+        gates=content.gate_rows(facts.checks),
+        manifest=facts.manifest,
+        governance=content.governance(issue.config),
+        instrument=facts.measured,
+        minimum_readers=settings.min_readers,
+        coverage=content.coverage_of(evidence.fates, issue.config),
     )
 
 
