@@ -22,6 +22,7 @@ from calibration.arrays import FloatArray
 from calibration.baselines import BaselineName, fit_baseline
 from calibration.bins import bin_edges, phrase_bins
 from calibration.errors import CalibrationError
+from calibration.substitution import SubstitutionMap
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import monotone_map
@@ -29,7 +30,14 @@ from calibration.substitution.transport import transport_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["MethodScore", "compare_methods", "methods_frame", "scalar_bins", "scalar_error"]
+__all__ = [
+    "MethodScore",
+    "compare_methods",
+    "fitted_maps",
+    "methods_frame",
+    "scalar_bins",
+    "scalar_error",
+]
 
 _BASELINES: tuple[BaselineName, ...] = ("platt", "histogram", "isotonic", "beta")
 Restated = Callable[[Tally], tuple[FloatArray, FloatArray]]
@@ -144,7 +152,7 @@ def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Resta
     found: dict[str, Restated] = {"uncalibrated": lambda _: (means, itself)}
     found |= {name: baseline(name) for name in _BASELINES}
     if table is not None:
-        found["transport"] = lambda fit: (means, _transport(fit, table))
+        found["transport"] = lambda fit: (means, _transport(fit, table).weights())
         found["monotone"] = lambda fit: (
             means,
             monotone_map(fit, phrase_table=table).weights(),
@@ -152,11 +160,18 @@ def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Resta
     return found
 
 
-def _transport(fit: Tally, table: PhraseTable) -> FloatArray:
+def fitted_maps(tally: Tally, *, phrase_table: PhraseTable) -> dict[str, SubstitutionMap]:
+    """Give the maps between phrases fitted on all answers: what to say instead, by method."""
+    return {
+        "transport": _transport(tally, phrase_table),
+        "monotone": monotone_map(tally, phrase_table=phrase_table),
+    }
+
+
+def _transport(fit: Tally, table: PhraseTable) -> SubstitutionMap:
     tables = phrase_bins(table.distributions)
     cost = substitution_cost(fit.n, fit.label_mass, source=tables, target=tables)
-    fitted = transport_map(cost, phrases=table.phrases, source_weights=fit.n / fit.total)
-    return fitted.weights()
+    return transport_map(cost, phrases=table.phrases, source_weights=fit.n / fit.total)
 
 
 def _score(name: str, method: Restated, pairs: list[tuple[Tally, Tally]], bins: int) -> MethodScore:

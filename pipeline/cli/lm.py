@@ -178,7 +178,7 @@ def _compared(form: _Form, *, bins: int, splits: int, seed: int) -> dict[str, Pl
 
     from calibration.bins import bin_edges
     from calibration.export import number, vector
-    from calibration.stated_confidence import compare_methods, scalar_bins
+    from calibration.stated_confidence import compare_methods, fitted_maps, scalar_bins
 
     counted = form.tally
     methods = compare_methods(
@@ -193,12 +193,17 @@ def _compared(form: _Form, *, bins: int, splits: int, seed: int) -> dict[str, Pl
         counted.n, counted.label_mass, stated=form.stated, bins=bins
     )
     set_aside: dict[str, Plain] = dict(form.set_aside)
+    maps: dict[str, Plain] = {}
+    if form.table is not None:
+        fitted = fitted_maps(counted, phrase_table=form.table)
+        maps = {name: vector(m.weights()) if m.converged else None for name, m in fitted.items()}
     names: list[Plain] = list(form.names)
     return {
         "n": number(counted.total),
         "set_aside": set_aside,
         "accuracy": number(float(counted.label_mass.sum()) / counted.total),
         "methods": [_method(score) for score in methods],
+        "maps": maps,
         "stated": {
             "name": names,
             "number": vector(form.stated),

@@ -50,6 +50,7 @@ class _Form(_Frozen):
     set_aside: dict[str, int]
     accuracy: float
     methods: list[_Method]
+    maps: dict[str, list[list[float]] | None]
     stated: _Stated
     bins: _Bins
 

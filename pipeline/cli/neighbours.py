@@ -16,9 +16,6 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from calibration.difficulty import Difficulty
     from calibration.export import Plain
 
 __all__ = ["register"]
@@ -184,7 +181,7 @@ def difficulty(
     from calibration.difficulty import difficulty as measure
     from calibration.errors import CalibrationError
     from calibration.export_neighbours import difficulty_data
-    from pipeline.cli.neighbours_pool import read_pool_file
+    from pipeline.cli.neighbours_pool import queue, read_pool_file
     from pipeline.formats.tables import write_table
 
     pool = read_pool_file(predictions, votes=votes)
@@ -202,7 +199,7 @@ def difficulty(
         raise InputError(msg) from None
     _write(out, difficulty_data(found))
     if items_out is not None:
-        frame = _queue(found, count)
+        frame = queue(found, count)
         frame.insert(0, "item", list(pool.items))
         write_table(frame, items_out)
     misleading = ", ".join(found.split.misleading) if found.split else "no reference to tell"
@@ -214,19 +211,6 @@ def difficulty(
         "result": str(out),
     }
     emit(summary, as_json=as_json, quiet=quiet)
-
-
-def _queue(found: Difficulty, count: int) -> pd.DataFrame:
-    """Give the indicators with the reference-free review order and strata of mean entropy."""
-    import numpy as np
-
-    from calibration.difficulty import review_order, strata
-
-    order = review_order(found.free["M_dis"], found.free["M_avg_ent"])
-    rank = np.empty(found.n, dtype=np.int64)
-    rank[order] = np.arange(1, found.n + 1)
-    stratum, _ = strata(found.free["M_avg_ent"], count=count)
-    return found.to_frame().assign(review_rank=rank, stratum=stratum)
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.categories import ClassTable, aligned, read_pool, read_votes
 
-__all__ = ["PoolArrays", "read_pool_file"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.difficulty import Difficulty
+
+__all__ = ["PoolArrays", "queue", "read_pool_file"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,3 +104,14 @@ def _per_model(held: Mapping[str, NDArray[Any]], name: str) -> tuple[NDArray[Any
         return tuple(held[name])
     numbered = [f"{name}_{number}" for number in range(len(held)) if f"{name}_{number}" in held]
     return tuple(held[key] for key in numbered)
+
+
+def queue(found: Difficulty, count: int) -> pd.DataFrame:
+    """Give the indicators with the reference-free review order and strata of mean entropy."""
+    from calibration.difficulty import review_order, strata
+
+    order = review_order(found.free["M_dis"], found.free["M_avg_ent"])
+    rank = np.empty(found.n, dtype=np.int64)
+    rank[order] = np.arange(1, found.n + 1)
+    stratum, _ = strata(found.free["M_avg_ent"], count=count)
+    return found.to_frame().assign(review_rank=rank, stratum=stratum)

@@ -55,6 +55,10 @@ def test_both_forms_are_compared_and_nothing_is_set_aside(
         assert sum(found[form]["bins"]["count"]) == 600
     names = [m["method"] for m in found["phrase"]["methods"]]
     assert names[-2:] == ["transport", "monotone"]
+    assert found["probability"]["maps"] == {}
+    for weights in found["phrase"]["maps"].values():
+        assert np.array(weights).shape == (len(SCALE), len(SCALE))
+        np.testing.assert_allclose(np.sum(weights, axis=1), 1.0)
 
 
 def test_what_can_not_be_read_is_counted_and_never_repaired(
