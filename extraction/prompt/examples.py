@@ -53,7 +53,14 @@ class Example(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    example: tuple[Example, ...] = Field(min_length=1)
+    example: tuple[Example, ...]
+
+    @model_validator(mode="after")
+    def _holds_an_example(self) -> _File:
+        if not self.example:
+            msg = "no example; give at least one"
+            raise ValueError(msg)
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,6 @@ def _load(folder: Path) -> Prompts:
 
 def _explained(error: ValidationError) -> list[str]:
     return [
-        f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}."
+        f"{'.'.join(map(str, problem['loc'])) or 'file'}: {problem['msg']}."
         for problem in error.errors(include_input=False, include_url=False)
     ]

@@ -1,0 +1,89 @@
+"""Where a language model is served, and how hard it may be asked; checked whole when made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from extraction.errors import ExtractionError
+
+__all__ = ["ServerSettings", "ServerSettingsError"]
+
+
+class ServerSettingsError(ExtractionError):
+    """The server's address or a limit cannot be used as given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """Where a model is served, and how it may be asked.
+
+    Attributes
+    ----------
+    url
+        Address of the server, with or without the closing ``/v1``.
+    model
+        Name under which it serves the model.
+    key
+        Sent as a bearer token; empty for none. Never shown.
+    concurrency
+        Questions under way at once.
+    timeout_seconds
+        Longest wait for one reply, and for any of its parts.
+    attempts
+        Most attempts at one question.
+    backoff_seconds
+        Longest first pause; doubled from attempt to attempt.
+    structured
+        Send ``structured_outputs`` with a regular expression (vLLM); other servers may refuse it.
+    context_tokens, answer_tokens
+        What the model can hold, and the most of it that an answer may take.
+    """
+
+    url: str
+    model: str
+    key: str = field(default="", repr=False)
+    concurrency: int = 16
+    timeout_seconds: float = 120.0
+    attempts: int = 4
+    backoff_seconds: float = 0.5
+    structured: bool = False
+    context_tokens: int = 8192
+    answer_tokens: int = 1536
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} is {value}; it must be above 0"
+            for name in ("concurrency", "timeout_seconds", "attempts", "answer_tokens")
+            if not (value := getattr(self, name)) > 0
+        ]
+        if self.answer_tokens >= self.context_tokens:
+            problems.append("answer_tokens leaves no room in context_tokens")
+        if not (self.key.isascii() and self.key.isprintable()):
+            problems.append("the key holds characters that no header can carry")
+        if not self.model.strip():
+            problems.append("no model is named")
+        problems += _address_problems(self.url)
+        if problems:
+            raise ServerSettingsError("; ".join(problems) + ".")
+
+    @property
+    def endpoint(self) -> str:
+        """Address of the completions endpoint."""
+        base = self.url.rstrip("/")
+        return f"{base}/completions" if base.endswith("/v1") else f"{base}/v1/completions"
+
+
+def _address_problems(url: str) -> list[str]:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return ["the server's address is not a URL"]
+    if parts.scheme not in ("http", "https") or not host:
+        return ["the server's address must start with http:// or https:// and name a host"]
+    if parts.username or parts.password:
+        return ["the server's address holds a password; take it out and set a key instead"]
+    if parts.query or parts.fragment:
+        return ["the server's address may hold no ? or #"]
+    return []
