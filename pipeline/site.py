@@ -187,7 +187,7 @@ class Site:
 
     def issue_digest(self) -> str:
         """Hash of what decides the numbers and the pages, given the tallies."""
-        code = code_digest("calibration", "reports", "pipeline.stages")
+        code = code_digest("calibration", "reports", "pipeline.stages", "pipeline.work")
         return config.digest_of("issue", SCHEMA_VERSION, code, self.config.digest)
 
     def _own_phrases(self) -> PhraseTable:

@@ -50,7 +50,7 @@ def plain_text(markup: str) -> str:
     Examples
     --------
     >>> plain_text("<p>IMPRESSION:</p><p>No effusion &lt; 5 mm.<br/>Stable.</p>")
-    'IMPRESSION:\\n\\nNo effusion < 5 mm.\\nStable.'
+    'IMPRESSION:\n\nNo effusion < 5 mm.\nStable.'
     """
     reader = _Lines()
     reader.feed(markup)
