@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from extraction.engines.settings import ServerSettings, ServerSettingsError
 from pipeline.errors import ConfigurationError
 
 __all__ = [
@@ -93,12 +94,45 @@ class Pairing(_Section):
 
 
 class Extraction(_Section):
-    """Which engine reads the reports."""
+    """Which engine reads the reports, and where its model is served if it has one."""
 
-    engine: Literal["rules"] = "rules"
+    engine: Literal["rules", "server"] = "rules"
     vocabulary: str | None = None
+    server_url: str | None = None
+    model: str | None = None
+    structured_output: bool = False
+    context_tokens: int = 8192
+    server_concurrency: int = 16
+    server_timeout_seconds: float = 120.0
     max_failed_share: Share = 0.05
     max_unmapped_share: Share = 0.10
+
+    def server(self, key: str = "") -> ServerSettings:
+        """Give the model server's settings, with a key from the environment.
+
+        Raises
+        ------
+        ServerSettingsError
+            If the address, the model's name or a limit cannot be used.
+        """
+        return ServerSettings(
+            url=self.server_url or "",
+            model=self.model or "",
+            key=key,
+            concurrency=self.server_concurrency,
+            timeout_seconds=self.server_timeout_seconds,
+            structured=self.structured_output,
+            context_tokens=self.context_tokens,
+        )
+
+    @model_validator(mode="after")
+    def _server_can_be_asked(self) -> Extraction:
+        if self.engine == "server":
+            try:
+                self.server()
+            except ServerSettingsError as error:
+                raise ValueError(str(error)) from None
+        return self
 
 
 class Phrases(_Section):
@@ -210,7 +244,13 @@ class Configuration(_Section):
         """Hash of everything that can change a number or a page (not where things lie)."""
         return digest_of(
             self.model_dump(
-                mode="json", exclude={"store": True, "execution": True, "reports": {"passphrases"}}
+                mode="json",
+                exclude={
+                    "store": True,
+                    "execution": True,
+                    "reports": {"passphrases"},
+                    "extraction": {"server_url", "server_concurrency"},
+                },
             )
         )
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from calibration.survey import PhraseTable, builtin
 from extraction.engines import Engine
+from extraction.engines.server import ServerEngine
 from extraction.rules import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
@@ -53,7 +54,11 @@ class Site:
     @cached_property
     def engine(self) -> Engine:
         """The engine that reads reports."""
-        return RuleEngine(self.vocabulary)
+        settings = self.config.extraction
+        if settings.engine == "rules":
+            return RuleEngine(self.vocabulary)
+        server = settings.server(os.environ.get("RADCAL_SERVER_KEY", ""))
+        return ServerEngine(server, self.vocabulary, tolerated_outage=settings.max_failed_share)
 
     @cached_property
     def deidentifier(self) -> Deidentifier:

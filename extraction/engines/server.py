@@ -30,6 +30,8 @@ _OUTAGE: Final[frozenset[FailureReason]] = frozenset(
     {"server unreachable", "server error", "request refused", "timed out"}
 )
 
+_ALWAYS_TOLERATED: Final = 2
+
 
 class ServerOutageError(ExtractionError):
     """The server failed more of a batch than is tolerated; nothing of the batch is to be kept."""
@@ -46,8 +48,9 @@ class ServerEngine:
         None for the shipped ones.
     tolerated_outage
         Largest share of a batch that may fail for the server's sake before `ServerOutageError`
-        is raised. The default never raises; a job that keeps what it has read sets it, so that a
-        night without a server is repeated and not remembered.
+        is raised; two reports of a batch always may, all of them never. At 1, the default, nothing
+        is raised. A job that keeps what it has read sets it, so that a night without a server is
+        repeated and not remembered.
     """
 
     name = "server"
@@ -137,7 +140,8 @@ class ServerEngine:
             for outcome in outcomes
             if isinstance(outcome, Failed) and outcome.reason in _OUTAGE
         )
-        if failed.total() > self._tolerated * len(outcomes):
+        tolerated = max(self._tolerated * len(outcomes), _ALWAYS_TOLERATED)
+        if self._tolerated < 1 and (failed.total() > tolerated or failed.total() == len(outcomes)):
             counts = ", ".join(f"{reason}: {number}" for reason, number in failed.items())
             msg = (
                 f"extraction server {self._settings.url}: {failed.total()} of {len(outcomes)} "

@@ -11,7 +11,15 @@ import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.cli.extraction_checks import annotate, audit_extraction, vocabulary_check
-from pipeline.cli.extraction_tables import one_of, read_reports, rule_engine, run_engine
+from pipeline.cli.extraction_options import (
+    ConcurrencyOption,
+    ContextOption,
+    ModelOption,
+    ServerChoice,
+    ServerOption,
+    StructuredOption,
+)
+from pipeline.cli.extraction_tables import named_engine, one_of, read_reports, run_engine
 from pipeline.errors import EXIT_QUARANTINED
 
 if TYPE_CHECKING:
@@ -20,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
-_ENGINES: Final = ("rules",)
 _LEVELS: Final = ("statement", "report")
 _RULES: Final = ("impression first", "strongest", "last")
 
@@ -40,7 +47,12 @@ def extract(
         Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
     ],
     out: Annotated[Path, typer.Option("--out", help="Findings table to write.")],
-    engine: Annotated[str, typer.Option(help="Which engine reads: rules.")] = "rules",
+    engine: Annotated[str, typer.Option(help="Which engine reads: rules or server.")] = "rules",
+    server: ServerOption = None,
+    model: ModelOption = None,
+    structured: StructuredOption = False,
+    context_tokens: ContextOption = 8192,
+    concurrency: ConcurrencyOption = 16,
     level: Annotated[
         str, typer.Option(help="statement: every statement; report: one row per stated pathology.")
     ] = "statement",
@@ -63,27 +75,24 @@ def extract(
     from extraction.tables import report_table, statement_table
     from pipeline.formats.tables import write_table
 
-    one_of("--engine", engine, _ENGINES)
     one_of("--level", level, _LEVELS)
     one_of("--rule", rule, _RULES)
+    choice = ServerChoice(server, model, structured, context_tokens, concurrency)
+    reader = named_engine(engine, server=choice, vocabulary=vocabulary)
     frame = read_reports(reports)
-    rules = rule_engine(vocabulary)
-    outcomes = run_engine(rules, frame)
+    outcomes = run_engine(reader, frame)
     ids = frame["report_id"].astype(str).tolist()
     if level == "report":
+        chosen = cast("ResolutionRule", rule)
         table = report_table(
-            ids,
-            outcomes,
-            vocabulary=rules.vocabulary,
-            rule=cast("ResolutionRule", rule),
-            every_state=every_state,
+            ids, outcomes, vocabulary=reader.vocabulary, rule=chosen, every_state=every_state
         )
     else:
         table = statement_table(ids, frame["text"].tolist(), outcomes)
-    write_table(table.assign(engine=rules.name, engine_version=rules.version), out)
+    write_table(table.assign(engine=reader.name, engine_version=reader.version), out)
     if explain:
         _explain(ids, frame["text"].tolist(), outcomes)
-    counts = _counts(outcomes, len(table))
+    counts = _counts(outcomes, len(table)) | _rejected(reader)
     emit(counts, as_json=as_json, quiet=quiet)
     if counts["failed"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -111,6 +120,12 @@ def _counts(outcomes: Sequence[Outcome], rows: int) -> dict[str, object]:
         "unmapped_cues": dict(unmapped.most_common(20)),
         "rows": rows,
     }
+
+
+def _rejected(reader: object) -> dict[str, object]:
+    """Give the lines of a model's answers that were left out; rules have no answers."""
+    rejected = getattr(reader, "rejected", None)
+    return {} if rejected is None else {"answer_lines_left_out": rejected}
 
 
 def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Outcome]) -> None:

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.extraction_tables import one_of, read_reports, rule_engine, run_engine
+from pipeline.cli.extraction_options import (
+    ConcurrencyOption,
+    ContextOption,
+    ModelOption,
+    ServerChoice,
+    ServerOption,
+    StructuredOption,
+)
+from pipeline.cli.extraction_tables import named_engine, read_reports, rule_engine, run_engine
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extraction.engines import Engine
+    from extraction.finding import Outcome
     from extraction.gold import GoldReport
     from extraction.rules import RuleEngine
+    from extraction.vocabulary import Vocabulary
 
 __all__ = ["annotate", "audit_extraction", "vocabulary_check"]
 
-_ENGINES: Final = ("rules",)
 VocabularyOption = Annotated[
     Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
 ]
@@ -28,7 +39,12 @@ VocabularyOption = Annotated[
 
 def audit_extraction(
     gold: Annotated[Path, typer.Option("--gold", help="Labelled reports, one JSON per line.")],
-    engine: Annotated[str, typer.Option(help="Which engine to score: rules.")] = "rules",
+    engine: Annotated[str, typer.Option(help="Which engine to score: rules or server.")] = "rules",
+    server: ServerOption = None,
+    model: ModelOption = None,
+    structured: StructuredOption = False,
+    context_tokens: ContextOption = 8192,
+    concurrency: ConcurrencyOption = 16,
     vocabulary: VocabularyOption = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
@@ -42,19 +58,19 @@ def audit_extraction(
     from extraction.audit import audit
     from extraction.audit_text import as_data, as_text
 
-    one_of("--engine", engine, _ENGINES)
-    rules = rule_engine(vocabulary)
-    reports = _gold(gold, rules)
-    outcomes = [rules.extract([r.text], modality=r.modality)[0] for r in reports]
+    choice = ServerChoice(server, model, structured, context_tokens, concurrency)
+    reader = named_engine(engine, server=choice, vocabulary=vocabulary)
+    reports = _gold(gold, reader.vocabulary)
+    outcomes = _read(reader, reports)
     rng = np.random.default_rng(seed)
-    result = audit(reports, outcomes, vocabulary=rules.vocabulary, bootstrap=bootstrap, rng=rng)
-    data = as_data(result, engine=rules.name, version=rules.version)
+    result = audit(reports, outcomes, vocabulary=reader.vocabulary, bootstrap=bootstrap, rng=rng)
+    data = as_data(result, engine=reader.name, version=reader.version)
     if out is not None:
         out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     if as_json:
         typer.echo(json.dumps(data, allow_nan=False))
     elif not quiet:
-        for line in as_text(result, engine=rules.name, version=rules.version):
+        for line in as_text(result, engine=reader.name, version=reader.version):
             typer.echo(line)
 
 
@@ -139,14 +155,22 @@ def annotate(
     emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
 
 
-def _gold(path: Path, engine: RuleEngine) -> list[GoldReport]:
+def _read(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
+    """Outcomes in the gold's order; each modality in one call."""
+    import pandas as pd
+
+    rows = [(report.modality, report.text) for report in reports]
+    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
+
+
+def _gold(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
     from extraction.gold import GoldError, load_gold
 
     if not path.is_file():
         message = f"{path}: no such file."
         raise InputError(message)
     try:
-        return load_gold(path, vocabulary=engine.vocabulary)
+        return load_gold(path, vocabulary=vocabulary)
     except GoldError as error:
         raise InputError(str(error)) from None
 

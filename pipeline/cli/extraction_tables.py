@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipeline.cli.extraction_options import ServerChoice
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extraction.engines import Engine
+    from extraction.engines.server import ServerEngine
     from extraction.finding import Outcome
     from extraction.rules import RuleEngine
 
-__all__ = ["NEEDED", "one_of", "read_reports", "rule_engine", "run_engine"]
+__all__ = [
+    "ENGINES",
+    "KEY_VARIABLE",
+    "NEEDED",
+    "named_engine",
+    "one_of",
+    "read_reports",
+    "rule_engine",
+    "run_engine",
+]
+
+ENGINES: Final = ("rules", "server")
+"""Engines a command can be asked for."""
+
+KEY_VARIABLE: Final = "RADCAL_SERVER_KEY"
+"""The environment variable that holds a model server's key; it stands nowhere else."""
 
 NEEDED: Final[Mapping[str, str]] = {
     "report_id": "a unique name for the report",
@@ -43,6 +62,44 @@ def rule_engine(vocabulary: Path | None) -> RuleEngine:
         raise ConfigurationError(msg) from None
 
 
+def named_engine(
+    name: str, *, server: ServerChoice, vocabulary: Path | None
+) -> RuleEngine | ServerEngine:
+    """Build the engine a command asks for; options of another engine are refused."""
+    one_of("--engine", name, ENGINES)
+    if name == "server":
+        return _server_engine(server, vocabulary)
+    if server.given:
+        msg = "--server, --model and --structured-output belong to --engine server."
+        raise ConfigurationError(msg)
+    return rule_engine(vocabulary)
+
+
+def _server_engine(server: ServerChoice, vocabulary: Path | None) -> ServerEngine:
+    """Build the engine that asks a model server, with the key of the environment."""
+    from extraction.engines.server import ServerEngine
+    from extraction.engines.settings import ServerSettings
+    from extraction.errors import ExtractionError
+    from extraction.vocabulary import load
+
+    if not server.url or not server.model:
+        msg = "--engine server needs --server URL and --model NAME."
+        raise ConfigurationError(msg)
+    try:
+        settings = ServerSettings(
+            url=server.url,
+            model=server.model,
+            key=os.environ.get(KEY_VARIABLE, ""),
+            concurrency=server.concurrency,
+            structured=server.structured,
+            context_tokens=server.context_tokens,
+        )
+        return ServerEngine(settings, load(vocabulary))
+    except ExtractionError as error:
+        msg = f"--engine server: {error}"
+        raise ConfigurationError(msg) from None
+
+
 def read_reports(path: Path, *, needed: Mapping[str, str] = NEEDED) -> pd.DataFrame:
     """Read a table of reports that has the needed columns and no report twice."""
     from pipeline.formats.tables import read_table, require_columns
@@ -63,7 +120,7 @@ def read_reports(path: Path, *, needed: Mapping[str, str] = NEEDED) -> pd.DataFr
     return frame
 
 
-def run_engine(engine: RuleEngine, frame: pd.DataFrame) -> list[Outcome]:
+def run_engine(engine: Engine, frame: pd.DataFrame) -> list[Outcome]:
     """Outcomes in the table's order; each modality in one call, an unknown modality failed."""
     from extraction.finding import Failed
 

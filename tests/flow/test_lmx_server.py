@@ -11,7 +11,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import pandas as pd
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.server import ServerEngine, ServerOutageError
@@ -21,6 +24,11 @@ from extraction.gold import GoldReport, load_gold
 from extraction.prompt import NONE, OTHER, Line, written
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load
+from pipeline.cli import extract as group
+from pipeline.cli.common import audit
+from pipeline.errors import ConfigurationError
+from pipeline.site import Site
+from pipeline.stages.read import read_reports
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"
 REPORT = "FINDINGS: No pleural effusion. Left base opacity may represent pneumonia."
@@ -102,6 +110,15 @@ def perform(handler: BaseHTTPRequestHandler, play: Play, ended: threading.Event)
         handler.close_connection = True
 
 
+class Quiet(ThreadingHTTPServer):
+    """A server that takes a client's hanging up without a word."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 @pytest.fixture
 def serve() -> Iterator[Callable[[Part], tuple[Stage, str]]]:
     running: list[tuple[ThreadingHTTPServer, threading.Thread, Stage]] = []
@@ -127,8 +144,7 @@ def serve() -> Iterator[Callable[[Part], tuple[Stage, str]]]:
             def log_message(self, *_: object) -> None:
                 pass
 
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        server.daemon_threads = True
+        server = Quiet(("127.0.0.1", 0), Handler)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         running.append((server, thread, stage))
@@ -401,6 +417,16 @@ def test_outage_beyond_what_is_tolerated_is_an_error_that_quotes_no_report(
     assert "effusion" not in str(caught.value)
 
 
+def test_two_lost_reports_are_failures_of_their_own_and_no_outage(
+    serve: Callable[[Part], tuple[Stage, str]],
+) -> None:
+    _, url = serve(in_turn(Play(status=404), Play(status=404), Play(ANSWER)))
+    settings = ServerSettings(url=url, model="small", concurrency=1)
+    found = ServerEngine(settings, tolerated_outage=0.05).extract([REPORT] * 3, modality="XR")
+    assert found[:2] == [Failed("request refused")] * 2
+    assert stated(found[2]) == STATED
+
+
 def test_proxy_of_the_environment_never_sees_a_report(
     serve: Callable[[Part], tuple[Stage, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -410,3 +436,144 @@ def test_proxy_of_the_environment_never_sees_a_report(
     monkeypatch.setenv("ALL_PROXY", proxy)
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
     assert spy.asked == []
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    made = typer.Typer()
+    made.add_typer(audit, name="audit")
+    group.register(made)
+    return made
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    path = tmp_path / "reports.csv"
+    rows = {"report_id": ["a", "b"], "modality": ["XR", "CT"], "text": [REPORT, "Clear."]}
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return path
+
+
+def test_extract_command_asks_the_server_and_counts_what_it_left_out(
+    app: typer.Typer,
+    reports: Path,
+    serve: Callable[[Part], tuple[Stage, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    extra = '- "No pleural effusion.", "ascites", "absent"\n'
+    stage, url = serve(
+        lambda question, _: Play(NONE if "Clear." in str(question["prompt"]) else ANSWER + extra)
+    )
+    monkeypatch.setenv("RADCAL_SERVER_KEY", "secret")
+    out = reports.with_name("findings.csv")
+    command = ["extract", reports, "--out", out, "--json", "--engine", "server"]
+    asked = [*command, "--server", url, "--model", "small"]
+    result = CliRunner().invoke(app, [str(part) for part in asked], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    summary = json.loads(result.output)
+    assert summary["answer_lines_left_out"] == {"unlisted pathology": 1}
+    assert (summary["with_findings"], summary["nothing_stated"]) == (1, 1)
+    table = pd.read_csv(out, dtype=str, keep_default_na=False)
+    assert list(zip(table["pathology"], table["phrase"], strict=True)) == STATED
+    assert set(table["engine"]) == {"server"}
+    assert all(version.startswith("small+") for version in table["engine_version"])
+    assert stage.headers[0]["Authorization"] == "Bearer secret"
+
+
+def test_extract_command_without_a_server_ends_with_counted_failures(
+    app: typer.Typer, reports: Path
+) -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{held.getsockname()[1]}"
+        command = ["extract", reports, "--out", reports.with_name("f.csv"), "--json"]
+        asked = [*command, "--engine", "server", "--server", url, "--model", "small"]
+        result = CliRunner().invoke(app, [str(part) for part in asked], catch_exceptions=False)
+    assert result.exit_code == 3
+    assert json.loads(result.output)["failed_by_reason"] == {"server unreachable": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--engine", "server"], "needs --server URL and --model NAME"),
+        (["--engine", "server", "--server", "x", "--model", "m"], "must start with http"),
+        (["--server", "http://host"], "belong to --engine server"),
+        (["--engine", "oracle"], "use one of rules, server"),
+    ],
+)
+def test_options_that_do_not_fit_together_are_refused(
+    app: typer.Typer, reports: Path, options: list[str], message: str
+) -> None:
+    command = ["extract", str(reports), "--out", str(reports.with_name("f.csv")), *options]
+    with pytest.raises(ConfigurationError, match=message):
+        CliRunner().invoke(app, command, catch_exceptions=False)
+
+
+def test_audit_scores_the_server_as_it_scores_the_rules(
+    app: typer.Typer, tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]]
+) -> None:
+    texts = [report.text for report in gold("XR")]
+    reader = PromptedReader(context_tokens=8192, answer_tokens=1536)
+    answers = {}
+    for text, outcome in zip(texts, RuleEngine().extract(texts, modality="XR"), strict=True):
+        asked = reader.ask(text, modality="XR")
+        assert isinstance(asked, Asked)
+        answers[asked.prompt] = lines_of(outcome, text)
+    _, url = serve(lambda question, _: Play(answers[str(question["prompt"])]))
+    command = ["audit", "extraction", "--gold", str(FIXTURES / "gold_xr.jsonl"), "--json",
+               "--bootstrap", "0"]  # fmt: skip
+    scored = []
+    for options in ([], ["--engine", "server", "--server", url, "--model", "small"]):
+        result = CliRunner().invoke(app, [*command, *options], catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        scored.append(json.loads(result.output))
+    rules, server = scored
+    assert {
+        k: v for k, v in server.items() if k not in ("engine", "engine_version", "version")
+    } == {k: v for k, v in rules.items() if k not in ("engine", "engine_version", "version")}
+
+
+def site(folder: Path, url: str) -> Site:
+    path = folder / "radcal.toml"
+    path.write_text(
+        '[input]\npaths = ["a.csv"]\n'
+        f'[extraction]\nengine = "server"\nserver_url = "{url}"\nmodel = "small"\n'
+    )
+    return Site(path)
+
+
+def exams(number: int) -> pd.DataFrame:
+    keys = [f"e{n}" for n in range(number)]
+    return pd.DataFrame(
+        {"exam_key": keys, "modality": ["XR", "CT"] * (number // 2), "text": REPORT}
+    )
+
+
+def test_whole_job_reads_through_the_configured_server(
+    tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage, url = serve(always(Play(ANSWER)))
+    monkeypatch.setenv("RADCAL_SERVER_KEY", "secret")
+    place = site(tmp_path, url)
+    tables = read_reports(exams(4), engine=place.engine, vocabulary=place.vocabulary)
+    assert tables.readings["outcome"].tolist() == ["read"] * 4
+    assert len(tables.report_findings) == 4 * len(STATED)
+    assert stage.headers[0]["Authorization"] == "Bearer secret"
+    assert "secret" not in place.config.model_dump_json()
+
+
+def test_whole_job_keeps_nothing_of_a_night_without_a_server(
+    tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]]
+) -> None:
+    _, url = serve(always(Play(status=404)))
+    place = site(tmp_path, url)
+    with pytest.raises(ServerOutageError, match="run again"):
+        read_reports(exams(4), engine=place.engine, vocabulary=place.vocabulary)
+
+
+def test_server_engine_without_an_address_is_a_configuration_error(tmp_path: Path) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text('[input]\npaths = ["a.csv"]\n[extraction]\nengine = "server"\n')
+    with pytest.raises(ConfigurationError, match=r"no model is named.*must start with http"):
+        Site(path)
