@@ -115,3 +115,24 @@ def test_a_name_goes_on_over_a_wrapped_line() -> None:
 def test_a_pathological_line_ends(piece: str, length: int) -> None:
     text = (piece * (length // len(piece)))[:100_000]
     assert CLEANER.clean(text) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "History of Colon Cancer at age 50.",
+        "Esophageal Cancer, resected.",
+        "Follow-up per Fleischner guidelines.",
+        "Lesion described per Bosniak classification.",
+    ],
+)
+def test_diseases_and_named_guidelines_are_no_places_and_no_people(text: str) -> None:
+    found = Deidentifier().clean(text)
+    assert isinstance(found, Clean)
+    assert found.text == text
+
+
+def test_cancer_centre_is_a_place_and_a_named_doctor_a_person() -> None:
+    found = Deidentifier().clean("Seen at Ashgrove Cancer Center per Fleischner, who agrees.")
+    assert isinstance(found, Clean)
+    assert found.text == "Seen at [HOSPITAL] per [NAME], who agrees."

@@ -67,6 +67,7 @@ _SPACE: Final = re.compile(rf"[ \t]{{1,3}}(?:\n[ \t]{{0,4}})?{_START}")
 _SPACE_OR_COMMA: Final = re.compile(rf"[ \t]?[,:(]?[ \t]{{0,2}}{_START}")
 _WRAPPED: Final = re.compile(rf"[ \t]?[,:(]?(?:[ \t]{{0,2}}|[ \t]?\n[ \t]{{0,4}}){_START}")
 _NEXT_LINE: Final = re.compile(rf"[ \t]?\n[ \t]{{0,4}}(?=[{UPPER}])")
+_NEXT_WORD: Final = re.compile(r"[ \t]{1,3}([A-Za-z]{3,20})")
 _AND: Final = re.compile(
     rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
 )
@@ -187,9 +188,19 @@ def _series(
 ) -> Iterator[Found]:
     """Follow one name and those joined to it (Drs. Smith, Jones and Lee)."""
     end = name_end(text, start, lexicon, comma=comma)
-    if end > start:
+    if end > start and not _names_a_thing(text, start, end, lexicon):
         yield Found(start, end, "NAME", rule)
         yield from _following(text, end, lexicon, rule)
+
+
+def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
+    """Tell whether an eponym stands before its noun (per Fleischner guidelines)."""
+    noun = _NEXT_WORD.match(text, end)
+    return (
+        noun is not None
+        and text[start:end].casefold() in lexicon.eponyms
+        and lexicon.is_eponym_noun(noun.group(1).casefold())
+    )
 
 
 def _following(text: str, end: int, lexicon: Lexicon, rule: str) -> Iterator[Found]:

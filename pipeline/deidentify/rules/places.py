@@ -90,6 +90,8 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     line = line_before(text, word.start, 80)
     end = _more(text, word.end)
+    if word.folded == "cancer" and end == word.end:
+        return  # a disease, unless a centre or institute follows
     match = _BEFORE_KIND.search(line)
     start = (
         _trimmed(text, word.start - len(match.group()), word.start, lexicon)
