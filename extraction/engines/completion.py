@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias, get_args
 
-from extraction.engines.grounding import Grounder, Place, protected_words
+from extraction.engines.grounding import DecidingWords, Grounder, Place
 from extraction.finding import (
     PLAIN,
     Extracted,
@@ -73,7 +73,7 @@ class CompletionReader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._pathologies = frozenset(vocabulary.pathologies)
         self._phrases = frozenset(vocabulary.phrases)
-        self._protected = protected_words(vocabulary)
+        self._deciding = DecidingWords.of(vocabulary)
         names = {re.escape(section.name) for section in vocabulary.sections if section.read}
         self._label = re.compile(rf"(?:{'|'.join(sorted(names))})\s*:\s*", re.IGNORECASE)
 
@@ -100,7 +100,7 @@ class CompletionReader:
         lines = [line for line in written[:MAX_LINES] if not _says_none(line)]
         nones = len(written[:MAX_LINES]) - len(lines)
         tally = _Tally()
-        grounder = Grounder(text, sections, self._protected)
+        grounder = Grounder(text, sections, self._deciding)
         parsed = [parse(line) for line in lines]
         for line in parsed:
             self._take(line, grounder, tally)
@@ -151,7 +151,7 @@ class CompletionReader:
     def _named(self, certainty: str) -> str:
         """Name an unmapped certainty, in words of ours only: an answer may hold anything."""
         words = certainty.split()
-        known = 0 < len(words) <= _LOOP and all(word in self._protected for word in words)
+        known = 0 < len(words) <= _LOOP and all(word in self._deciding.protected for word in words)
         return certainty if known or certainty == OTHER else _UNLISTED
 
 

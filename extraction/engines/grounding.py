@@ -2,7 +2,8 @@
 
 Looked for as written, then without regard to case, spacing and the shape of quotation marks and
 dashes, then with a few letters wrong. A near match never passes when the two differ in a word of
-certainty, a side or a number: "no effusion" is near "an effusion" in letters alone.
+certainty, a side or a number: "no effusion" is near "an effusion" in letters alone. Nor may a
+quotation begin just behind a negation that it leaves away.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ from rapidfuzz import fuzz
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["FUZZY_THRESHOLD", "Grounder", "Place", "protected_words"]
+__all__ = ["FUZZY_THRESHOLD", "DecidingWords", "Grounder", "Place"]
 
 FUZZY_THRESHOLD: Final = 90.0
 """Least similarity of a near match, of 100."""
 
 _MIN_LETTERS: Final = 3
 _MAX_FUZZY: Final = 2_000
+_LOOK_BACK: Final = 80
+_WORDS_BACK: Final = 3
+_BOUNDARY: Final = re.compile(r"[.,;:!?\n]")
 _WORD: Final = re.compile(r"[^\W_]+")
 _SIDES: Final = frozenset({"left", "right", "bilateral", "both", "upper", "middle", "lower"})
 _ALIKE: Final = str.maketrans(
@@ -42,10 +46,34 @@ class Place:
     end: int
 
 
-def protected_words(vocabulary: Vocabulary) -> frozenset[str]:
-    """Words that a near match may not differ in: those of every cue, and the sides."""
-    words = (word for cue in vocabulary.cues for pattern in cue.words for word in _words(pattern))
-    return _SIDES | frozenset(words)
+@dataclass(frozen=True, slots=True)
+class DecidingWords:
+    """Words that change what a sentence says.
+
+    Attributes
+    ----------
+    protected
+        A near match may not differ in them: the words of every cue, and the sides.
+    negations
+        The words that open a negation.
+    """
+
+    protected: frozenset[str]
+    negations: frozenset[str]
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> DecidingWords:
+        """Take them from a vocabulary's cues."""
+        cues = vocabulary.cues
+        protected = {word for cue in cues for pattern in cue.words for word in _words(pattern)}
+        opening = {
+            _words(pattern)[0]
+            for cue in cues
+            if cue.kind == "negation" and cue.side == "before"
+            for pattern in cue.words
+            if pattern[:1].isalpha()
+        }
+        return cls(frozenset(protected | _SIDES), frozenset(opening))
 
 
 class Grounder:
@@ -57,14 +85,14 @@ class Grounder:
         The report as given.
     sections
         Its stretches that state findings; nothing is found outside them.
-    protected
-        See `protected_words`.
+    deciding
+        Words that change what a sentence says.
     """
 
-    def __init__(self, text: str, sections: Sequence[Section], protected: frozenset[str]) -> None:
+    def __init__(self, text: str, sections: Sequence[Section], deciding: DecidingWords) -> None:
         self._text = text
         self._sections = sections
-        self._protected = protected
+        self._words = deciding
 
     def find(self, sentence: str, *, after: int = 0) -> Place | None:
         """Find a sentence, at or after a place if it stands there, else anywhere.
@@ -82,15 +110,17 @@ class Grounder:
             found = search(sentence, after) or (search(sentence, 0) if after else None)
             if found is not None and self._is_whole(found):
                 return found
-        return self._near(sentence)
+        near = self._near(sentence)
+        return near if near is not None and self._is_whole(near) else None
 
     def _is_whole(self, place: Place) -> bool:
-        """Whether a place starts and ends between words."""
+        """Whether a place starts and ends between words, and behind no negation."""
         before, after = self._text[: place.start][-1:], self._text[place.end : place.end + 1]
         first, last = self._text[place.start], self._text[place.end - 1]
-        return not ((before + first).isalnum() and before) and not (
-            (last + after).isalnum() and after
-        )
+        if (before.isalnum() and first.isalnum()) or (last.isalnum() and after.isalnum()):
+            return False
+        clause = _BOUNDARY.split(self._text[max(place.start - _LOOK_BACK, 0) : place.start])[-1]
+        return self._words.negations.isdisjoint(_words(clause)[-_WORDS_BACK:])
 
     def _exact(self, sentence: str, after: int) -> Place | None:
         for section in self._sections:
@@ -132,7 +162,7 @@ class Grounder:
 
     def _deciding(self, text: str) -> Counter[str]:
         return Counter(
-            word for word in _words(text) if word in self._protected or not word.isalpha()
+            word for word in _words(text) if word in self._words.protected or not word.isalpha()
         )
 
     @cached_property

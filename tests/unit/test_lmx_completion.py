@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extraction.engines.completion import MAX_LINES, Answer, CompletionReader
-from extraction.engines.grounding import Grounder, protected_words
+from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.report import Section, SectionReader
 from extraction.vocabulary import load
@@ -87,6 +87,17 @@ def test_sentence_that_differs_in_what_decides_is_ungrounded(quoted: str) -> Non
     answer = read(line(quoted, "pleural effusion", "present"))
     assert answer.outcome == Failed("ungrounded answer")
     assert answer.rejected == {"ungrounded sentence": 1}
+
+
+@pytest.mark.parametrize("quoted", ["pneumothorax.", "Pneumothorax", "pneumothoraxx."])
+def test_quotation_that_leaves_its_negation_away_is_ungrounded(quoted: str) -> None:
+    answer = read(line(quoted, "pneumothorax", "present"))
+    assert answer.outcome == Failed("ungrounded answer")
+
+
+def test_quotation_behind_another_sentence_s_negation_is_grounded() -> None:
+    text = "FINDINGS: No pneumothorax. Left effusion."
+    assert len(rows(read(line("Left effusion.", "pleural effusion", "present"), text=text))) == 1
 
 
 def test_ungrounded_line_is_left_out_and_counted_beside_grounded_ones() -> None:
@@ -191,7 +202,7 @@ def test_section_label_in_front_of_a_quotation_is_not_looked_for() -> None:
 
 def test_letters_that_grow_when_lowered_keep_the_offsets() -> None:
     text = "FINDINGS: İİİ. small Effusion."
-    found = Grounder(text, [Section("findings", 0, len(text))], protected_words(VOCABULARY))
+    found = Grounder(text, [Section("findings", 0, len(text))], DecidingWords.of(VOCABULARY))
     place = found.find("SMALL EFFUSION.")
     assert place is not None
     assert text[place.start : place.end] == "small Effusion."
