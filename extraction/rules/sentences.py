@@ -70,9 +70,11 @@ def _ends(
     if following is None:
         return True
     joined = following.start == token.end
-    if token.word == "?":
-        return depth == 0 and text[following.start].isupper()
     before = tokens[number - 1] if number else None
+    if token.word == "?":
+        apart = before is None or before.end < token.start or before.word in ",;:("
+        opens_word = joined and apart
+        return depth == 0 and not opens_word and text[following.start].isupper()
     if before is None or token.word == "!":
         return True
     if before.end == token.start:
