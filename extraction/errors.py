@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ExtractionError", "VocabularyError"]
+__all__ = ["ExtractionError", "ServerOutageError", "VocabularyError"]
 
 
 class ExtractionError(Exception):
@@ -11,3 +11,7 @@ class ExtractionError(Exception):
 
 class VocabularyError(ExtractionError):
     """A vocabulary file cannot be used; the message lists every problem found."""
+
+
+class ServerOutageError(ExtractionError):
+    """The server failed more of a batch than is tolerated; nothing of the batch is to be kept."""

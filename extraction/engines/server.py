@@ -19,7 +19,7 @@ from extraction.engines.completion import Answer, Rejection
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.engines.transport import Completions
-from extraction.errors import ExtractionError
+from extraction.errors import ServerOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import MARK, Prompts, regex
 from extraction.vocabulary import Vocabulary
@@ -31,10 +31,6 @@ _OUTAGE: Final[frozenset[FailureReason]] = frozenset(
 )
 
 _ALWAYS_TOLERATED: Final = 2
-
-
-class ServerOutageError(ExtractionError):
-    """The server failed more of a batch than is tolerated; nothing of the batch is to be kept."""
 
 
 class ServerEngine:

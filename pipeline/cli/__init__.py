@@ -10,7 +10,7 @@ from typing import Final
 import typer
 
 from calibration.errors import CalibrationError
-from extraction.errors import ExtractionError
+from extraction.errors import ExtractionError, ServerOutageError
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.shield import shielded
@@ -54,6 +54,9 @@ def main() -> None:
     _register()
     try:
         shielded(app)
+    except ServerOutageError as error:
+        typer.echo(f"radcal: {error}", err=True)
+        sys.exit(RadcalError.exit_code)
     except (CalibrationError, ExtractionError) as error:
         typer.echo(f"radcal: {error}", err=True)
         sys.exit(ConfigurationError.exit_code)
