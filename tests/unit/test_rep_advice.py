@@ -92,7 +92,7 @@ def test_evidence_says_rate_interval_exams_and_both_expectations() -> None:
         "**Pleural effusion.** When you wrote “likely”, CT showed the finding "
         f"**48{SPACE}%** of the time (36–60{SPACE}%, 64 exams). Readers of the phrase expect about "
         f"**77{SPACE}%**, of “may represent” about 44{SPACE}%. On exams not used to find it, the "
-        "swap brought words and CT 6.0 points closer (3.0 to 9.0). It was the best swap in "
+        "swap brought words and CT 6.0 points closer (3.0 to 9.0). It held up in "
         f"93{SPACE}% of resampled data."
     )
 
