@@ -1,29 +1,21 @@
-"""The one configuration file: what may stand in it, its defaults, and every error at once.
+"""The sections of ``radcal.toml``: each option's type, default and limits.
 
-``radcal.toml`` is read whole. Unknown names are errors, so that a misspelt option never falls
-back to a default in silence. Relative paths are relative to the file. Secrets (the vault's key,
-a model server's token) come from the environment and have no place here.
+What an option is for stands in the commented template (``pipeline/radcal.toml``), which a test
+holds complete. Secrets come from the environment and have no place here.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tomllib
-from collections.abc import Iterable, Mapping
-from importlib import resources
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from extraction.engines.settings import ServerSettings, ServerSettingsError
-from pipeline.errors import ConfigurationError
 
 __all__ = [
     "Advice",
     "Calibration",
-    "Configuration",
     "Deidentification",
     "Execution",
     "Extraction",
@@ -31,21 +23,21 @@ __all__ = [
     "Pairing",
     "Phrases",
     "Reports",
+    "Section",
     "Store",
-    "digest_of",
-    "load",
-    "template",
 ]
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """A section: frozen, and an unknown name in it is an error."""
+
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Input(_Section):
+class Input(Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
     paths: tuple[str, ...] = Field(default=(), min_length=1)
@@ -76,14 +68,14 @@ class Input(_Section):
         return self
 
 
-class Deidentification(_Section):
+class Deidentification(Section):
     """How identifiers leave the text, and how many withheld reports stop a delivery."""
 
     replacement: Literal["token", "surrogate"] = "token"
     max_quarantined_share: Share = 0.02
 
 
-class Pairing(_Section):
+class Pairing(Section):
     """Which CT answers which X-ray."""
 
     window_hours: float = Field(default=12.0, gt=0, le=24 * 31)
@@ -93,7 +85,7 @@ class Pairing(_Section):
     other_windows_hours: tuple[Annotated[float, Field(gt=0, le=24 * 31)], ...] = (6.0, 24.0, 72.0)
 
 
-class Extraction(_Section):
+class Extraction(Section):
     """Which engine reads the reports, and where its model is served if it has one."""
 
     engine: Literal["rules", "server"] = "rules"
@@ -135,7 +127,7 @@ class Extraction(_Section):
         return self
 
 
-class Phrases(_Section):
+class Phrases(Section):
     """What each phrase means: a surveyed table, and which unsurveyed phrases borrow from it."""
 
     builtin: str | None = "diagnostic-certainty-scale"
@@ -158,7 +150,7 @@ class Phrases(_Section):
         return self
 
 
-class Calibration(_Section):
+class Calibration(Section):
     """How observations become curves, errors and intervals."""
 
     bins: int = Field(default=100, ge=2, le=10_000)
@@ -170,7 +162,7 @@ class Calibration(_Section):
     seed: int = Field(default=0, ge=0)
 
 
-class Advice(_Section):
+class Advice(Section):
     """The guard-rails of phrase advice."""
 
     min_exams: int = Field(default=20, ge=5)
@@ -182,7 +174,7 @@ class Advice(_Section):
     keep_order: bool = False
 
 
-class Reports(_Section):
+class Reports(Section):
     """What stands on the pages beside the numbers."""
 
     institution: str = "Department of Radiology"
@@ -202,100 +194,14 @@ class Reports(_Section):
     passphrases: str | None = None
 
 
-class Store(_Section):
+class Store(Section):
     """Where the workspace lies."""
 
     workspace: str = "workspace"
 
 
-class Execution(_Section):
+class Execution(Section):
     """How much of the machine a run may take."""
 
     workers: int = Field(default=2, ge=1, le=256)
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
-
-
-class Configuration(_Section):
-    """A validated ``radcal.toml``; ``folder`` is where it lies."""
-
-    input: Input
-    deidentification: Deidentification = Deidentification()
-    pairing: Pairing = Pairing()
-    extraction: Extraction = Extraction()
-    phrases: Phrases = Phrases()
-    calibration: Calibration = Calibration()
-    advice: Advice = Advice()
-    reports: Reports = Reports()
-    store: Store = Store()
-    execution: Execution = Execution()
-    folder: Path = Field(default=Path(), exclude=True)
-
-    def path(self, name: str) -> Path:
-        """Resolve a path of the file against the folder it lies in."""
-        return (self.folder / name).resolve()
-
-    @property
-    def workspace(self) -> Path:
-        """The workspace folder."""
-        return self.path(self.store.workspace)
-
-    @property
-    def digest(self) -> str:
-        """Hash of everything that can change a number or a page (not where things lie)."""
-        return digest_of(
-            self.model_dump(
-                mode="json",
-                exclude={
-                    "store": True,
-                    "execution": True,
-                    "reports": {"passphrases"},
-                    "extraction": {"server_url", "server_concurrency"},
-                },
-            )
-        )
-
-
-def digest_of(*parts: object) -> str:
-    """Hash any JSON-like values into 16 hexadecimal digits."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def load(path: Path) -> Configuration:
-    """Read and validate a configuration file.
-
-    Raises
-    ------
-    ConfigurationError
-        If the file is missing, is not TOML, or holds errors; all of them are listed.
-    """
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        msg = f"{path}: no such file. `radcal init DIR` writes a commented one."
-        raise ConfigurationError(msg) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path.name}: not valid TOML: {error}"
-        raise ConfigurationError(msg) from None
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})."
-        raise ConfigurationError(msg) from None
-    content.pop("folder", None)
-    try:
-        return Configuration(**content, folder=path.resolve().parent)
-    except ValidationError as error:
-        lines = "\n".join(_explained(error.errors(include_url=False)))
-        msg = f"{path.name}: {error.error_count()} error(s):\n{lines}"
-        raise ConfigurationError(msg) from None
-
-
-def template() -> str:
-    """Give the commented configuration that ``radcal init`` writes."""
-    return resources.files("pipeline").joinpath("radcal.toml").read_text(encoding="utf-8")
-
-
-def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
-    for error in errors:
-        location = error["loc"]
-        where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
-        yield f"  {where}: {error['msg']}"

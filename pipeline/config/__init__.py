@@ -1,0 +1,32 @@
+"""``radcal.toml``: what may stand in it, its defaults, and every error at once."""
+
+from pipeline.config.document import Configuration, digest_of, load, template
+from pipeline.config.sections import (
+    Advice,
+    Calibration,
+    Deidentification,
+    Execution,
+    Extraction,
+    Input,
+    Pairing,
+    Phrases,
+    Reports,
+    Store,
+)
+
+__all__ = [
+    "Advice",
+    "Calibration",
+    "Configuration",
+    "Deidentification",
+    "Execution",
+    "Extraction",
+    "Input",
+    "Pairing",
+    "Phrases",
+    "Reports",
+    "Store",
+    "digest_of",
+    "load",
+    "template",
+]

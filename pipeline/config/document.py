@@ -1,0 +1,120 @@
+"""The one configuration file: read whole, every error at once, one digest of what moves a number.
+
+Unknown names are errors, so that a misspelt option never falls back to a default in silence.
+Relative paths are relative to the file. Secrets (the vault's key, a model server's token) come
+from the environment and have no place here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from pipeline.config.sections import (
+    Advice,
+    Calibration,
+    Deidentification,
+    Execution,
+    Extraction,
+    Input,
+    Pairing,
+    Phrases,
+    Reports,
+    Section,
+    Store,
+)
+from pipeline.errors import ConfigurationError
+
+__all__ = ["Configuration", "digest_of", "load", "template"]
+
+
+class Configuration(Section):
+    """A validated ``radcal.toml``; ``folder`` is where it lies."""
+
+    input: Input
+    deidentification: Deidentification = Deidentification()
+    pairing: Pairing = Pairing()
+    extraction: Extraction = Extraction()
+    phrases: Phrases = Phrases()
+    calibration: Calibration = Calibration()
+    advice: Advice = Advice()
+    reports: Reports = Reports()
+    store: Store = Store()
+    execution: Execution = Execution()
+    folder: Path = Field(default=Path(), exclude=True)
+
+    def path(self, name: str) -> Path:
+        """Resolve a path of the file against the folder it lies in."""
+        return (self.folder / name).resolve()
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace folder."""
+        return self.path(self.store.workspace)
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that can change a number or a page (not where things lie)."""
+        return digest_of(
+            self.model_dump(
+                mode="json",
+                exclude={
+                    "store": True,
+                    "execution": True,
+                    "reports": {"passphrases"},
+                    "extraction": {"server_url", "server_concurrency"},
+                },
+            )
+        )
+
+
+def digest_of(*parts: object) -> str:
+    """Hash any JSON-like values into 16 hexadecimal digits."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def load(path: Path) -> Configuration:
+    """Read and validate a configuration file.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is missing, is not TOML, or holds errors; all of them are listed.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        msg = f"{path}: no such file. `radcal init DIR` writes a commented one."
+        raise ConfigurationError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path.name}: not valid TOML: {error}"
+        raise ConfigurationError(msg) from None
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror})."
+        raise ConfigurationError(msg) from None
+    content.pop("folder", None)
+    try:
+        return Configuration(**content, folder=path.resolve().parent)
+    except ValidationError as error:
+        lines = "\n".join(_explained(error.errors(include_url=False)))
+        msg = f"{path.name}: {error.error_count()} error(s):\n{lines}"
+        raise ConfigurationError(msg) from None
+
+
+def template() -> str:
+    """Give the commented configuration that ``radcal init`` writes."""
+    return resources.files("pipeline").joinpath("radcal.toml").read_text(encoding="utf-8")
+
+
+def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
+    for error in errors:
+        location = error["loc"]
+        where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
+        yield f"  {where}: {error['msg']}"
