@@ -35,7 +35,9 @@ def backward(
         if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
             break
         if parts & Part.COMMA and not governed and _named(items, j, at, tokens, grammar):
-            break
+            if not _last_of_list(items, j):
+                break
+            tied = True
         if governed and not joined and parts & Part.MENTION and cue.kind != "negation":
             break
         tied = tied or bool(parts & Part.COORDINATOR)
@@ -53,6 +55,14 @@ def _named(
     """Whether the cue has a subject of its own, outside the vocabulary, after the comma."""
     between = tokens[items[comma].last : items[at].first]
     return any(token.word.isalpha() and token.word not in grammar.fillers for token in between)
+
+
+def _last_of_list(items: list[Item], comma: int) -> bool:
+    """Whether what follows the comma is the last of a list: "a, b, and blunting have cleared"."""
+    following = items[comma + 1].lexeme.parts if comma + 1 < len(items) else 0
+    return bool(following & Part.COORDINATOR) and any(
+        item.lexeme.parts & Part.COMMA for item in items[:comma]
+    )
 
 
 def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:

@@ -18,7 +18,7 @@ from extraction.vocabulary import Vocabulary, load
 
 __all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine"]
 
-REVISION: Final = "1"
+REVISION: Final = "2"
 """Raised whenever the rules change what any report yields."""
 
 MAX_CHARACTERS: Final = 2_000_000

@@ -55,13 +55,14 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
     """Whether a hedge already had its object, outside the vocabulary ("consistent with …, …")."""
     if cue.kind != "hedge" or cue.phrase == "versus" or items[comma].first == items[at].last:
         return False
-    joined = False
+    joined = listed = False
     for item in items[comma + 1 :]:
         parts = item.lexeme.parts
-        if parts & Part.MENTION and joined:
+        if (parts & Part.MENTION and joined) or (parts & Part.OR and listed):
             return False
         if parts & Part.CUE:
             break
+        listed = listed or bool(parts & Part.MENTION)
         joined = bool(parts & (Part.OR | Part.AND)) or (joined and not parts & Part.COMMA)
     return True
 

@@ -24,6 +24,8 @@ def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list
     for at, item in enumerate(items):
         if not item.lexeme.parts & Part.CUE or at <= absorbed:
             continue
+        if not _weighs(items, at, tokens, grammar):
+            continue
         for scope in _scopes_of(items, at, tokens, grammar):
             if scope.side == "before":
                 absorbed = absorbed_until(items, scope)
@@ -45,6 +47,8 @@ def _scopes_of(
     back = backward(items, at, today(items, at, behind, tokens, grammar), tokens, grammar)
     if reach is None:
         return [back]
+    if _opens_word(items[at], tokens):
+        return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
         return [back, reach]
     found = governs(items, at + 1, reach.last)
@@ -53,6 +57,24 @@ def _scopes_of(
             return [reach]
         return [back] if found or _may_look_back(items, at, tokens, grammar) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
+
+
+def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
+    """Whether the cue is one at all: "over" only after a word of preference in its clause."""
+    item = items[at]
+    if tokens[item.first].word not in grammar.weighing or item.last - item.first > 1:
+        return True
+    before = tokens[items[0].first : item.first]
+    return any(token.word in grammar.preferring for token in before)
+
+
+def _opens_word(item: Item, tokens: list[Token]) -> bool:
+    """Whether a question mark clings to the word behind it: "nodule, ?granuloma"."""
+    first = item.first
+    if tokens[first].word != "?" or first + 1 >= len(tokens):
+        return False
+    before = tokens[first - 1].end if first else -1
+    return before < tokens[first].start and tokens[first + 1].start == tokens[first].end
 
 
 def _ends_here(items: list[Item], at: int) -> bool:

@@ -131,6 +131,8 @@ class GrammarFile(_Entry):
     transitive: frozenset[str]
     adjuncts: frozenset[str]
     fillers: frozenset[str]
+    weighing: frozenset[str]
+    preferring: frozenset[str]
     signs: frozenset[str]
     prepositions: frozenset[str]
     earlier: frozenset[str]
