@@ -12,6 +12,7 @@ __all__ = [
     "InputError",
     "RadcalError",
     "RunLockedError",
+    "ShardTimeoutError",
 ]
 
 EXIT_QUARANTINED = 3
@@ -46,3 +47,7 @@ class RunLockedError(RadcalError):
     """Another run holds the workspace's lock."""
 
     exit_code = 5
+
+
+class ShardTimeoutError(RadcalError):
+    """A shard took longer than `[execution] shard_timeout_minutes`; tried again, then an error."""

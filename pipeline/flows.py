@@ -3,57 +3,81 @@
     exports → ingest → de-identify → pair → extract → tally → gates
             → calibrate → advise → pages → deliver
 
-`radcal run` executes `whole_job` in this process with nothing to start. A task is one shard or
-one recipient; its parameters are the configuration's path, keys and counts, never text, clients
-or secrets, because Prefect stores parameters. Tasks keep no results in Prefect: the workspace's
-content-keyed shards are what a retry, a resumed run and the next night find.
+`whole_job` goes the whole way; `nightly` stops at the gates, so that a month's issue finds its
+shards made. `radcal run` executes either in this process with nothing to start, `radcal serve` and
+`deploy/prefect.yaml` on a schedule. A task is one shard or one recipient; its parameters are the
+configuration's path, keys and counts, never text, clients or secrets, because Prefect stores
+parameters. Tasks keep no results in Prefect: the workspace's content-keyed shards are what a retry,
+a resumed run and the next night find.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec
+from typing import Annotated, Any, ParamSpec
 
 from prefect import Task, flow
 from prefect.cache_policies import NO_CACHE
 from prefect.tasks import exponential_backoff
+from pydantic import Field
 
-from pipeline.errors import RadcalError
+from pipeline.errors import RadcalError, ShardTimeoutError
 from pipeline.run import Run
 from pipeline.shield import UnforeseenError, shielded
 from pipeline.work import delivery, evidence, intake, issue
 from pipeline.workers import in_worker
 
-__all__ = ["whole_job"]
+__all__ = ["nightly", "whole_job"]
 
 P = ParamSpec("P")
 Facts = dict[str, Any]
+ConfigPath = Annotated[str, Field(pattern=r"\.toml$", max_length=4096, title="radcal.toml")]
+Month = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", title="last month, as 2026-09")]
 
 
 @flow(name="radcal", validate_parameters=False)
-def whole_job(config: str, period: str | None = None) -> Facts:
+def whole_job(config: ConfigPath, period: Month | None = None) -> Facts:
     """Take report exports to delivered pages; `period` is the issue's last month, YYYY-MM."""
     with Run.of(config) as run:
-        sources = run.map(ingest, run.sources())
-        exams = [shard for source in sources for shard in source["shards"]]
-        run.call(register, exams)
-        coded = run.map(deidentify, exams, exams)
-        paired = run.call(pair, [shard["key"] for shard in coded])
-        reports = run.map(extract, paired["shards"], paired["key"])
-        tallied = run.call(tally, paired["key"], [report["key"] for report in reports])
+        tallied = gather(run)
         run.pass_gates()
-        chosen = run.call(choose_issue, tallied["key"], period)
-        pages = run.map(feedback, chosen["readers"], chosen, run.facts())
-        pages.append(run.call(review, chosen, run.facts()))
-        run.call(deliver, chosen["period"], pages)
+        deliver_issue(run, tallied, period)
         return run.finish()
+
+
+@flow(name="radcal-nightly", validate_parameters=False)
+def nightly(config: ConfigPath) -> Facts:
+    """Take new report exports to tallies and check the gates; no page is made."""
+    with Run.of(config) as run:
+        gather(run)
+        run.pass_gates()
+        return run.finish()
+
+
+def gather(run: Run) -> Facts:
+    """Go from exports to tallies; what is known already is found, not made."""
+    sources = run.map(ingest, run.sources())
+    exams = [shard for source in sources for shard in source["shards"]]
+    run.call(register, exams)
+    coded = run.map(deidentify, exams, exams)
+    paired = run.call(pair, [shard["key"] for shard in coded])
+    reports = run.map(extract, paired["shards"], paired["key"])
+    return run.call(tally, paired["key"], [report["key"] for report in reports])
+
+
+def deliver_issue(run: Run, tallied: Facts, period: str | None) -> None:
+    """Go from tallies to pages in every recipient's folder."""
+    chosen = run.call(choose_issue, tallied["key"], period)
+    pages = run.map(feedback, chosen["readers"], chosen, run.facts())
+    pages.append(run.call(review, chosen, run.facts()))
+    run.call(deliver, chosen["period"], pages)
 
 
 def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
     """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
     foreseen = isinstance(state.data, RadcalError)
-    return not foreseen or isinstance(state.data, UnforeseenError)
+    return not foreseen or isinstance(state.data, UnforeseenError | ShardTimeoutError)
 
 
 def step(name: str) -> Callable[[Callable[P, Facts]], Task[P, Facts]]:

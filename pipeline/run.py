@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from inspect import signature
 from typing import Any
 
 from prefect import Task, unmapped
@@ -19,10 +20,11 @@ from pipeline.config import digest_of
 from pipeline.errors import GateFailedError
 from pipeline.gates import Accounting, Check, check
 from pipeline.journal import Journal
+from pipeline.notices import notified, publish_gates, publish_pages, publish_stages
 from pipeline.provenance import version
+from pipeline.runners import Runners, runners
 from pipeline.site import Site
 from pipeline.work.issue import refusal_page
-from pipeline.workers import workers
 
 __all__ = ["Run"]
 
@@ -31,6 +33,8 @@ Facts = dict[str, Any]
 
 class Run:
     """The stages of one run, in order, with what each returned."""
+
+    runners: Runners
 
     def __init__(self, config: str) -> None:
         self.config = config
@@ -42,10 +46,14 @@ class Run:
     @classmethod
     @contextmanager
     def of(cls, config: str) -> Iterator[Run]:
-        """Hold the workspace and the worker processes for one run."""
+        """Hold the workspace and the workers for one run, and tell of its failure."""
         run = cls(config)
         run.site.workspace.prepare()
-        with run.site.workspace.locked(), workers(run.site.config.execution.workers):
+        with (
+            run.site.workspace.locked(),
+            notified(run.site.config.notify),
+            runners(run.site.config.execution) as run.runners,
+        ):
             yield run
 
     def sources(self) -> list[str]:
@@ -57,7 +65,9 @@ class Run:
         each = list(items)
         with self.journal.stage(work.name) as stage:
             constant = [unmapped(value) for value in shared]
-            futures = work.map(unmapped(self.config), each, *constant) if each else []
+            given = signature(work.fn).bind(unmapped(self.config), each, *constant).arguments
+            runner = self.runners.of(work.name)
+            futures = runner.map(self._equipped(work), given) if each else []
             found: list[Facts] = []
             for future in futures:
                 found.append(future.result())
@@ -74,6 +84,19 @@ class Run:
         self.results[work.name] = [found]
         return found
 
+    def _equipped(self, work: Task[..., Facts]) -> Task[..., Any]:
+        """Tag what asks the model server, whose limit is shared; limit the time of spread work.
+
+        Work on this machine is limited by `in_worker`, which can end a process.
+        """
+        settings = self.site.config
+        served = work.name == "extract" and settings.extraction.engine != "rules"
+        seconds = settings.execution.shard_timeout_minutes * 60
+        return work.with_options(
+            tags=["gpu"] if served else None,
+            timeout_seconds=seconds if self.runners.spreads(work.name) else None,
+        )
+
     def pass_gates(self) -> None:
         """Check the run's accounting.
 
@@ -84,6 +107,8 @@ class Run:
         """
         self.checks = check(self.accounting(), self.site.config)
         failed = [c for c in self.checks if c.passed is not True]
+        publish_stages(self.id, self.journal)
+        publish_gates(self.id, self.checks)
         if failed:
             page = refusal_page(
                 self.config, self.id, [asdict(c) for c in self.checks], self.manifest_rows()
@@ -173,19 +198,29 @@ class Run:
 
     def finish(self) -> Facts:
         """Write the manifest and the audit entry; give the summary for the command line."""
-        delivered = self.results["deliver"][0]
-        path = self._write_manifest("delivered")
+        issued = "deliver" in self.results
+        path = self._write_manifest("delivered" if issued else "gathered")
         a = self.accounting()
         return {
-            "outcome": "nothing changed" if not delivered["delivered"] else "delivered",
+            "outcome": "gathered",
             "pairs": a.pairs,
             "observations": a.observations,
             "quarantined": a.rows_quarantined,
             "withheld": a.exams_withheld,
+            **(self._delivered() if issued else {}),
+            "manifest": path,
+        }
+
+    def _delivered(self) -> Facts:
+        delivered = self.results["deliver"][0]
+        folder = self.site.workspace.root / "delivery" / self.period
+        publish_stages(self.id, self.journal)
+        publish_pages(self.id, folder, delivered["delivered"], delivered["unchanged"])
+        return {
+            "outcome": "nothing changed" if not delivered["delivered"] else "delivered",
             "pages_delivered": delivered["delivered"],
             "pages_unchanged": delivered["unchanged"],
-            "delivery": str(self.site.workspace.root / "delivery" / self.period),
-            "manifest": path,
+            "delivery": str(folder),
         }
 
     @property

@@ -14,10 +14,12 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import TimeoutError as LateError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from pipeline.errors import ShardTimeoutError
 from pipeline.shield import shielded
 
 __all__ = ["in_worker", "workers"]
@@ -36,6 +38,7 @@ class _Pool:
         self.lock = threading.Lock()
         self.executor: ProcessPoolExecutor | None = None
         self.size = 1
+        self.seconds: float | None = None
 
     def running(self) -> ProcessPoolExecutor:
         with self.lock:
@@ -52,14 +55,23 @@ class _Pool:
         if executor is not None:
             executor.shutdown(wait=True, cancel_futures=True)
 
+    def give_up(self, executor: ProcessPoolExecutor, *, kill: bool = False) -> None:
+        """Leave a broken or stuck pool; its other calls break too, and are tried again."""
+        with self.lock:
+            if self.executor is executor:
+                self.executor = None
+        for process in list((executor._processes or {}).values()) if kill else ():
+            process.kill()
+        executor.shutdown(wait=False, cancel_futures=True)
+
 
 _POOL = _Pool()
 
 
 @contextmanager
-def workers(size: int) -> Iterator[None]:
-    """Allow `in_worker` up to `size` processes until the block ends."""
-    _POOL.size = size
+def workers(size: int, *, seconds: float | None = None) -> Iterator[None]:
+    """Allow `in_worker` up to `size` processes, and each call that long, until the block ends."""
+    _POOL.size, _POOL.seconds = size, seconds
     try:
         yield
     finally:
@@ -75,11 +87,21 @@ def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) ->
     ------
     BrokenProcessPool
         If the worker died; the next call gets a new pool.
+    ShardTimeoutError
+        If the call took longer than allowed; its worker is killed.
     """
     if _POOL.size == 1:
         return shielded(function, *args, **kwargs)
+    pool = _POOL.running()
     try:
-        return _POOL.running().submit(shielded, function, *args, **kwargs).result()
+        return pool.submit(shielded, function, *args, **kwargs).result(timeout=_POOL.seconds)
     except BrokenProcessPool:
-        _POOL.close()
+        _POOL.give_up(pool)
         raise
+    except LateError:
+        _POOL.give_up(pool, kill=True)
+        msg = (
+            f"a shard took longer than {_POOL.seconds:g} s and was given up; it is tried again. "
+            "Raise execution.shard_timeout_minutes if your shards need longer."
+        )
+        raise ShardTimeoutError(msg) from None

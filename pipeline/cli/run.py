@@ -106,28 +106,16 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
 
 def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, Any]:
     from pipeline.config import load
+    from pipeline.prefect_home import settle
     from pipeline.store import Workspace
 
     workspace = Workspace(load(config).workspace)
     workspace.prepare()
-    _prepare_prefect(workspace.root / "prefect")
+    settle(workspace.root / "prefect")
     _log_progress(quiet=quiet)
     from pipeline.flows import whole_job
 
     return whole_job(str(config.resolve()), period)
-
-
-def _prepare_prefect(home: Path) -> None:
-    """Keep Prefect inside the workspace, silent and offline, unless the user said otherwise."""
-    home.mkdir(mode=0o700, exist_ok=True)
-    os.environ.setdefault("PREFECT_HOME", str(home))
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    os.environ.setdefault("DO_NOT_TRACK", "1")
-    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
-    os.environ.setdefault("PREFECT_LOGGING_SERVER_LEVEL", "CRITICAL")
-    os.environ.setdefault("PREFECT_RESULTS_DEFAULT_SERIALIZER", "json")
-    # A first start makes its database; a busy machine may need longer than the default 20 s.
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
 
 
 def _log_progress(*, quiet: bool) -> None:

@@ -23,6 +23,7 @@ from pipeline.config.sections import (
     Execution,
     Extraction,
     Input,
+    Notify,
     Pairing,
     Phrases,
     Reports,
@@ -47,6 +48,7 @@ class Configuration(Section):
     reports: Reports = Reports()
     store: Store = Store()
     execution: Execution = Execution()
+    notify: Notify = Notify()
     folder: Path = Field(default=Path(), exclude=True)
 
     def path(self, name: str) -> Path:
@@ -67,6 +69,7 @@ class Configuration(Section):
                 exclude={
                     "store": True,
                     "execution": True,
+                    "notify": True,
                     "reports": {"passphrases"},
                     "extraction": {"server_url", "server_concurrency"},
                 },

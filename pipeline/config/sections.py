@@ -201,7 +201,27 @@ class Store(Section):
 
 
 class Execution(Section):
-    """How much of the machine a run may take."""
+    """How much of the machine a run may take, and which machines work on its shards."""
 
     workers: int = Field(default=2, ge=1, le=256)
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
+    shard_timeout_minutes: float = Field(default=60.0, gt=0, le=24 * 60)
+    runner: Literal["local", "dask"] = "local"
+    dask_address: str = ""
+    dask_stages: tuple[Literal["ingest", "de-identify", "extract", "feedback"], ...] = (
+        "extract", "feedback",
+    )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _address_has_a_runner(self) -> Execution:
+        if self.dask_address and self.runner != "dask":
+            msg = '`dask_address` is given but `runner` is not "dask"'
+            raise ValueError(msg)
+        return self
+
+
+class Notify(Section):
+    """Whom to tell that a run was refused or failed."""
+
+    command: tuple[str, ...] = ()
+    url: str = Field(default="", pattern=r"^(https?://.+)?$")
