@@ -13,12 +13,13 @@ from typing import Final
 
 import pandas as pd
 
+from pipeline.stages.clean import exam_identifiers
 from pipeline.store import Workspace, Zone
 from pipeline.vault import Domain, Vault
 
 __all__ = ["Purged", "purge"]
 
-_IDENTIFIERS: Final[dict[Domain, str]] = {"patient": "patient_id", "study": "accession"}
+_DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,14 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     """
     month = before.strftime("%Y-%m")
     delete = vault is not None
-    old: dict[Domain, set[str]] = {"patient": set(), "study": set()}
-    left: dict[Domain, set[str]] = {"patient": set(), "study": set()}
+    old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
+    left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw = 0
     for key, frame in _shards(store, "raw", "exams"):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
-        for domain, column in _IDENTIFIERS.items():
-            old[domain] |= set(frame.loc[gone, column])
-            left[domain] |= set(frame.loc[~gone, column])
+        for domain, identifiers in _identifiers(frame).items():
+            old[domain] |= set(identifiers[gone])
+            left[domain] |= set(identifiers[~gone])
         raw += _drop(store, "raw", "exams", key, frame, gone, delete=delete)
     clean = sum(
         _drop(
@@ -74,6 +75,14 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     if vault is not None:
         codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
     return Purged(raw, clean, codes)
+
+
+def _identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
+    return {
+        "patient": exams["patient_id"],
+        "study": exams["accession"],
+        "exam": pd.Series(exam_identifiers(exams), index=exams.index),
+    }
 
 
 def _shards(store: Workspace, zone: Zone, table: str) -> Iterator[tuple[str, pd.DataFrame]]:

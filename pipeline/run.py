@@ -154,6 +154,7 @@ class Run:
             "counts": [
                 ["rows set aside on reading", a.rows_quarantined],
                 ["reports withheld by de-identification", a.exams_withheld],
+                ["versions signed after the CT, left out", self.late_versions],
                 ["paired reports that could not be read", a.reports_failed],
                 ["statements whose cue maps to no phrase", a.statements_unmapped],
                 *([f"cases returned as {answer}", n] for answer, n in self.returned()),
@@ -164,6 +165,11 @@ class Run:
     def returned(self) -> list[tuple[str, int]]:
         """Count the cases that readers returned, by answer."""
         return sorted(self.results["tally"][0]["returned"].items())
+
+    @property
+    def late_versions(self) -> int:
+        """Signed versions of paired X-rays that came too late to be a forecast."""
+        return int(self.results["pair"][0]["late_versions"])
 
     @property
     def flow(self) -> list[list[object]]:
@@ -242,6 +248,7 @@ class Run:
                 "sources": self.results["ingest"],
                 "accounting": asdict(self.accounting()),
                 "flow": self.flow,
+                "versions_signed_after_the_ct": self.late_versions,
                 "returned": dict(self.returned()),
                 "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
                 "failed_reports": dict(_merged(r["failed"] for r in reports)),

@@ -31,7 +31,7 @@ from pipeline.files import replacing
 __all__ = ["SCHEMA_VERSION", "Workspace", "Zone"]
 
 Zone = Literal["raw", "analysis"]
-SCHEMA_VERSION: Final = "1"
+SCHEMA_VERSION: Final = "2"
 """Raised when a table's columns change meaning; part of every shard's key."""
 
 _META: Final = b"radcal"

@@ -28,9 +28,14 @@ EXAM_COLUMNS: Final[tuple[str, ...]] = (
 """Columns of an exam as a reader yields it; all text, '' where the source says nothing."""
 
 OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
-    "patient_birth_date", "referring_name", "phone", "preliminary_author",
+    "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
+    "relative_names", "other_ids",
 )  # fmt: skip
-"""Further identifiers that de-identification looks for when a source has them."""
+"""Further identifiers that de-identification looks for when a source has them.
+
+``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several,
+parted by semicolons.
+"""
 
 QUARANTINE_COLUMNS: Final[tuple[str, ...]] = ("source", "row", "reason", "detail")
 """``row`` counts from 1 within the source; ``detail`` never holds text or identifiers."""

@@ -1,7 +1,8 @@
 """Table exports (CSV, Parquet, JSON lines) → exams, in batches, through a column map.
 
 Every row comes out once: as an exam, or as a quarantine row where the record itself is broken
-(wrong number of fields, not JSON). Rows are counted from 1, the header not counted.
+(wrong number of fields, not JSON). Rows are counted from 1, the header not counted. Byte order
+marks, UTF-16, gzip, and the delimiters comma, semicolon, tab and bar are recognised.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
+from pipeline.files import opened_text, suffix_of
+from pipeline.formats.delimited import delimiter_of, records
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
 
 __all__ = ["NEEDED", "TableOptions", "read"]
@@ -40,11 +43,15 @@ Record = tuple[int, Mapping[str, object] | str]
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
-    """How to read a table: its encoding, our column → theirs, and rows in a batch."""
+    """How to read a table: its encoding, our column → theirs, and rows in a batch.
+
+    ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the file's extension.
+    """
 
     encoding: str = "utf-8"
     columns: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
+    kind: str = ""
 
 
 def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
@@ -55,7 +62,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     InputError
         If the file is missing, empty, of another kind, undecodable, or lacks a needed column.
     """
-    opener = _RECORDS.get(source.suffix.lower())
+    kind = f".{options.kind}" if options.kind else suffix_of(source)
+    opener = _RECORDS.get(".csv" if kind == ".tsv" else kind)
     if opener is None:
         msg = f"{source.name}: unknown kind of export; known: {', '.join(_RECORDS)}."
         raise InputError(msg)
@@ -66,8 +74,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         msg = f"{source.name}: the file is empty."
         raise InputError(msg)
     try:
-        records = iter(opener(source, options))
-        while batch := list(islice(records, options.batch_rows)):
+        remaining = iter(opener(source, options))
+        while batch := list(islice(remaining, options.batch_rows)):
             yield _batch(source.name, batch, options)
     except UnicodeDecodeError as error:
         msg = (
@@ -75,29 +83,32 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
             'Set [input] encoding, for example "cp1252".'
         )
         raise InputError(msg) from None
-    except (csv.Error, pa.ArrowInvalid, LookupError) as error:
+    except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
         msg = f"{source.name}: cannot be read ({type(error).__name__})."
         raise InputError(msg) from None
 
 
 def _csv_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    csv.field_size_limit(2**31 - 1)
-    encoding = "utf-8-sig" if options.encoding.lower() in ("utf-8", "utf8") else options.encoding
-    with source.open(encoding=encoding, newline="") as handle:
-        rows = csv.reader(handle)
-        header = next(rows, [])
+    with opened_text(source, options.encoding) as handle:
+        lines = (line for line in handle if line.strip("\r\n \t"))
+        first = next(lines, "")
+        delimiter = delimiter_of(first, _theirs(options))
+        if first.casefold().startswith("sep="):
+            first = next(lines, "")
+        (header,) = csv.reader([first], delimiter=delimiter)
+        header = [name.strip() for name in header]
         _require(source.name, header, options)
-        for number, row in enumerate((row for row in rows if row), start=1):
-            complete = len(row) == len(header)
-            yield number, dict(zip(header, row, strict=True)) if complete else "wrong_field_count"
+        rows = records(handle, delimiter=delimiter, width=len(header))
+        for number, row in enumerate(rows, start=1):
+            yield number, row if isinstance(row, str) else dict(zip(header, row, strict=True))
 
 
 def _jsonl_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    with source.open(encoding=options.encoding) as handle:
+    with opened_text(source, options.encoding) as handle:
         for number, line in enumerate((line for line in handle if line.strip()), start=1):
             try:
                 record = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 yield number, "not_json"
                 continue
             if number == 1 and isinstance(record, dict):
@@ -107,15 +118,22 @@ def _jsonl_records(source: Path, options: TableOptions) -> Iterator[Record]:
 
 def _parquet_records(source: Path, options: TableOptions) -> Iterator[Record]:
     with pq.ParquetFile(source) as file:
-        _require(source.name, file.schema_arrow.names, options)
+        names = file.schema_arrow.names
+        _require(source.name, names, options)
+        used = [name for name in _theirs(options) if name in names]
         number = 0
-        for batch in file.iter_batches(batch_size=options.batch_rows):
+        for batch in file.iter_batches(batch_size=options.batch_rows, columns=used):
             for record in batch.to_pylist():
                 number += 1
                 yield number, record
 
 
 _RECORDS: Final = {".csv": _csv_records, ".jsonl": _jsonl_records, ".parquet": _parquet_records}
+
+
+def _theirs(options: TableOptions) -> list[str]:
+    """Give the names of the columns we use, as the source has them."""
+    return [options.columns.get(name, name) for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)]
 
 
 def _require(source: str, names: Sequence[str], options: TableOptions) -> None:
@@ -125,6 +143,13 @@ def _require(source: str, names: Sequence[str], options: TableOptions) -> None:
         msg = (
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. The file has: "
             f"{', '.join(names)}. Map yours under [input.columns]."
+        )
+        raise InputError(msg)
+    twice = sorted({name for name in _theirs(options) if list(names).count(name) > 1})
+    if twice:
+        msg = (
+            f"{source}: {len(twice)} column(s) stand in the header more than once: "
+            f"{', '.join(twice)}. Rename all but one, or map another under [input.columns]."
         )
         raise InputError(msg)
 
@@ -149,4 +174,8 @@ def _batch(source: str, records: Iterable[Record], options: TableOptions) -> Exa
 def _text(value: object) -> str:
     if value is None or (isinstance(value, float) and value != value):
         return ""
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", errors="replace")
+    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    # A lone surrogate, which JSON can write, is no character and cannot be stored.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 
 from pipeline.config import Input
 from pipeline.errors import ConfigurationError
-from pipeline.files import replacing
+from pipeline.files import replacing, suffix_of
 from pipeline.formats import exports, fhir, hl7v2, sql
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 
 __all__ = ["Sources", "digest", "spool"]
 
 _BY_SUFFIX: Final[Mapping[str, str]] = {
-    ".csv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
+    ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
     ".hl7": "hl7v2", ".txt": "hl7v2", ".msg": "hl7v2", ".ndjson": "fhir", ".json": "fhir",
 }  # fmt: skip
 _FOLDERS: Final = ("hl7v2", "fhir")
@@ -48,7 +48,7 @@ class Sources:
             If the extension says nothing, or a folder is of a format that comes in files.
         """
         stated = self.settings.format
-        kind = _BY_SUFFIX.get(source.suffix.lower(), "") if stated in ("auto", "sql") else stated
+        kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
         if not kind or (source.is_dir() and kind not in _FOLDERS):
             msg = (
                 f"input.format: cannot tell the format of {source.name}; "
@@ -81,6 +81,7 @@ class Sources:
                 encoding=settings.encoding,
                 columns={} if own_names else settings.columns,
                 batch_rows=self.batch_rows,
+                kind=kind,
             ),
         )
 

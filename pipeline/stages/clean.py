@@ -16,11 +16,13 @@ import pandas as pd
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
 
-__all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
+__all__ = ["Cleaned", "Codes", "clean", "exam_identifiers", "known_identifiers"]
 
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
 )  # fmt: skip
+
+_SEVERAL: Final = ";"
 
 _WITHHELD: Final = Clean("", (), 0)
 """Stands in for a withheld report until its row is dropped."""
@@ -40,6 +42,7 @@ class Codes:
     """
 
     study: Sequence[str]
+    exam: Sequence[str]
     patient: Sequence[str]
     reader: Sequence[str]
     shift_days: Sequence[int]
@@ -70,8 +73,9 @@ def known_identifiers(exams: pd.DataFrame) -> list[KnownIdentifiers]:
             patient_names=_some(row.patient_name),
             patient_ids=_some(row.patient_id),
             accessions=_some(row.accession, row.exam_id),
-            staff_names=_some(row.reader_name, row.referring_name),
-            other_ids=_some(row.reader_id, row.preliminary_author),
+            staff_names=_some(row.reader_name, row.referring_name, row.staff_names),
+            relative_names=_some(row.relative_names),
+            other_ids=_some(row.reader_id, row.preliminary_author, row.other_ids),
             phones=_some(row.phone),
             birth_dates=_some(row.patient_birth_date),
         )
@@ -98,7 +102,7 @@ def clean(
     scan
         The identifiers of everyone in the batch; a hit withholds the report.
     """
-    keys = _exam_keys(exams, codes.study)
+    keys = _exam_keys(exams, codes)
     outcomes = [
         deidentifier.clean(text, known=known, scan=scan, surrogates=surrogates)
         for text, known, surrogates in zip(
@@ -151,12 +155,21 @@ def _age_band(age: pd.Series) -> pd.Series:
     return band
 
 
-def _exam_keys(exams: pd.DataFrame, study: Sequence[str]) -> list[str]:
-    return [
-        f"{code}.{status}.{version}"
-        for code, status, version in zip(study, exams["status"], exams["version"], strict=True)
-    ]
+def exam_identifiers(exams: pd.DataFrame) -> list[str]:
+    """Name each version of a report for the vault, which gives it a random code.
+
+    A version's own label may hold its time of signing, so it must not stand in the analysis zone.
+    """
+    columns = (exams["accession"], exams["status"], exams["source_digest"])
+    return ["/".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def _exam_keys(exams: pd.DataFrame, codes: Codes) -> list[str]:
+    each = zip(codes.study, exams["status"], codes.exam, strict=True)
+    return [".".join(parts) for parts in each]
 
 
 def _some(*values: object) -> tuple[str, ...]:
-    return tuple(str(v) for v in values if isinstance(v, str) and v)
+    """Give the names or numbers of some cells, each of which may hold several."""
+    parts = (part.strip() for v in values if isinstance(v, str) for part in v.split(_SEVERAL))
+    return tuple(part for part in parts if part)

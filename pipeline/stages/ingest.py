@@ -14,6 +14,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.values import status_of
 
 __all__ = ["REASONS", "IngestOptions", "validate"]
 
@@ -26,20 +27,14 @@ REASONS: Final[Mapping[str, str]] = {
     "unknown_modality": "the modality is not in [input.modalities]",
     "unknown_status": "the report status is not one we know",
     "bad_performed_at": "the time of the exam is missing or unreadable",
+    "no_time_of_day": "the exam has a date but no time of day, so no interval can be measured",
     "bad_signed_at": "the time of signing is unreadable (it may be empty: then it is unknown)",
     "future_date": "a time lies after the day of this run",
     "signed_before_performed": "signed more than an hour before the exam was performed",
     "bad_age": "the age is not a number from 0 to 130",
-    "duplicate_exam": "the same accession, status and version came before",
+    "duplicate_exam": "the same version of the same report came before",
 }
 """Why a row is set aside; a closed set, beside what a format's reader says."""
-
-_STATUS: Final[Mapping[str, str]] = {
-    "": "final", "final": "final", "f": "final", "signed": "final", "verified": "final",
-    "p": "prelim", "prelim": "prelim", "preliminary": "prelim", "wet read": "prelim",
-    "r": "prelim", "a": "addendum", "addendum": "addendum", "addended": "addendum",
-    "c": "corrected", "corrected": "corrected", "amended": "corrected",
-}  # fmt: skip
 
 _CLASS: Final[Mapping[str, str]] = {
     "i": "inpatient", "inpatient": "inpatient", "e": "emergency", "emergency": "emergency",
@@ -48,6 +43,12 @@ _CLASS: Final[Mapping[str, str]] = {
 
 _HOUR: Final = pd.Timedelta(hours=1)
 _DAY: Final = pd.Timedelta(days=1)
+_DATE_ONLY: Final = r"\d{4}-?\d\d-?\d\d"
+_IDENTITY: Final = (
+    "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
+    "exam_name", "performed_at", "signed_at", "text",
+)  # fmt: skip
+"""What tells one version of a report from another; rows alike in all of these are repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,37 +63,36 @@ class IngestOptions:
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
 
 
-def validate(
-    batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[tuple[str, str, str]]
-) -> ExamBatch:
+def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[str]) -> ExamBatch:
     """Type a batch's columns and set aside what cannot be used.
 
     Parameters
     ----------
     seen
-        Accession, status and version of the source's earlier rows; this batch's are added.
+        ``source_digest`` of the source's earlier rows; this batch's are added.
 
     Returns
     -------
     ExamBatch
         Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
-        canonical modality, status and class, ``is_chest`` and ``source_digest``.
+        canonical modality, status and class, ``is_chest``, and ``source_digest``, which tells one
+        version of a report from another.
     """
     raw = batch.exams
     exams = raw.assign(
         modality=_mapped(
             raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
         ),
-        status=_mapped(raw["status"].str.lower(), _STATUS),
+        status=raw["status"].map(status_of),
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
         performed_at=_times(raw["performed_at"], options.time_zone),
-        signed_at=_times(raw["signed_at"], options.time_zone),
+        signed_at=_signed(raw["signed_at"], options.time_zone),
         version=raw["version"].where(raw["version"] != "", "1"),
     )
     exams = exams.assign(
         patient_age_years=_ages(raw, exams["performed_at"]),
         is_chest=_chest(exams, options),
-        source_digest=[_digest(row) for row in raw.itertuples(index=False)],
+        source_digest=[_digest(row) for row in raw[list(_IDENTITY)].itertuples(index=False)],
     )
     reason = _reasons(raw, exams, options, seen)
     kept = exams[reason == ""].reset_index(drop=True)
@@ -113,7 +113,7 @@ def _reasons(
     raw: pd.DataFrame,
     exams: pd.DataFrame,
     options: IngestOptions,
-    seen: set[tuple[str, str, str]],
+    seen: set[str],
 ) -> pd.Series:
     performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
     latest = options.now + _DAY
@@ -125,8 +125,9 @@ def _reasons(
         "text_too_long": text.str.len() > options.max_text_characters,
         "nul_bytes": text.str.contains("\x00", regex=False),
         "unknown_modality": exams["modality"].isna(),
-        "unknown_status": exams["status"].isna(),
+        "unknown_status": exams["status"] == "",
         "bad_performed_at": performed.isna(),
+        "no_time_of_day": raw["performed_at"].str.strip().str.fullmatch(_DATE_ONLY),
         "bad_signed_at": signed.isna() & (raw["signed_at"].str.strip() != ""),
         "future_date": (performed > latest) | (signed > latest),
         "signed_before_performed": signed < performed - _HOUR,
@@ -139,11 +140,9 @@ def _reasons(
     return reason
 
 
-def _repeats(exams: pd.DataFrame, seen: set[tuple[str, str, str]]) -> pd.Series:
-    keys = list(zip(exams["accession"], exams["status"], exams["version"], strict=True))
-    repeated = exams.duplicated(["accession", "status", "version"])
-    repeated |= pd.Series([key in seen for key in keys], index=exams.index, dtype=bool)
-    seen.update(keys)
+def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
+    repeated = exams.duplicated("source_digest") | exams["source_digest"].isin(seen)
+    seen.update(exams["source_digest"])
     return repeated
 
 
@@ -159,6 +158,15 @@ def _times(values: pd.Series, zone: str) -> pd.Series:
     naive = pd.to_datetime(text.where(~aware), errors="coerce", format="ISO8601")
     local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
     return with_offset.fillna(local.dt.tz_convert("UTC")).dt.as_unit("us")
+
+
+def _signed(values: pd.Series, zone: str) -> pd.Series:
+    """Parse times of signing; a date without a time is taken as the end of that day.
+
+    Nothing that may have been signed after the CT then passes for what was said before it.
+    """
+    dated = values.str.strip().str.fullmatch(_DATE_ONLY)
+    return _times(values.mask(dated, values.str.strip() + "T23:59:59"), zone)
 
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
@@ -178,6 +186,4 @@ def _chest(exams: pd.DataFrame, options: IngestOptions) -> pd.Series:
 
 
 def _digest(row: tuple[object, ...]) -> str:
-    return hashlib.sha256(
-        "\x1f".join(map(str, row[:-1])).encode("utf-8", "surrogatepass")
-    ).hexdigest()
+    return hashlib.sha256("\x1f".join(map(str, row)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -19,6 +19,9 @@ import pandas as pd
 __all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
+_RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
+"""Of two versions signed at the same time, the later in this order is the later one."""
+_IN_TIME: Final = ["signed_at", "_rank", "exam_key"]
 _SECONDS_PER_HOUR: Final = 3600.0
 
 PAIR_COLUMNS: Final = (
@@ -42,12 +45,14 @@ class PairedExams:
     """The pairs, the fate of every X-ray study, and the flow diagram they add up to.
 
     ``pairs`` has one row per X-ray study and its CT; ``fates`` one row per X-ray study with the
-    step that left it out, or ``paired``.
+    step that left it out, or ``paired``; ``late_versions`` counts the signed versions of paired
+    X-rays that came after the CT was performed and were left out, addenda for the most part.
     """
 
     pairs: pd.DataFrame
     fates: pd.DataFrame
     flow: tuple[FlowStep, ...]
+    late_versions: int
 
 
 def pair(
@@ -73,6 +78,7 @@ def pair(
         Whether a preliminary read may serve where nothing was signed in time.
     """
     statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
+    exams = exams.assign(_rank=exams["status"].map(_RANK))
     studies = _studies(exams)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
     candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
@@ -85,11 +91,12 @@ def pair(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
         fates=fates,
         flow=_flow(exams, studies, fates),
+        late_versions=_late_versions(chosen, exams),
     )
 
 
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
-    ordered = exams.sort_values(["signed_at", "exam_key"], kind="stable")
+    ordered = exams.sort_values(_IN_TIME, kind="stable")
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", "patient_class", "age_band", "performed_month",
@@ -119,8 +126,9 @@ def _with_forecast(
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
     versions = exams.loc[
         (exams["modality"] == "XR") & exams["status"].isin(statuses) & exams["signed_at"].notna(),
-        ["study_code", "signed_at", "exam_key", "reader_code"],
-    ].sort_values(["signed_at", "exam_key"], kind="stable")
+        ["study_code", "signed_at", "exam_key", "reader_code", "_rank"],
+    ].sort_values(_IN_TIME, kind="stable")
+    versions = versions.drop(columns="_rank")
     versions = versions.rename(columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key"})
     after = candidates[candidates["interval_hours"] > 0].sort_values(
         ["ct_performed_at", "xr_study_code"], kind="stable"
@@ -137,11 +145,20 @@ def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFra
     """Attach the latest signed version of the CT's report."""
     versions = exams.loc[
         (exams["modality"] == "CT") & exams["status"].isin(_SIGNED),
-        ["study_code", "signed_at", "exam_key"],
-    ].sort_values(["signed_at", "exam_key"], kind="stable")
+        ["study_code", "signed_at", "exam_key", "_rank"],
+    ].sort_values(_IN_TIME, kind="stable")
     versions = versions.drop_duplicates("study_code", keep="last")
     versions = versions.rename(columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"})
-    return candidates.merge(versions.drop(columns="signed_at"), on="ct_study_code", how="left")
+    versions = versions.drop(columns=["signed_at", "_rank"])
+    return candidates.merge(versions, on="ct_study_code", how="left")
+
+
+def _late_versions(chosen: pd.DataFrame, exams: pd.DataFrame) -> int:
+    """Count versions of the paired X-rays signed after their CT was performed."""
+    after = chosen.loc[chosen["interval_hours"] > 0, ["xr_study_code", "ct_performed_at"]]
+    signed = exams.loc[exams["status"].isin(_SIGNED), ["study_code", "signed_at"]]
+    both = after.merge(signed, left_on="xr_study_code", right_on="study_code")
+    return int((both["signed_at"] > both["ct_performed_at"]).sum())
 
 
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:

@@ -148,6 +148,7 @@ def _pair_facts(key: str, paired: PairedExams) -> Facts:
     return {
         "key": key,
         "pairs": len(paired.pairs),
+        "late_versions": paired.late_versions,
         "flow": _flow_rows(paired.flow),
     }
 

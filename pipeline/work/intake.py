@@ -15,14 +15,15 @@ from pipeline.deidentify import LeakScan
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.sources import digest
 from pipeline.site import Site
-from pipeline.stages.clean import Codes, clean, known_identifiers
+from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
 from pipeline.stages.ingest import IngestOptions, validate
 
 __all__ = ["clean_shard", "ingest_source", "register"]
 
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
-    "referring_name", "phone", "patient_birth_date", "preliminary_author",
+    "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",
+    "relative_names", "other_ids",
 )  # fmt: skip
 
 Facts = dict[str, Any]
@@ -71,9 +72,10 @@ def register(config: str, shards: list[str]) -> int:
     ]
     with site.open_vault(read_only=False) as vault:
         for shard in todo:
-            columns = ["accession", "patient_id", "reader_id"]
+            columns = ["accession", "patient_id", "reader_id", "status", "source_digest"]
             exams = site.workspace.read("raw", "exams", [shard], columns=columns)
             vault.codes("study", _distinct(exams["accession"]))
+            vault.codes("exam", exam_identifiers(exams))
             vault.codes("reader", _distinct(exams["reader_id"]))
             vault.codes("patient", patients := _distinct(exams["patient_id"]))
             vault.shift_days(patients)
@@ -116,7 +118,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         max_text_characters=settings.max_text_characters,
         chest_codes=site.chest_codes,
     )
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[str] = set()
     for batch in site.formats.read(path):
         yield validate(batch, source=path.name, options=checks, seen=seen)
 
@@ -141,6 +143,7 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
         patients = exams["patient_id"].tolist()
         return Codes(
             study=vault.codes("study", exams["accession"].tolist()),
+            exam=vault.codes("exam", exam_identifiers(exams)),
             patient=vault.codes("patient", patients),
             reader=vault.codes("reader", exams["reader_id"].tolist()),
             shift_days=vault.shift_days(patients),

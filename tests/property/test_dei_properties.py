@@ -11,7 +11,7 @@ from extraction import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
-from pipeline.formats.hl7v2.text import unescaped
+from pipeline.formats.hl7v2.separators import unescaped
 from pipeline.formats.rows import SetAside
 
 CLEANER = Deidentifier()

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.hl7v2 import Hl7Options, read
-from pipeline.formats.hl7v2.text import unescaped
+from pipeline.formats.hl7v2.separators import unescaped
 
 HEAD = "MSH|^~\\&|RIS|NORTHMOOR|X|Y|20260301120000||ORU^R01|{control}|P|2.7"
 PID = "PID|1||M1^^^NM^MR~E2^^^EP^MRN||DOE^JANE^Q||19500415|F"
@@ -80,7 +80,7 @@ def test_batch_headers_are_no_messages(tmp_path: Path) -> None:
     path = write(tmp_path, "FHS|^~\\&|X\rBHS|^~\\&|X\r", message(), "BTS|1\rFTS|1\r")
     assert len(exams(path)) == 1
     assert exams(path)["text"].item() == "\n".join(TEXT)
-    assert reasons(path) == ["no_header"]
+    assert reasons(path) == []
 
 
 def test_shuffled_observations_give_the_same_exam(tmp_path: Path) -> None:
@@ -165,7 +165,8 @@ def test_status_falls_back_to_the_observations(tmp_path: Path) -> None:
 
 def test_a_message_without_text_is_set_aside(tmp_path: Path) -> None:
     pointer = message(lines=[]) + "OBX|1|RP|1||ACC77^X||||||F\r"
-    assert reasons(write(tmp_path, message(lines=[]), pointer)) == ["no_report_text"] * 2
+    found = reasons(write(tmp_path, message(lines=[]), pointer))
+    assert found == ["no_report_text", "only_attachment"]
 
 
 @pytest.mark.parametrize(

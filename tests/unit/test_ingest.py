@@ -45,7 +45,7 @@ def exports(tmp_path: Path, *rows: dict[str, str]) -> Path:
 def ingested(
     tmp_path: Path, *rows: dict[str, str], **more: object
 ) -> tuple[pd.DataFrame, list[tuple[int, str]]]:
-    seen: set[tuple[str, str, str]] = set()
+    seen: set[str] = set()
     batches = [
         validate(batch, source="exams.csv", options=options(**more), seen=seen)
         for batch in read(exports(tmp_path, *rows), TableOptions(batch_rows=2))

@@ -20,7 +20,9 @@ from pipeline.formats.rows import Row, SetAside, batches
 
 __all__ = ["FhirOptions", "read"]
 
-_SUFFIXES: Final = (".ndjson", ".json", ".jsonl")
+_SUFFIXES: Final = tuple(
+    kind + end for kind in (".ndjson", ".json", ".jsonl") for end in ("", ".gz")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,11 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
 
 def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
     folder = source if source.is_dir() else source.parent
-    beside = sorted(p for p in folder.iterdir() if p.suffix in _SUFFIXES) if folder.is_dir() else []
+    beside = (
+        sorted(p for p in folder.iterdir() if p.name.lower().endswith(_SUFFIXES))
+        if folder.is_dir()
+        else []
+    )
     if source.is_dir():
         return beside, beside
     if not source.is_file():

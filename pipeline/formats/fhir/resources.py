@@ -1,78 +1,118 @@
 """The resources that reports point at: patients, practitioners, orders; read tolerantly.
 
 A resource may be referred to before it is read and from another file, so all of them are gathered
-first, from the source and from the files beside it. Nothing is validated here beyond being JSON:
-real exports leave out what the standard asks for.
+first, from the source and from the files beside it; a contained one is seen by its report alone.
+Nothing is validated here beyond being JSON: real exports leave out what the standard asks for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from pipeline.files import opened
+
 __all__ = ["KINDS", "Directory", "Resource", "items", "resources_of", "text_of"]
 
 Resource: TypeAlias = Mapping[str, Any]
-KINDS: Final = ("Patient", "Practitioner", "PractitionerRole", "ServiceRequest")
-_MAX_LINE: Final = 64 * 2**20
+KINDS: Final = (
+    "Patient", "Practitioner", "PractitionerRole", "ServiceRequest", "Organization", "Encounter",
+    "ImagingStudy", "RelatedPerson",
+)  # fmt: skip
+"""What reports point at; a row of one of these is neither an exam nor set aside."""
+_MAX_BYTES: Final = 64 * 2**20
+_URL: Final = "_fullUrl"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Directory:
-    """Resources by ``Type/id``."""
+    """Resources by ``Type/id``, by the address of their bundle entry, or by ``#id``."""
 
     by_reference: dict[str, Resource] = field(default_factory=dict)
 
     def add(self, resource: Resource) -> None:
         """Keep a resource that reports may point at."""
         kind, identifier = text_of(resource, "resourceType"), text_of(resource, "id")
-        if kind in KINDS and identifier:
+        if kind not in KINDS:
+            return
+        if identifier:
             self.by_reference[f"{kind}/{identifier}"] = resource
+        if text_of(resource, _URL):
+            self.by_reference[text_of(resource, _URL)] = resource
+
+    def within(self, report: Resource) -> Directory:
+        """Give the directory as a report sees it, with what it contains."""
+        contained = {f"#{text_of(each, 'id')}": each for each in items(report, "contained")}
+        return Directory({**self.by_reference, **contained}) if contained else self
 
     def get(self, reference: str) -> Resource:
-        """Give the resource of a relative or absolute reference, or an empty one."""
-        return self.by_reference.get("/".join(reference.split("/_history")[0].split("/")[-2:]), {})
+        """Give the resource of a reference of any form, or an empty one."""
+        plain = reference.split("/_history")[0]
+        short = "/".join(plain.split("/")[-2:])
+        return self.by_reference.get(plain) or self.by_reference.get(short) or {}
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
-    """Yield each line's resource, or the reason why it has none; a bundle gives all its entries."""
-    raw = path.read_bytes() if path.suffix == ".json" else None
-    lines: Iterator[bytes] | Sequence[bytes] = [raw] if raw is not None else _lines(path)
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        if len(line) > _MAX_LINE:
-            yield number, "resource_too_long"
-            continue
-        try:
-            found = json.loads(line.decode("utf-8-sig"))
-        except (ValueError, RecursionError):
-            yield number, "not_json"
-            continue
-        if not isinstance(found, dict):
-            yield number, "not_a_resource"
-            continue
-        for resource in _entries(found):
-            yield number, resource
+    """Yield each resource, or the reason why there is none; a bundle gives all its entries.
+
+    A ``.json`` file holds one resource, a list of them, or, as some exports do, one a line.
+    """
+    with opened(path) as handle:
+        if path.name.removesuffix(".gz").endswith(".json"):
+            whole = handle.read(_MAX_BYTES + 1)
+            if len(whole) <= _MAX_BYTES and isinstance(found := _parsed(whole), dict | list):
+                yield from ((1, each) for each in _entries(found))
+                return
+            handle.seek(0)
+        number = 0
+        while line := handle.readline(_MAX_BYTES + 1):
+            number += 1
+            if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
+                yield number, "resource_too_long"
+                _skip_line(handle)
+            elif line.strip():
+                found = _parsed(line)
+                yield from ((number, each) for each in _entries(found))
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as handle:
-        while line := handle.readline(_MAX_LINE + 2):
-            yield line
+def _skip_line(handle: Any) -> None:
+    while (rest := handle.readline(_MAX_BYTES)) and not rest.endswith(b"\n"):
+        pass
 
 
-def _entries(found: dict[str, Any]) -> Iterator[Resource]:
-    if found.get("resourceType") != "Bundle":
+def _parsed(content: bytes) -> object:
+    """Parse JSON; text that is none gives None, lone surrogates become the replacement sign."""
+    try:
+        text = content.decode("utf-8-sig", errors="replace")
+        found: object = json.loads(text)
+        if "\\ud" in text or "\\uD" in text:
+            clean = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
+            found = json.loads(clean)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _entries(found: object) -> Iterator[Resource | str]:
+    if found is None:
+        yield "not_json"
+    elif isinstance(found, list) and any(isinstance(each, dict) for each in found):
+        for each in found:
+            yield from _entries(each)
+    elif not isinstance(found, dict):
+        yield "not_a_resource"
+    elif found.get("resourceType") != "Bundle":
         yield found
-        return
-    for entry in items(found, "entry"):
-        resource = entry.get("resource")
-        if isinstance(resource, dict):
-            yield resource
+    else:
+        for entry in items(found, "entry"):
+            resource = entry.get("resource")
+            if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
+                yield from _entries(resource)
+            elif isinstance(resource, dict):
+                yield {**resource, _URL: text_of(entry, "fullUrl")}
 
 
 def items(resource: Resource, name: str) -> list[dict[str, Any]]:
@@ -84,6 +124,8 @@ def items(resource: Resource, name: str) -> list[dict[str, Any]]:
 
 
 def text_of(resource: Resource, name: str) -> str:
-    """Give a text, or '' where there is none."""
+    """Give a text, or '' where there is none; a whole number is taken as it is written."""
     found = resource.get(name)
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found) if abs(found) < 10**30 else ""
     return found.strip() if isinstance(found, str) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,24 +10,27 @@ from typing import Final
 import hl7
 
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.fields import FieldMap, Head, Place, iso_time, person
+from pipeline.formats.hl7v2.fields import (
+    FieldMap,
+    Head,
+    Place,
+    iso_time,
+    numbers_of,
+    patient_id,
+)
+from pipeline.formats.hl7v2.orders import Order, orders
+from pipeline.formats.hl7v2.separators import Separators
 from pipeline.formats.hl7v2.text import Observations, observations
-from pipeline.formats.people import Person, signer
+from pipeline.formats.people import signer
 from pipeline.formats.rows import SetAside
+from pipeline.formats.values import modality_of, status_of
 
 __all__ = ["MessageOptions", "exams"]
 
-_HEAD: Final = frozenset({"MSH", "PID", "PV1", "ORC"})
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
-_ORU: Final = ("ORU^R01", "ORU")
-_STATUS: Final[Mapping[str, str]] = {
-    "f": "final", "final": "final", "p": "prelim", "prelim": "prelim", "preliminary": "prelim",
-    "wet read": "prelim", "r": "prelim", "c": "corrected", "corrected": "corrected",
-    "a": "addendum", "addendum": "addendum",
-}  # fmt: skip
-_MODALITY_WORD: Final = re.compile(r"\b(XR|CR|DX|CT|MR|MRI|US|NM|PET|MG|FL|IR)\b")
-_FILM: Final = re.compile(r"\b(?:\d view|x-?ray|radiograph|views?|cxr)\b", re.IGNORECASE)
+_ORU: Final = "ORU"
+_MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
     text = framing.decoded(raw, options.encoding)
     if text is None:
-        return [SetAside("undecodable", "neither UTF-8 nor the configured encoding")]
+        return [SetAside("undecodable", "neither UTF-8 nor the declared or configured encoding")]
     lines = framing.segments(text)
     if not lines or not lines[0].startswith("MSH") or len(lines[0]) < 8:
         return [SetAside("no_header", "no MSH segment")]
@@ -70,32 +72,40 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
 
 
 def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[str, str] | SetAside]:
-    bar, caret, tilde = lines[0][3], lines[0][4], lines[0][5]
-    kind = "".join(lines[0].split(bar)[8:9])
-    if not kind.replace(caret, "^").startswith(_ORU):
+    separators = Separators.of(lines[0])
+    kind = "".join(lines[0].split(separators.field)[8:9])
+    if kind.split(separators.component)[0].strip().upper() != _ORU:
         yield SetAside("not_oru_r01", "another type of message")
         return
-    common = [line for line in lines if line[:3] in _HEAD]
-    groups = _orders(lines)
-    shared = [line for _, observed in groups for line in observed]
-    for order, own in groups:
-        found = observations(own or shared, separators=bar + caret + tilde)
-        if not found.text.strip():
-            yield SetAside("no_report_text", "no OBX segment with text")
+    found = orders(lines)
+    heads = [Head(order.segments, separators) for order in found]
+    kinds = [_modality(head, options) for head in heads]
+    for at, head in enumerate(heads):
+        report = observations(_observed(found, kinds, at), separators)
+        if report.text.strip():
+            head.add(report.rows)
+            yield _exam(head, report, options)
+        elif report.only_attachment:
+            yield SetAside("only_attachment", "a pointer, or a document that is no text")
         else:
-            yield _exam(Head([*common, order], found.first), found, options)
+            yield SetAside("no_report_text", "no OBX segment with text")
 
 
-def _orders(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
-    groups: list[tuple[str, list[str]]] = []
-    early: list[str] = []
-    for line in lines:
-        if line.startswith("OBR"):
-            groups.append((line, early))
-            early = []
-        elif line.startswith("OBX"):
-            (groups[-1][1] if groups else early).append(line)
-    return groups
+def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence[str]:
+    """Give an order's observations; one without any shares those of a neighbour like it.
+
+    One report may answer several orders of a patient: it then stands behind the last of them, or
+    behind the first. An order of another modality shares nothing.
+    """
+    if found[at].observed:
+        return found[at].observed
+    order = [*range(at + 1, len(found)), *range(at - 1, -1, -1)]
+    like = (
+        found[i].observed
+        for i in order
+        if found[i].observed and found[i].patient == found[at].patient and kinds[i] == kinds[at]
+    )
+    return next(like, ())
 
 
 def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[str, str]:
@@ -105,16 +115,22 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
         next((t for t in map(iso_time, _values(head, places[name])) if t), "")
         for name in ("performed_at", "signed_at", "patient_birth_date")
     )
-    status = _status(plain["status"], found)
-    referring, _ = _first_person(head, places["referring_name"], None)
+    status = _status(head.first(places["status"]), found)
+    referring = next(head.people(places["referring_name"]), None)
     version = f"{signed or 'undated'}.{_digest(found.text)}"
     return {
         **plain,
         **_reader(head, found.text, places),
-        "patient_id": _patient_id(head, options),
-        "referring_name": referring.name if referring else "",
+        **{name: ";".join(head.all(places[name])) for name in ("patient_name", "relative_names")},
+        "phone": numbers_of(head.all(places["phone"])),
+        "other_ids": numbers_of(head.all(places["other_ids"])),
+        "staff_names": ";".join(
+            dict.fromkeys(p.name for p, _ in head.people(places["staff_names"]) if p.family)
+        ),
+        "patient_id": patient_id(head, places["patient_id"], options.patient_authority),
+        "referring_name": referring[0].name if referring else "",
         "exam_id": f"{plain['accession']}/{status}/{version}",
-        "modality": _modality(plain, options),
+        "modality": _modality(head, options),
         "performed_at": performed,
         "signed_at": signed,
         "patient_birth_date": born[:10],
@@ -132,61 +148,42 @@ def _values(head: Head, places: Sequence[Place | str]) -> Iterator[str]:
 def _reader(head: Head, text: str, places: Mapping[str, tuple[Place | str, ...]]) -> dict[str, str]:
     """Attribute the report: the first place that names someone, checked against the signature."""
     signed = signer(text)
-    reader, source = _first_person(head, places["reader"], signed)
-    first, _ = _first_person(head, places["preliminary_author"], None)
-    conflict = reader is not None and signed is not None and not reader.is_same(signed)
+    reader, source = None, ""
+    for place in places["reader"]:
+        if isinstance(place, Place):
+            named = next(head.people([place]), None)
+            reader, source = (named[0], f"{place.segment}-{place.field}") if named else (None, "")
+        elif signed is not None:
+            reader, source = signed, "text"
+        if reader is not None:
+            break
+    first = next(head.people(places["preliminary_author"]), None)
+    conflict = reader and signed and reader.family and not reader.is_same(signed)
     return {
         "reader_id": reader.key if reader else "",
         "reader_name": reader.name if reader else "",
         "reader_source": source,
-        "reader_conflict": "1" if conflict and reader and reader.family else "",
-        "preliminary_author": first.key
-        if first and (not reader or first.key != reader.key)
+        "reader_conflict": "1" if conflict else "",
+        "preliminary_author": first[0].key
+        if first and (not reader or first[0].key != reader.key)
         else "",
     }
 
 
-def _first_person(
-    head: Head, places: Sequence[Place | str], signed: Person | None
-) -> tuple[Person | None, str]:
-    for place in places:
-        if not isinstance(place, Place):
-            if signed is not None:
-                return signed, "text"
-            continue
-        for components in head.repetitions(place):
-            found = person(components)
-            if found is not None:
-                return found, f"{place.segment}-{place.field}"
-    return None, ""
-
-
-def _patient_id(head: Head, options: MessageOptions) -> str:
-    places = options.fields.places["patient_id"]
-    if options.patient_authority:
-        for place in places:
-            if isinstance(place, Place):
-                for components in head.repetitions(place):
-                    if "".join(components[3:4]).split("&")[0] == options.patient_authority:
-                        return components[0].strip()
-    return head.first(places)
-
-
 def _status(raw: str, found: Observations) -> str:
-    status = _STATUS.get(raw.strip().casefold(), raw)
+    """Give our word for the status, or theirs where it is none we know."""
+    status = status_of(raw) or raw
     return "addendum" if found.has_addendum and status == "final" else status
 
 
-def _modality(plain: Mapping[str, str], options: MessageOptions) -> str:
-    mapped = options.exam_codes.get(plain["exam_code"])
-    if mapped:
-        return mapped
-    word = _MODALITY_WORD.search(plain["exam_name"].upper()) or _MODALITY_WORD.fullmatch(
-        plain["modality"].upper()
-    )
-    if word:
-        return word.group(1)
-    return "XR" if _FILM.search(plain["exam_name"]) else plain["modality"]
+def _modality(head: Head, options: MessageOptions) -> str:
+    places = options.fields.places
+    mapped = options.exam_codes.get(head.first(places["exam_code"]))
+    stated = head.first(places["modality"])
+    named = modality_of(head.first(places["exam_name"]))
+    if mapped or named:
+        return mapped or named
+    return stated.upper() if stated.upper() in _MODALITIES else stated
 
 
 def _age(born: str, performed: str) -> str:
@@ -197,10 +194,7 @@ def _age(born: str, performed: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-_PLAIN: Final = (
-    "accession", "patient_name", "phone", "patient_class", "site", "exam_code", "exam_name",
-    "modality", "status",
-)  # fmt: skip
+_PLAIN: Final = ("accession", "patient_class", "site", "exam_code", "exam_name")

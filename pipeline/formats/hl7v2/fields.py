@@ -8,7 +8,7 @@ disagree on where the interpreter, the exam's time and the status are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -16,16 +16,26 @@ from typing import Final
 import hl7
 
 from pipeline.errors import ConfigurationError
-from pipeline.formats.people import Person
+from pipeline.formats.hl7v2.separators import Separators, unescaped
+from pipeline.formats.people import Person, person_from_text
 
-__all__ = ["DEFAULT_FIELDS", "FieldMap", "Head", "Place", "iso_time", "person"]
+__all__ = [
+    "DEFAULT_FIELDS",
+    "FieldMap",
+    "Head",
+    "Place",
+    "iso_time",
+    "numbers_of",
+    "patient_id",
+    "person",
+]
 
 DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "accession": "OBR-3.1, ORC-3.1",
     "patient_id": "PID-3.1, PID-2.1, PID-4.1",
-    "patient_name": "PID-5",
+    "patient_name": "PID-5, PID-9",
     "patient_birth_date": "PID-7.1",
-    "phone": "PID-13.1",
+    "phone": "PID-13.1, PID-14.1, NK1-5.1",
     "patient_class": "PV1-2.1",
     "site": "MSH-4.1",
     "exam_code": "OBR-4.1",
@@ -33,16 +43,35 @@ DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "modality": "OBR-24.1",
     "performed_at": "OBR-7.1, OBR-6.1, OBR-22.1",
     "signed_at": "OBR-22.1, MSH-7.1",
-    "reader": "OBR-32, OBR-33, text",
+    "reader": "OBR-32, OBR-33, text, OBX-16",
     "preliminary_author": "OBR-33",
     "referring_name": "OBR-16, ORC-12, PV1-8",
+    "staff_names": "PV1-7, PV1-8, PV1-9, PV1-17, OBR-10, OBR-16, OBR-28, OBR-32, OBR-33, OBR-34, "
+    "OBR-35, ORC-10, ORC-11, ORC-12, OBX-16",
+    "relative_names": "NK1-2, PID-6, GT1-3",
+    "other_ids": "PID-2.1, PID-3.1, PID-4.1, PID-18.1, PID-19.1, PV1-19.1, OBR-2.1, ORC-2.1, "
+    "ORC-3.1, OBR-3.1, ZDS-1.1",
     "status": "OBR-25.1, OBX-11.1",
 }
-"""Our column → places, most trusted first; ``text`` is the report's signature."""
+"""Our column → places, most trusted first; ``text`` is the report's signature.
+
+Of `patient_name`, `phone`, `staff_names`, `relative_names` and `other_ids` every place counts, with
+all its repetitions: they are what de-identification looks for in the text.
+"""
 
 _PLACE: Final = re.compile(r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?")
-_TIME: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:\.\d{1,6})?([+-]\d{4})?$")
-_NOBODY: Final = ("unk", "none", "n/a", "null", "test", "undefined")
+_TIME: Final = re.compile(
+    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:\.\d{1,6})?([+-]\d{4})?$"
+)
+_NOBODY: Final = frozenset(
+    {"unk", "unknown", "none", "n/a", "na", "null", "test", "undefined", "unassigned", '""'}
+)
+_NULL: Final = '""'
+_SUB: Final = "\x1f"
+_NAME_PARTS: Final = 5
+_OWN_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN", "PN"})
+"""Types of a PID-3 repetition that are no medical record number."""
+_MIN_DIGITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,72 +113,142 @@ class FieldMap:
 class Head:
     """The administrative segments of one order of a message, read without ever failing."""
 
-    def __init__(self, segments: Sequence[str], first_observation: str) -> None:
-        parsed = hl7.parse("\r".join(segments))
-        self._segments = {str(segment[0][0]): segment for segment in reversed(parsed)}
-        if first_observation:
-            header = segments[0]
-            self._segments["OBX"] = hl7.parse(f"{header}\r{first_observation}")[1]
+    def __init__(self, segments: Sequence[str], separators: Separators) -> None:
+        self._separators = separators
+        self._header = segments[0]
+        self._segments: dict[str, list[hl7.Segment]] = {}
+        self.add(segments[1:])
+        self._segments["MSH"] = [hl7.parse(self._header)[0]]
+
+    def add(self, segments: Sequence[str]) -> None:
+        """Take further segments in."""
+        for segment in hl7.parse("\r".join((self._header, *segments)))[1:]:
+            self._segments.setdefault(str(segment[0][0]), []).append(segment)
 
     def repetitions(self, place: Place) -> Iterator[list[str]]:
-        """Yield each repetition of a field as its components, first subcomponents only."""
-        segment = self._segments.get(place.segment)
-        if segment is None or place.field >= len(segment):
-            return
-        for repetition in segment[place.field]:
-            if isinstance(repetition, str):
-                yield [repetition]
-            else:
-                yield [_first(component) for component in repetition]
+        """Yield each repetition of a field as its components, in every segment of that name.
+
+        Escapes are decoded and nulls are empty. Subcomponents stay joined, by a control character
+        that no text holds.
+        """
+        for segment in self._segments.get(place.segment, ()):
+            if place.field >= len(segment):
+                continue
+            for repetition in segment[place.field]:
+                parts = [repetition] if isinstance(repetition, str) else repetition
+                yield [self._component(part) for part in parts]
 
     def value(self, place: Place) -> str:
         """Give the first repetition that is not empty; a whole field keeps its carets."""
+        return next(self.values(place), "")
+
+    def values(self, place: Place) -> Iterator[str]:
+        """Give every repetition that is not empty."""
         for components in self.repetitions(place):
             if place.component == 0:
-                found = "^".join(components).rstrip("^ ")
+                found = "^".join(components[:_NAME_PARTS]).rstrip("^ ")
             else:
                 found = "".join(components[place.component - 1 : place.component])
             if found.strip():
-                return found.strip()
-        return ""
+                yield found.strip().replace(_SUB, "&")
 
     def first(self, places: Sequence[Place | str]) -> str:
         """Give the first place that holds anything."""
-        found = (self.value(place) for place in places if isinstance(place, Place))
-        return next((value for value in found if value and value != '""'), "")
+        return next(self._all(places), "")
+
+    def all(self, places: Sequence[Place | str]) -> list[str]:
+        """Give everything that any of the places holds, each once."""
+        return list(dict.fromkeys(self._all(places)))
+
+    def people(self, places: Sequence[Place | str]) -> Iterator[tuple[Person, Place]]:
+        """Yield everyone whom the places name."""
+        for place in places:
+            if isinstance(place, Place):
+                for components in self.repetitions(place):
+                    found = person(components)
+                    if found is not None:
+                        yield found, place
+
+    def _all(self, places: Sequence[Place | str]) -> Iterator[str]:
+        return (v for place in places if isinstance(place, Place) for v in self.values(place))
+
+    def _component(self, component: object) -> str:
+        parts = [component] if isinstance(component, str) else [str(part) for part in component]  # type: ignore[attr-defined]
+        decoded = [unescaped(part, self._separators) for part in parts]
+        return _SUB.join("" if part.strip() == _NULL else part for part in decoded)
+
+
+def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> str:
+    """Choose among the patient's numbers: the authority's, else the first that is a record number.
+
+    A PID-3 repetition may be a social security or an account number (its fifth component says so).
+    """
+    candidates = [
+        (components, place)
+        for place in places
+        if isinstance(place, Place)
+        for components in head.repetitions(place)
+        if components and components[0].strip()
+    ]
+    if authority:
+        for components, _ in candidates:
+            if "".join(components[3:4]).split(_SUB)[0] == authority:
+                return components[0].strip()
+    for components, place in candidates:
+        found = "".join(components[max(place.component, 1) - 1 : max(place.component, 1)]).strip()
+        if found and "".join(components[4:5]).strip().upper() not in _OWN_NUMBER:
+            return found
+    return ""
+
+
+def numbers_of(values: Iterable[str]) -> str:
+    """Join those values that have digits enough to be looked for in a text."""
+    long = (v for v in values if sum(c.isdigit() for c in v) >= _MIN_DIGITS)
+    return ";".join(v.replace(";", " ") for v in long)
 
 
 def person(components: Sequence[str]) -> Person | None:
     """Read a person's field (id, family, given, middle); placeholders are nobody."""
     padded = [*(part.strip() for part in components), "", "", ""]
     identifier, family, given = padded[:3]
-    if "&" in identifier:
-        identifier, family, given = [*identifier.split("&"), "", ""][:3]
-    if family.casefold().startswith(_NOBODY):
+    if _SUB in identifier:
+        identifier, family, given = [*identifier.split(_SUB), "", ""][:3]
+    family = family.split(_SUB)[0]
+    if family.casefold() in _NOBODY:
         family = given = ""
+    if identifier.casefold() in _NOBODY:
+        identifier = ""
+    if not family and "," in identifier and not any(c.isdigit() for c in identifier):
+        return person_from_text(identifier)
     if not family and identifier.replace(" ", "").isalpha():
         return None
     return Person(identifier, family, given) if identifier or family else None
 
 
 def iso_time(stamp: str) -> str:
-    """Turn an HL7 time into ISO 8601, with its offset if it has one; '' if it is no time."""
+    """Turn an HL7 time into ISO 8601, with its offset if it has one; '' if it is no time.
+
+    A stamp without a time of day stays a date: nothing is said about when on that day.
+    """
     match = _TIME.match(stamp.strip())
     if match is None:
-        return ""
+        return _iso_already(stamp.strip())
     year, month, day, hour, minute, second, offset = match.groups()
     written = f"{year}-{month}-{day}T{hour or '00'}:{minute or '00'}:{second or '00'}"
     written += f"{offset[:3]}:{offset[3:]}" if offset else ""
     try:
-        return datetime.fromisoformat(written).isoformat()
+        found = datetime.fromisoformat(written).isoformat()
     except ValueError:
         return ""
+    return found if hour else found[:10]
 
 
-def _first(component: object) -> str:
-    if isinstance(component, str):
-        return component
-    return "&".join(str(part) for part in component)  # type: ignore[attr-defined]
+def _iso_already(stamp: str) -> str:
+    """Accept what is ISO 8601 with a time of day, as some senders write it."""
+    try:
+        return datetime.fromisoformat(stamp).isoformat() if len(stamp) > 10 else ""
+    except ValueError:
+        return ""
 
 
 def _is_place(part: str) -> bool:

@@ -1,7 +1,8 @@
 r"""Bytes of a feed → messages: MLLP or not, \\r or \\n or both, batch headers, one or many a file.
 
 A message begins at a line that begins with ``MSH`` and a separator. Files are read in blocks, so
-memory does not grow with the file; a message over the cap is cut off and says so.
+memory does not grow with the file; a message over the cap is cut off and says so. Files of UTF-16
+(by their byte order mark) and gzip are read as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from pipeline.files import opened
+from pipeline.formats.hl7v2.separators import Separators, declared_encoding
+
 __all__ = ["MAX_MESSAGE_BYTES", "decoded", "messages", "segments"]
 
 MAX_MESSAGE_BYTES: Final = 8 * 2**20
@@ -20,14 +24,23 @@ _HEADER: Final = re.compile(rb"MSH(?=[^A-Za-z0-9\s])")
 _HEADER_BYTES: Final = 16
 _LINE_ENDS: Final = (b"\r", b"\n", b"\x0b", b"\x1c")
 _BLANK: Final = b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"
-_SEGMENT: Final = re.compile(r"[A-Z][A-Z0-9]{2}(?:[^A-Za-z0-9\s]|$)")
+_NAME: Final = re.compile(r"[A-Z][A-Z0-9]{2}")
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
+_BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x0b\x1c\s]*)+")
+_ESCAPE_DRIVEN: Final = "iso2022"
 
 
 def messages(path: Path) -> Iterator[bytes]:
-    """Yield each message's bytes; what stands before the first header comes as one of its own."""
+    """Yield each message's bytes; what stands before the first header comes as one of its own.
+
+    Batch headers and trailers between messages are no messages.
+    """
+    return (found for found in _pieces(path) if not _BATCH_ONLY.fullmatch(found.strip(_BLANK)))
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
     buffer, scanned = b"", 0
-    with path.open("rb") as handle:
+    with opened(path) as handle:
         while block := handle.read(_BLOCK):
             buffer += block
             starts = [0, *_headers(buffer, scanned)]
@@ -52,11 +65,19 @@ def _headers(buffer: bytes, scanned: int) -> Iterator[int]:
 
 
 def decoded(message: bytes, encoding: str) -> str | None:
-    """Decode a message as UTF-8, the site's encoding or cp1252; None if it is none of them."""
-    for name in ("utf-8", encoding, "cp1252"):
+    """Decode a message; None if no encoding fits.
+
+    UTF-8 comes first because what decodes as UTF-8 by chance is rare and wrong declarations are
+    not; then what MSH-18 declares, the site's encoding, and cp1252.
+    """
+    declared = declared_encoding(message.lstrip(_BLANK)[:4096].split(b"\r")[0].split(b"\n")[0])
+    order = ["utf-8", declared, encoding, "cp1252"]
+    if declared.startswith(_ESCAPE_DRIVEN):
+        order.insert(0, declared)
+    for name in filter(None, order):
         try:
             return message.decode(name)
-        except UnicodeDecodeError:
+        except (UnicodeError, LookupError):
             continue
     return None
 
@@ -65,11 +86,15 @@ def segments(message: str) -> list[str]:
     """Split a message into segments; a line that is none continues the one before it."""
     text = message.replace("\r\n", "\r").replace("\n", "\r")
     found: list[str] = []
+    bar, broken = "|", "\\.br\\"
     for line in text.strip("\r\x0b\x1c\x00 \t\ufeff").split("\r"):
         cleaned = line.strip("\x0b\x1c\x00")
-        if _SEGMENT.match(cleaned):
+        if not found and cleaned.startswith("MSH"):
+            separators = Separators.of(cleaned)
+            bar, broken = separators.field, f"{separators.escape}.br{separators.escape}"
+        if _NAME.match(cleaned) and cleaned[3:4] in ("", bar):
             if not cleaned.startswith(_BATCH):
                 found.append(cleaned)
         elif found and cleaned:
-            found[-1] += "\\.br\\" + cleaned
+            found[-1] += broken + cleaned
     return found

@@ -1,95 +1,120 @@
 """Observation segments → the report: one line each, ``~`` blobs, escapes, sections, status.
 
 Segments are put in the order of their set-ID where all have one, so that a shuffled feed gives the
-same text. Escapes are decoded after splitting. Pointers (RP), encapsulated data (ED) and coded
-results are no text.
+same text. Escapes are decoded after splitting. Text encapsulated in ``ED`` is read; pointers (RP),
+other attachments and coded results are no text, and rows that were deleted or posted as wrong
+(OBX-11 D, W, X) are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["Observations", "observations", "unescaped"]
+from pipeline.formats.attachments import attached_text, decoded_base64
+from pipeline.formats.hl7v2.separators import Separators, unescaped
+from pipeline.formats.values import status_of
 
-_TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT"})
+__all__ = ["Observations", "observations"]
+
+_TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
+_ATTACHMENTS: Final = frozenset({"ED", "RP"})
+_GONE: Final = frozenset({"D", "W", "X"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
-_SECTIONS: Final = {
-    "IMP": "IMPRESSION:",
-    "ADT": "ADDENDUM:",
-    "ADN": "ADDENDUM:",
-    "ADM": "ADDENDUM:",
-}
-_ADDENDA: Final = frozenset({"ADT", "ADN", "ADM"})
-_ESCAPE: Final = re.compile(r"\\([^\\\r\n]{0,80})\\")
-_PLAIN: Final = {"T": "&", "S": "^", "F": "|", "R": "~", "E": "\\", "H": "", "N": ""}
+_SECTIONS: Final[Mapping[str, str]] = {
+    "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:",
+    "IMP": "IMPRESSION:", "19005-8": "IMPRESSION:",
+    "ADT": "ADDENDUM:", "ADN": "ADDENDUM:", "ADM": "ADDENDUM:", "55107-7": "ADDENDUM:",
+}  # fmt: skip
+"""OBX-3 suffix or LOINC code → heading."""
+_FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
+_TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
+    "xml": "text/xml", "txt": "text/plain", "octet-stream": ""}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Observations:
-    """The report of one order, whether it holds an addendum, and its first segment."""
+    """The report of one order.
+
+    Attributes
+    ----------
+    text
+        The report; '' where no row holds text.
+    has_addendum
+        Whether a row is an addendum.
+    rows
+        What the rows that were used say beside their text, each once; the furthest status first,
+        so that it speaks for the report.
+    only_attachment
+        Whether there is no text but an attachment that is none, or a pointer.
+    """
 
     text: str
     has_addendum: bool
-    first: str
+    rows: tuple[str, ...]
+    only_attachment: bool
 
 
-def observations(lines: Sequence[str], *, separators: str) -> Observations:
-    """Build the report of one order from its observation segments.
-
-    Parameters
-    ----------
-    lines
-        ``OBX`` segments as they came.
-    separators
-        The message's field, component and repetition separators, in this order.
-    """
-    bar, caret, tilde = tuple(separators)
-    rows = _ordered([line.split(bar) for line in lines])
+def observations(lines: Sequence[str], separators: Separators) -> Observations:
+    """Build the report of one order from its ``OBX`` segments as they came."""
+    rows = _ordered([line.split(separators.field) for line in lines])
+    used = [row for row in rows if _cell(row, 11).strip().upper() not in _GONE]
     parts: list[str] = []
-    section, addendum = "", False
-    for row in rows:
-        if _cell(row, 2).strip().upper() not in _TEXT_TYPES:
+    section, addendum, attachments = "", False, 0
+    for row in used:
+        kind = _cell(row, 2).strip().upper()
+        attachments += kind in _ATTACHMENTS
+        text = _text(row, kind, separators)
+        if text is None:
             continue
-        suffix = _cell(row, 3).split(caret)[0].rpartition("&")[2].strip().upper()
-        text = "\n".join(unescaped(part).rstrip() for part in _cell(row, 5).split(tilde))
-        if suffix != section and suffix in _SECTIONS and text.strip():
-            if not _HEADING.match(text):
-                parts.append(_SECTIONS[suffix])
-            section = suffix
-        addendum = addendum or suffix in _ADDENDA
+        heading = _SECTIONS.get(_suffix(row, separators), "")
+        if heading not in (section, "") and text.strip():
+            # Reports begin with their findings: only a change of section needs a heading.
+            opens = heading == "FINDINGS:" and not section
+            if not opens and not _HEADING.match(text):
+                parts.append(heading)
+            section = heading
+        addendum = addendum or heading == "ADDENDUM:"
         parts.append(text)
-    first = next((line for line in lines if _cell(line.split(bar), 11)), "")
-    return Observations("\n".join(parts).strip("\n "), addendum, first)
+    text = "\n".join(parts).strip("\n ")
+    spoken = dict.fromkeys(
+        separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
+    )
+    return Observations(text, addendum, tuple(spoken), not text.strip() and attachments > 0)
 
 
-def unescaped(text: str) -> str:
-    r"""Decode HL7 escapes.
+def _text(row: Sequence[str], kind: str, separators: Separators) -> str | None:
+    value = _cell(row, 5)
+    if kind == "ED":
+        return _encapsulated(value.split(separators.component), separators)
+    if kind not in _TEXT_TYPES:
+        return None
+    lines = value.split(separators.repetition)
+    return "\n".join(unescaped(line, separators).rstrip() for line in lines if line != '""')
 
-    Examples
-    --------
-    >>> unescaped(r"A\T\B\.br\2\S\3")
-    'A&B\n2^3'
-    """
-    return _ESCAPE.sub(_decoded, text) if "\\" in text else text
+
+def _encapsulated(components: Sequence[str], separators: Separators) -> str | None:
+    """Read ``source ^ type ^ subtype ^ encoding ^ data`` where it holds text."""
+    subtype, encoding = (_cell(components, at).strip().casefold() for at in (2, 3))
+    data = unescaped(_cell(components, 4), separators)
+    kind = _TEXT_KINDS.get(subtype)
+    if kind is None or not data:
+        return None
+    content = decoded_base64(data) if encoding == "base64" else data.encode()
+    return None if content is None else attached_text(content, kind)
 
 
-def _decoded(match: re.Match[str]) -> str:
-    code = match.group(1)
-    if code in _PLAIN:
-        return _PLAIN[code]
-    if code.startswith((".br", ".sp", ".ce")):
-        return "\n"
-    if code.startswith("."):
-        return ""
-    if code[:1] == "X" and len(code) % 2 == 1:
-        try:
-            return bytes.fromhex(code[1:]).decode("latin-1")
-        except ValueError:
-            return ""
-    return match.group()
+def _suffix(row: Sequence[str], separators: Separators) -> str:
+    code = _cell(row, 3).split(separators.component)[0]
+    return code.rpartition(separators.sub)[2].strip().upper()
+
+
+def _rank(row: Sequence[str]) -> int:
+    raw = _cell(row, 11).strip()
+    status = status_of(raw) if raw else ""
+    return _FURTHEST.index(status) if status else len(_FURTHEST)
 
 
 def _ordered(rows: list[list[str]]) -> list[list[str]]:

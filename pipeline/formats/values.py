@@ -1,0 +1,52 @@
+"""What formats say in their own words → ours: a report's status, an exam's modality by its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+__all__ = ["modality_of", "status_of"]
+
+_STATUS: Final[Mapping[str, str]] = {
+    "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
+    "p": "prelim", "r": "prelim", "wet read": "prelim",
+    "a": "addendum", "appended": "addendum",
+    "c": "corrected", "amended": "corrected", "modified": "corrected",
+}  # fmt: skip
+_STATUS_WORDS: Final = (
+    ("addend", "addendum"), ("correct", "corrected"), ("edited", "corrected"),
+    ("revised", "corrected"), ("prelim", "prelim"), ("wet", "prelim"), ("final", "final"),
+)  # fmt: skip
+"""How a status begins → ours, in this order: "Edited result - FINAL" is a correction."""
+
+_WORD: Final = re.compile(r"\b(XR|CR|DX|CT|CTA|MRI?|MRA|US|NM|PET|MG|FL|IR)\b")
+_CANONICAL: Final = {"CTA": "CT", "MRI": "MR", "MRA": "MR"}
+_TOMOGRAM: Final = re.compile(r"\bcomputed tomogra|\bCAT scan", re.IGNORECASE)
+_FILM: Final = re.compile(
+    r"\b(?:\d view|x[- ]?rays?|radiographs?|radiography|views?|cxr)\b", re.IGNORECASE
+)
+
+
+def status_of(raw: str) -> str:
+    """Give our status for a source's word; '' where it is none we know."""
+    folded = " ".join(raw.casefold().split())
+    if folded in _STATUS:
+        return _STATUS[folded]
+    return next((ours for start, ours in _STATUS_WORDS if folded.startswith(start)), "")
+
+
+def modality_of(exam_name: str) -> str:
+    """Read an exam's modality off its name; '' where it does not say.
+
+    Examples
+    --------
+    >>> modality_of("CTA CHEST W CONTRAST"), modality_of("Chest X-ray 2 views"), modality_of("BONE")
+    ('CT', 'XR', '')
+    """
+    word = _WORD.search(exam_name.upper().replace("-", " ").replace("_", " "))
+    if word:
+        return _CANONICAL.get(word.group(1), word.group(1))
+    if _TOMOGRAM.search(exam_name):
+        return "CT"
+    return "XR" if _FILM.search(exam_name) else ""

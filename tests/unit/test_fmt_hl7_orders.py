@@ -1,0 +1,145 @@
+"""Messages of several patients, orders and kinds of observation: what belongs to whom."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats.hl7v2 import Hl7Options, read
+
+HEAD = "MSH|^~\\&|RIS|NORTHMOOR|||20260301120000||ORU^R01|1|P|2.5.1"
+PID = "PID|1||M1^^^NM^MR||DOE^JANE||19500415"
+XR = "OBR|1|O1|ACC1|X1^XR CHEST||20260301100000||||||||||||||||20260301113000|||F"
+CT = "OBR|2|O2|ACC2|C1^CT CHEST||20260301120000||||||||||||||||20260301130000|||F"
+TEXT = "OBX|1|TX|&GDT||FINDINGS: Clear.||||||F"
+
+
+def found(tmp_path: Path, *segments: str) -> tuple[list[dict[str, str]], list[str]]:
+    path = tmp_path / "feed.hl7"
+    path.write_bytes("\r".join(segments).encode())
+    batches = list(read(path, Hl7Options()))
+    exams = [exam for batch in batches for exam in batch.exams.to_dict("records")]
+    return exams, [reason for batch in batches for reason in batch.quarantined["reason"]]
+
+
+def test_each_patient_of_a_message_keeps_its_own_orders(tmp_path: Path) -> None:
+    other = PID.replace("M1", "M2").replace("DOE", "ROE")
+    exams, aside = found(tmp_path, HEAD, PID, "PV1||E", XR, TEXT, other, CT, TEXT)
+    assert aside == []
+    assert [(e["accession"], e["patient_id"], e["patient_name"]) for e in exams] == [
+        ("ACC1", "M1", "DOE^JANE"),
+        ("ACC2", "M2", "ROE^JANE"),
+    ]
+    assert [e["patient_class"] for e in exams] == ["E", ""]
+
+
+def test_an_order_segment_speaks_for_the_order_behind_it(tmp_path: Path) -> None:
+    bare = [each.replace(f"|{acc}|", "||") for each, acc in ((XR, "ACC1"), (CT, "ACC2"))]
+    orders = ["ORC|RE||FILL1", bare[0], TEXT, "ORC|RE||FILL2", bare[1], TEXT]
+    exams, _ = found(tmp_path, HEAD, PID, *orders)
+    assert [e["accession"] for e in exams] == ["FILL1", "FILL2"]
+
+
+def test_each_order_reads_its_own_observations(tmp_path: Path) -> None:
+    exams, _ = found(tmp_path, HEAD, PID, XR, TEXT, CT, TEXT.replace("Clear", "Embolus"))
+    assert [e["text"] for e in exams] == ["FINDINGS: Clear.", "FINDINGS: Embolus."]
+
+
+def test_a_report_of_one_modality_is_never_shared_with_another(tmp_path: Path) -> None:
+    exams, aside = found(tmp_path, HEAD, PID, XR, TEXT, CT)
+    assert [e["accession"] for e in exams] == ["ACC1"]
+    assert aside == ["no_report_text"]
+
+
+def test_one_report_behind_two_orders_alike_is_both_orders_report(tmp_path: Path) -> None:
+    second = XR.replace("OBR|1", "OBR|2").replace("ACC1", "ACC3")
+    exams, aside = found(tmp_path, HEAD, PID, XR, second, TEXT)
+    assert [(e["accession"], e["text"]) for e in exams] == [
+        ("ACC1", "FINDINGS: Clear."),
+        ("ACC3", "FINDINGS: Clear."),
+    ]
+    assert aside == []
+
+
+def test_deleted_and_wrong_observations_are_left_out(tmp_path: Path) -> None:
+    rows = [f"OBX|{n}|TX|||{t}||||||{s}" for n, (t, s) in enumerate(
+        [("Wrong patient.", "W"), ("Clear.", "F"), ("Withdrawn.", "D")], start=1)]  # fmt: skip
+    exams, _ = found(tmp_path, HEAD, PID, XR, *rows)
+    assert exams[0]["text"] == "Clear."
+
+
+@pytest.mark.parametrize(
+    ("subtype", "content", "text"),
+    [
+        ("PLAIN", b"Clear.\r\nNormal.", "Clear.\nNormal."),
+        ("HTML", b"<html><p>Clear.</p></html>", "Clear."),
+        ("", b"Clear.", "Clear."),
+        ("PDF", b"%PDF-1.7 x", None),
+        ("PLAIN", b"%PDF-1.7 x", None),
+        ("RTF", b"{\\rtf1 x}", None),
+        ("PLAIN", b"{\\rtf1 x}", None),
+    ],
+)
+def test_encapsulated_text_is_read_and_documents_are_not(
+    tmp_path: Path, subtype: str, content: bytes, text: str | None
+) -> None:
+    data = base64.b64encode(content).decode()
+    row = f"OBX|1|ED|||RIS^TEXT^{subtype}^Base64^{data}||||||F"
+    exams, aside = found(tmp_path, HEAD, PID, XR, row)
+    assert [e["text"] for e in exams] == ([text] if text else [])
+    assert aside == ([] if text else ["only_attachment"])
+
+
+def test_a_social_security_number_is_no_record_number(tmp_path: Path) -> None:
+    pid = PID.replace("M1^^^NM^MR", "123-45-6789^^^^SS~M1^^^NM^MR")
+    exams, _ = found(tmp_path, HEAD, pid, XR, TEXT)
+    assert exams[0]["patient_id"] == "M1"
+    assert "123-45-6789" in exams[0]["other_ids"]
+
+
+def test_everyone_a_message_names_is_known_to_deidentification(tmp_path: Path) -> None:
+    nk1 = "NK1|1|Quell^Ruth||(555)010-7788|(555)010-7799\rNK1|2|Marr^Otto"
+    pid = f"{PID}||Alias^June||||555-010-1122"
+    pv1 = "PV1||I|||||A1^Attend^Ann|B2^Refer^Bob|C3^Consult^Cy||||||||||V778899"
+    exams, _ = found(tmp_path, HEAD, pid, nk1, pv1, XR, TEXT)
+    (exam,) = exams
+    assert exam["relative_names"] == "Quell^Ruth;Marr^Otto"
+    assert exam["staff_names"] == "Attend^Ann;Refer^Bob;Consult^Cy"
+    assert exam["patient_name"] == "DOE^JANE;Alias^June"
+    assert "V778899" in exam["other_ids"]
+    assert "(555)010-7799" in exam["phone"]
+
+
+def test_a_line_of_text_that_looks_like_a_segment_is_text(tmp_path: Path) -> None:
+    wrapped = ("OBX|1|TX|||FINDINGS: Clear.", "CHF: none.", "CXR. Compared with none.||||||F")
+    exams, _ = found(tmp_path, HEAD, PID, XR, *wrapped)
+    assert exams[0]["text"] == "FINDINGS: Clear.\nCHF: none.\nCXR. Compared with none."
+
+
+def test_a_time_without_an_hour_stays_a_date(tmp_path: Path) -> None:
+    exams, _ = found(tmp_path, HEAD, PID, XR.replace("20260301100000", "20260301"), TEXT)
+    assert exams[0]["performed_at"] == "2026-03-01"
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-8-sig"])
+def test_byte_order_marks_are_understood(tmp_path: Path, charset: str) -> None:
+    path = tmp_path / "feed.hl7"
+    path.write_bytes("\r".join([HEAD, PID, XR, TEXT.replace("Clear", "Größe")]).encode(charset))
+    (batch,) = read(path, Hl7Options())
+    assert batch.exams["text"].tolist() == ["FINDINGS: Größe."]
+    assert len(batch.quarantined) == 0
+
+
+def test_a_gzipped_feed_is_read_and_a_damaged_one_refused(tmp_path: Path) -> None:
+    path = tmp_path / "feed.hl7.gz"
+    packed = gzip.compress("\r".join([HEAD, PID, XR, TEXT]).encode())
+    path.write_bytes(packed)
+    (batch,) = read(path, Hl7Options())
+    assert batch.exams["accession"].tolist() == ["ACC1"]
+    path.write_bytes(packed[:-20])
+    with pytest.raises(InputError, match=r"feed\.hl7\.gz: the gzip file is damaged"):
+        list(read(path, Hl7Options()))
