@@ -7,6 +7,7 @@ n, y    (K,)      uses and label mass of every phrase
 r_m     (M,)      (yP)_m / (nP)_m, observed frequency (paper Eq. 6)
 g_m     (M,)      (nE)_m / (nP)_m, stated confidence (paper Eq. 7)
 p_m     (M,)      (nP)_m / Σ(nP), density of use
+e_m     (M,)      ((n·mean)P)_m / (nP)_m, r_m of a reader whose every phrase is right on average
 ======  ========  ==============================================================
 
 ECE = Σ_m |(yP − nE)_m| / Σ_m (nP)_m (paper Eq. 4), without dividing per bin. A bin with no mass is
@@ -46,6 +47,10 @@ class ReliabilityCurve:
         g_m, NaN likewise, shape (M,).
     density
         Share of use in the bin, sums to 1, shape (M,).
+    expected
+        e_m: where ``observed`` would lie if every phrase were right on average. A phrase covers a
+        range, and its exams count the same all along it, so this line leaves the diagonal towards
+        the middle; it, not the diagonal, is the curve's zero. Shape (M,).
     low, high
         Pointwise 95 % interval of ``observed``; NaN if none was asked for, shape (M,).
     band_low, band_high
@@ -58,6 +63,7 @@ class ReliabilityCurve:
     observed: FloatArray
     confidence: FloatArray
     density: FloatArray
+    expected: FloatArray
     low: FloatArray
     high: FloatArray
     band_low: FloatArray
@@ -73,6 +79,7 @@ class ReliabilityCurve:
                 "observed": self.observed,
                 "confidence": self.confidence,
                 "density": self.density,
+                "expected": self.expected,
                 "low": self.low,
                 "high": self.high,
                 "band_low": self.band_low,

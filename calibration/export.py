@@ -80,6 +80,7 @@ def curve_data(curve: ReliabilityCurve) -> dict[str, Plain]:
         "observed": vector(curve.observed),
         "confidence": vector(curve.confidence),
         "density": vector(curve.density),
+        "expected": vector(curve.expected),
         "low": vector(curve.low),
         "high": vector(curve.high),
         "band_low": vector(curve.band_low),

@@ -148,7 +148,7 @@ def calibrate(
     return GroupResult(
         n=tally.total,
         tally=tally,
-        curve=_curve(sample, tables, rng),
+        curve=_curve(sample, tables, means, rng),
         phrases=phrase_calibration(tally, phrase_table=phrase_table),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
@@ -171,7 +171,10 @@ def calibrate(
     )
 
 
-def _curve(sample: _Replicates, tables: BinTables, rng: np.random.Generator) -> ReliabilityCurve:
+def _curve(
+    sample: _Replicates, tables: BinTables, means: FloatArray, rng: np.random.Generator
+) -> ReliabilityCurve:
+    expected, _, _ = curve_points(sample.n, sample.n * means, tables=tables)
     observed, confidence, density = curve_points(sample.n, sample.mass, tables=tables)
     low = high = np.full_like(observed, np.nan)
     band_low, band_high = low, high
@@ -192,6 +195,7 @@ def _curve(sample: _Replicates, tables: BinTables, rng: np.random.Generator) -> 
         observed=observed,
         confidence=confidence,
         density=density,
+        expected=expected,
         low=low,
         high=high,
         band_low=band_low,

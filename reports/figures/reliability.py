@@ -1,7 +1,9 @@
 """The reliability curve: of statements made with a certainty, the share that CT bore out.
 
-Dotted diagonal: words and CT agree. Pale area: simultaneous 95 % band of the whole curve. Below,
-how often each certainty was used (density over bins, sums to 1).
+Dotted: the curve of a reader whose every phrase is right on average. Phrases are ranges, so that
+line leaves the diagonal (hairline) towards the middle; what counts is the distance to the dots.
+Pale area: simultaneous 95 % band of the whole curve. Below, how often each
+certainty was used (density over bins, sums to 1).
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from reports.typeset import put
 __all__ = ["curve_marks", "reliability"]
 
 _TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+_DOTS: Final = (1.2, 1.8)
 
 
 def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words: Strings) -> None:
@@ -49,12 +52,16 @@ def curve_marks(
     pointwise: bool = True,
     name: str = "curve",
 ) -> None:
-    """Bands, diagonal and curve, on given scales; bins without statements leave a gap."""
+    """Bands, diagonal, zero line and curve, on given scales; empty bins leave a gap."""
     at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
     _area(drawing, at, curve.band_low, curve.band_high, x, y, palette.band)
     if pointwise:
         _area(drawing, at, curve.low, curve.high, x, y, palette.own_soft)
-    drawing.add(Line(x(0), y(0), x(1), y(1), palette.muted, 0.7, dash=(1.5, 2.0)))
+    drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
+    for run in _runs(curve.expected):
+        path = tuple((x(at[m]), y(curve.expected[m])) for m in run)
+        dots = Polygon(path, stroke=palette.ink, stroke_width=0.8, dash=_DOTS, id=f"{name}.zero")
+        drawing.add(dots)
     for run in _runs(curve.observed):
         path = tuple((x(at[m]), y(curve.observed[m])) for m in run)
         drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id=name))

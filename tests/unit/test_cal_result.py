@@ -186,6 +186,21 @@ def test_maximum_error_ignores_empty_bins() -> None:
     assert math.isnan(maximum_calibration_error(0 * n, 0 * mass, tables=tables))
 
 
+def test_the_curve_of_a_reader_right_on_average_lies_on_its_zero_line_not_on_the_diagonal() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    n = np.full(len(table), 50.0)
+    right = calibrate(
+        Tally.from_moments(n, n * table.means), phrase_table=table, bootstrap=0, rng=rng()
+    )
+    curve = right.curve
+    np.testing.assert_allclose(curve.observed, curve.expected, atol=1e-12)
+    assert np.nanmax(np.abs(curve.expected - curve.confidence)) > 0.05
+    off = calibrate(Tally.from_moments(n, 0.5 * n), phrase_table=table, bootstrap=0, rng=rng())
+    np.testing.assert_array_equal(off.curve.expected, curve.expected)
+    weighted = np.nansum(curve.density * np.abs(curve.expected - curve.confidence))
+    assert right.ece.reference_level == pytest.approx(weighted, abs=1e-12)
+
+
 def test_logistic_line_of_a_calibrated_reader_is_the_diagonal() -> None:
     table = builtin("language-model-phrases")
     n = np.full(len(table), 500.0)
