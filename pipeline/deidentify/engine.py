@@ -34,6 +34,7 @@ from pipeline.deidentify.rules import (
     digits,
     guards,
     labels,
+    listed,
     places,
     shapes,
     words,
@@ -153,7 +154,7 @@ class Deidentifier:
         yield from places.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
         yield from places.listed(text, capital, lexicon)
-        yield from shapes.listed(text, capital, lexicon)
+        yield from listed.find(text, capital, lexicon)
         if known:
             yield from known_pass.find(text, every, known, lexicon)
 

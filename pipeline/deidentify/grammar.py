@@ -11,7 +11,7 @@ from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
 
-__all__ = ["LOWER", "NAME_WORD", "UPPER", "name_end"]
+__all__ = ["LOWER", "NAME_WORD", "UPPER", "name_end", "reads_as_name"]
 
 
 def _letters(*, upper: bool) -> str:
@@ -36,6 +36,7 @@ _CREDENTIAL: Final = re.compile(
     + UPPER
     + r"])"
 )
+_LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _WRAP: Final = re.compile(
     rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for"
@@ -62,9 +63,9 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         Whether ``LAST, FIRST M`` may follow a comma.
     """
     end, at, commas = start, start, 0
-    for _ in range(_MAX_WORDS):
+    for count in range(_MAX_WORDS):
         token_end = _token_end(text, at, lexicon, after_comma=commas > 0)
-        if token_end == at:
+        if token_end == at or (count and _is_sentence(text, at, token_end, lexicon)):
             break
         end = at = token_end
         gap = _GAP.match(text, at) or _wrap(text, at)
@@ -75,6 +76,21 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
             break
         at = gap.end()
     return end
+
+
+def reads_as_name(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
+    """Tell whether a span begins with a word that can be a name, and goes on with such words."""
+    words = _LETTERS.findall(text, start, end)
+    return (
+        bool(words)
+        and lexicon.reads_as_name(words[0])
+        and not any(map(lexicon.ends_capitals, words[1:]))
+    )
+
+
+def _is_sentence(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
+    """Tell whether a sentence goes on behind a name, in capitals or with a capital of its own."""
+    return any(map(lexicon.ends_capitals, _LETTERS.findall(text, start, end)))
 
 
 def _wrap(text: str, at: int) -> re.Match[str] | None:

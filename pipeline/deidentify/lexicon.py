@@ -1,21 +1,35 @@
-"""The word lists behind the rules, one word or expression a line, with `#` for remarks.
+"""The word lists behind the rules, with `#` for remarks: one expression a line, or many words.
 
 A hospital may lay its own lists over ours: a file of the same name in its folder adds its lines.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
+import unicodedata
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Lexicon", "load", "triggers"]
+__all__ = ["Lexicon", "load", "triggers", "unaccented"]
 
 
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo"})
+_FREQUENT: Final = 3000
+"""How many family names count as names even where they are English words (Hill, Wood, Brown)."""
+_FORMED: Final = re.compile(
+    r".{2}(?:ectasis|itis|osis|oses|omas?|tions?|sions?|ments?|ness|ities|ity|ous|graph(?:y|ic)"
+    r"|path(?:y|ies)|emia|plasty|ectomy|ostomy|scopy|ular|ulate|ated|ating|ance|ence|ical|i[sz]ed"
+    r"|ably|ally|able|ible|eal|ology|ologic|oid|ism|ened|ured)$"
+)
+_MIN_FORMED: Final = 6
+_ENDINGS: Final = ("s", "es", "ed", "ing", "d", "ly", "al", "er")
+_PLAIN_LETTERS: Final = str.maketrans(
+    {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +44,12 @@ class Lexicon:
         Names that are also words of a report (White, Long, May, Case).
     report_words
         Words that begin sentences of reports, and hardly ever a name.
+    ordinary
+        Words of English and medicine: in capitals they are no name unless the lists say so.
     given_names, surnames
-        Names that need no title to be recognised.
+        Names that need no title to be recognised, without accents.
+    frequent_surnames
+        Those that count as names even where they are words.
     eponyms
         Clinical names of people and places (Kerley, Bochdalek, Pancoast).
     eponym_nouns
@@ -45,8 +63,10 @@ class Lexicon:
     not_names: frozenset[str]
     common_words: frozenset[str]
     report_words: frozenset[str]
+    ordinary: frozenset[str]
     given_names: frozenset[str]
     surnames: frozenset[str]
+    frequent_surnames: frozenset[str]
     eponyms: frozenset[str]
     eponym_nouns: frozenset[str]
     openers: frozenset[str]
@@ -69,6 +89,27 @@ class Lexicon:
         lists = (self.common_words, self.eponyms, self.not_names, self.report_words)
         return any(folded in words for words in lists)
 
+    def is_ordinary(self, word: str) -> bool:
+        """Tell whether a word is one of English or medicine, by the list or by how it is formed."""
+        folded = word.casefold()
+        if folded in self.ordinary or folded in self.report_words or folded in self.not_names:
+            return True
+        if len(folded) >= _MIN_FORMED and _FORMED.search(folded):
+            return True
+        stems = (folded.removesuffix(ending) for ending in _ENDINGS if folded.endswith(ending))
+        return any(stem in self.ordinary or f"{stem}e" in self.ordinary for stem in stems)
+
+    def reads_as_name(self, word: str) -> bool:
+        """Tell whether a word can be a name where nothing but a weak cue says so."""
+        folded = unaccented(word)
+        if folded in self.frequent_surnames or folded in self.given_names:
+            return True
+        return not self.is_ordinary(folded)
+
+    def ends_capitals(self, word: str) -> bool:
+        """Tell whether a word behind a name is a word of the sentence rather than of the name."""
+        return word.casefold() not in self.common_words and not self.reads_as_name(word)
+
     def is_eponym_noun(self, word: str) -> bool:
         """Tell whether a word makes the capitalised word before it a clinical name."""
         return word in self.eponym_nouns
@@ -89,8 +130,15 @@ def load(folder: Path | None = None) -> Lexicon:
         not_names=_words("not_names", folder),
         report_words=_words("report_words", folder),
         common_words=_words("common_words", folder),
-        given_names=_words("given_names", folder),
-        surnames=_words("surnames", folder),
+        ordinary=frozenset(_many("ordinary_words", folder)),
+        given_names=_words("given_names", folder).union(
+            _many("census_given_names", folder), _many("world_given_names", folder)
+        ),
+        surnames=_words("surnames", folder).union(
+            _many("census_surnames", folder), _many("world_surnames", folder)
+        ),
+        frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
+        | _words("surnames", folder),
         eponyms=_words("eponyms", folder),
         eponym_nouns=_words("eponym_nouns", folder),
         openers=_words("openers", folder),
@@ -110,10 +158,26 @@ def _triggers() -> dict[str, list[str]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def unaccented(word: str) -> str:
+    """Fold a word to small letters without accents, as the name lists are written."""
+    if word.isascii():
+        return word.casefold()
+    parts = unicodedata.normalize("NFKD", word.casefold().translate(_PLAIN_LETTERS))
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+def _many(name: str, folder: Path | None) -> list[str]:
+    return [word for line in _lines(name, folder) for word in line.casefold().split()]
+
+
 def _words(name: str, folder: Path | None) -> frozenset[str]:
+    return frozenset(line.casefold() for line in _lines(name, folder))
+
+
+def _lines(name: str, folder: Path | None) -> list[str]:
     shipped = resources.files("pipeline.deidentify").joinpath("words", f"{name}.txt")
     texts = [shipped.read_text(encoding="utf-8")]
     if folder is not None and (folder / f"{name}.txt").is_file():
         texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
     lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
-    return frozenset(line.casefold() for line in lines if line)
+    return [line for line in lines if line]

@@ -105,6 +105,38 @@ def test_a_clinical_expression_stays(text: str) -> None:
     assert clean(text) == text
 
 
+SHOUTED = [
+    "FIBROTIC CHANGE ACCOMPANIED BY TRACTION BRONCHIECTASIS.",
+    "THE AORTIC ARCH IS 35 MM. THE SPLEEN IS 147 MM.",
+    "PREOP BARIATRIC SURGERY. IF FURTHER IMAGING IS DESIRED, REPEAT.",
+    "THE PATIENT IS A 51 YEAR OLD WOMAN WITH COUGH.",
+    "A TYPE I HIATAL HERNIA WAS OBSERVED.",
+    "COMPARED BY CT OF THE THORAX. DUE TO PANDEMIC PRECAUTIONS. SENT TO IMAGING.",
+    "11 X 10 MILLIMETERS WITHOUT CONTRAST CT AT THE LEVEL OF THE CARINA.",
+]
+
+
+@pytest.mark.parametrize("text", SHOUTED)
+def test_a_sentence_in_capitals_is_no_name_and_no_place(text: str) -> None:
+    assert clean(text) == text
+
+
+LISTED = [
+    ("Compared by Padma Jeffries yesterday.", "Compared by [NAME] yesterday."),
+    ("See Kirkpatrick, Edwin M. Final report.", "See [NAME] Final report."),
+    ("Prelim was J. Jeffries here.", "Prelim was [NAME] here."),
+    ("AS PADMA JEFFRIES ASKED.", "AS [NAME] ASKED."),
+    ("as José Ortiz-Reyes asked", "as [NAME] asked"),
+    ("Status post Ivor Lewis esophagectomy.", "Status post Ivor Lewis esophagectomy."),
+    ("A. Small effusion. B. White matter.", "A. Small effusion. B. White matter."),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), LISTED, ids=[text for text, _ in LISTED])
+def test_a_listed_name_needs_no_cue(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
 def test_a_name_goes_on_over_a_wrapped_line() -> None:
     line = "These critical results were discussed by telephone with Dr. Grace\nHill at noon."
     assert clean(line).endswith("with Dr. [NAME] at noon.")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, UPPER, name_end
+from pipeline.deidentify.grammar import LOWER, UPPER, name_end, reads_as_name
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
@@ -88,7 +88,10 @@ def _titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _AFTER_TITLE.match(text, word.end)
     if match is None or (word.folded in _WEAK_TITLES and text[word.end] != "."):
         return
-    yield from _series(text, match.end(), lexicon, "name-title")
+    if word.folded in _WEAK_TITLES or word.folded in _WORD_TITLES:
+        yield from _unless_words(text, word, match.end(), lexicon, "name-title")
+    else:
+        yield from _series(text, match.end(), lexicon, "name-title")
 
 
 def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -146,26 +149,26 @@ def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
-    if match and _VERBS.search(line_before(text, word.start, 50)):
-        yield from _series(text, match.end(), lexicon, "name-by", comma=True)
+    if match and _VERBS.search(line_before(text, word.start, 80)):
+        yield from _unless_words(text, word, match.end(), lexicon, "name-by", comma=True)
 
 
 def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
     if match and _TOLD.search(line_before(text, word.start, 90)):
-        yield from _series(text, match.end(), lexicon, "name-told")
+        yield from _unless_words(text, word, match.end(), lexicon, "name-told")
 
 
 def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
-    if match and not word.capital:
-        yield from _series(text, match.end(), lexicon, "name-told")
+    if match and (not word.capital or text[word.start : word.end].isupper()):
+        yield from _unless_words(text, word, match.end(), lexicon, "name-told")
 
 
 def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _WRAPPED.match(text, word.end)
     if match and not (word.capital and word.folded in _NOT_OPENING):
-        yield from _series(text, match.end(), lexicon, "name-relative")
+        yield from _unless_words(text, word, match.end(), lexicon, "name-relative")
 
 
 def _signed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -179,7 +182,11 @@ def _attest(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if match is None or match.end() == word.end:
         return
     end = name_end(text, match.end(), lexicon, comma=False)
-    if end > match.end() and _ATTESTED.match(text, end):
+    if (
+        end > match.end()
+        and _ATTESTED.match(text, end)
+        and reads_as_name(text, match.end(), end, lexicon)
+    ):
         yield Found(match.end(), end, "NAME", "name-attest")
 
 
@@ -191,6 +198,17 @@ def _series(
     if end > start and not _names_a_thing(text, start, end, lexicon):
         yield Found(start, end, "NAME", rule)
         yield from _following(text, end, lexicon, rule)
+
+
+def _unless_words(
+    text: str, cue: Word, start: int, lexicon: Lexicon, rule: str, *, comma: bool = False
+) -> Iterator[Found]:
+    """Follow a name behind a weak cue; in capitals, only if its words are not ordinary ones."""
+    if text[cue.start : cue.end].isupper():
+        end = name_end(text, start, lexicon, comma=comma)
+        if not reads_as_name(text, start, end, lexicon):
+            return
+    yield from _series(text, start, lexicon, rule, comma=comma)
 
 
 def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:

@@ -99,11 +99,31 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         else word.start
     )
     tail = _TAIL.match(text, end)
+    if text[start:end].isupper():
+        start = _capitals_start(text, start, word.start, lexicon)
+        if word.folded in _WEAK_KINDS and not _stands_as_place(text, start, word.start, lexicon):
+            return
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
         return
     if tail and not lexicon.is_word(tail.group().split()[-1]):
         end = tail.end()
     yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
+
+
+def _capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
+    """Begin a hospital's name in capitals behind the last word that no such name has."""
+    begin = start
+    for match in re.finditer(r"\S+", text[start:stop]):
+        word = match.group().strip(".:,").casefold()
+        if word in _NOT_IN_PLACES or word.endswith("ed") or lexicon.opens_sentence(word):
+            begin = min(stop, start + match.end() + 1)
+    return begin
+
+
+def _stands_as_place(text: str, start: int, stop: int, lexicon: Lexicon) -> bool:
+    """Tell whether a kind that is also a word (SURGERY, IMAGING) has a name before it."""
+    words = re.findall(r"[^\W\d_]{3,}", text[start:stop])
+    return bool(words) and not all(map(lexicon.is_ordinary, words))
 
 
 def _more(text: str, end: int) -> int:
@@ -136,8 +156,18 @@ def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _place(text: str, start: int, lexicon: Lexicon, rule: str) -> Iterator[Found]:
     match = _PLACE.match(text, start)
-    if match and match.group().split()[0].strip(".").casefold() not in lexicon.not_names:
+    if match is None or match.group().split()[0].strip(".").casefold() in lexicon.not_names:
+        return
+    if not _is_shouted_sentence(match.group(), lexicon):
         yield Found(start, match.end(), "HOSPITAL", rule, sure=False)
+
+
+def _is_shouted_sentence(place: str, lexicon: Lexicon) -> bool:
+    """Tell whether words in capitals are a sentence of a report in capitals, not a place."""
+    if not place.isupper():
+        return False
+    words = re.findall(r"[^\W\d_]{3,}", place)
+    return not KINDS.intersection(map(str.casefold, words)) and all(map(lexicon.is_ordinary, words))
 
 
 def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -166,10 +196,16 @@ def _is_header(text: str, word: Word) -> bool:
     return any(word in folded for word in ("department", "hospital", "clinic", "center", "centre"))
 
 
-def _street(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+def _is_scan(text: str, word: Word, before: str, lexicon: Lexicon) -> bool:
+    """Tell CT the scan from Ct the court: a sentence in capitals stands before it."""
+    words = re.findall(r"[^\W\d_]{3,}", before)
+    return text[word.start : word.end] == "CT" and any(map(lexicon.is_ordinary, words))
+
+
+def _street(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _STREET.search(line_before(text, word.start, 60)) if word.capital else None
     suite = _SUITE.match(text, word.end)
-    if match and suite:
+    if match and suite and not _is_scan(text, word, match.group(), lexicon):
         yield Found(word.start - len(match.group()), suite.end(), "LOCATION", "street")
 
 
@@ -231,6 +267,15 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
 
 KINDS: Final = triggers("kinds_of_hospital")
 """Words that make the capitalised words before them the name of a hospital."""
+_WEAK_KINDS: Final = frozenset(
+    {"surgery", "imaging", "care", "general", "associates", "radiology", "health", "medical"}
+    | {"cancer", "university", "regional", "trust", "nursing", "rehabilitation", "va", "children"}
+)
+_NOT_IN_PLACES: Final = frozenset(
+    {"with", "for", "is", "are", "was", "in", "on", "by", "from", "to", "at", "or", "if", "this"}
+    | {"no", "not", "his", "her", "preop", "secondary", "than", "has", "had", "be", "as"}
+)
+"""Words that end the search for a hospital's name in capitals (TRANSFERRED FROM ... HOSPITAL)."""
 _PLAIN_STATES: Final = triggers("states_that_are_no_words")
 _STATES: Final = triggers("states")
 _STREETS: Final = triggers("streets")

@@ -1,4 +1,4 @@
-"""Names that a cue follows: a credential, an age, a verb, a number; and names of the word lists."""
+"""Names that a cue follows: a credential, an age, a verb, a number."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
+from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end, reads_as_name
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
-__all__ = ["RULES", "find", "listed"]
+__all__ = ["RULES", "find"]
 
 _PART: Final = (
     rf"(?:(?:al|el|Al|El)-{NAME_WORD}|{NAME_WORD}|St\.(?=[ \t])|[{UPPER}]\.?(?!\w)"
@@ -97,7 +97,10 @@ _NUMBERED: Final = re.compile(
 _LOWER_NAME: Final = re.compile(
     r"\b(?:to|with|by|notified|informed|told)[ \t]([a-z'-]{2,20}(?:[ \t][a-z'-]{2,20})?),?[ \t]$"
 )
-_NEXT_NAME: Final = re.compile(rf"[ \t](?:[{UPPER}]\.?[ \t])?({NAME_WORD})")
+
+
+_WEAK: Final = frozenset({"name-opening", "name-acting"})
+"""Shapes that a sentence of a report in capitals has as well (THE AORTIC ARCH IS 35 MM)."""
 
 
 def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
@@ -177,7 +180,9 @@ def _trimmed(
             continue
         end = name_end(text, begin, lexicon, comma=True)
         if end >= stop:
-            yield Found(begin, stop, "NAME", rule)
+            weak = rule in _WEAK and text[begin:stop].isupper()
+            if not weak or reads_as_name(text, begin, stop, lexicon):
+                yield Found(begin, stop, "NAME", rule)
             return
         space = text.find(" ", max(begin, end), stop)
         begin = space + 1 if space >= 0 else stop
@@ -195,24 +200,6 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
     if match and not any(part in lexicon.not_names for part in match.group(1).split()):
         start = word.start - len(line) + match.start(1)
         yield Found(start, start + len(match.group(1)), "NAME", "name-lower", sure=False)
-
-
-def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
-    """Find two names side by side, one of them listed and neither of them a word of reports.
-
-    A given name that is also a word (Grace) counts before a listed family name.
-    """
-    for word in capital_words:
-        if word.folded in TITLES:
-            continue
-        if word.folded not in lexicon.given_names and word.folded not in lexicon.common_words:
-            continue
-        match = _NEXT_NAME.match(text, word.end)
-        if match is None or lexicon.is_word(following := match.group(1)):
-            continue
-        word_alone = lexicon.is_word(word.folded)
-        if not word_alone or following.casefold() in lexicon.surnames:
-            yield Found(word.start, match.end(), "NAME", "name-listed", sure=False)
 
 
 RULES: Final = (

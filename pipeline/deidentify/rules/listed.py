@@ -1,0 +1,113 @@
+"""Names that no cue announces, by the name lists: Padma Jeffries · Kirkpatrick, Hope M · J. Graves.
+
+Two words together make the name: one of them on a list, and neither, or only one, also a word of
+English or medicine. In capitals both must be listed. An eponym before its noun (Ivor Lewis
+esophagectomy) is no name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
+from pipeline.deidentify.lexicon import Lexicon, unaccented
+from pipeline.deidentify.rules.cues import TITLES
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Word
+
+__all__ = ["find"]
+
+_NEXT: Final = re.compile(
+    rf"(?:-{NAME_WORD})?[ \t]{{1,2}}(?:[{UPPER}]\.?[ \t]{{1,2}})?"
+    rf"((?:(?:van|von|der|de|del|la|los|al|el|bin|ter|St\.?|ST\.?)[ \t-]){{0,3}})({NAME_WORD})"
+)
+_COMMA_GIVEN: Final = re.compile(rf",[ \t]{{0,2}}({NAME_WORD})(?:[ \t][{UPPER}]\b\.?)?")
+_INITIALS: Final = re.compile(
+    rf"(?<![\w.'’-])(?:[{UPPER}]\.[ \t-]?){{1,2}}"
+    rf"(?:(?:van|von|der|de|del|la|los|al|el|bin|ter)[ \t-]){{0,3}}$"
+)
+_GOES_ON: Final = re.compile(rf"[ \t](?!(?:and|at|on|by|from|who|was|has|is|via|in)\b)[{LOWER}]")
+_NOUN: Final = re.compile(r"(?:['’]s)?[ \t]([A-Za-z]{3,20})")
+_BEFORE: Final = 16
+
+
+def find(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
+    """Find names by the lists."""
+    for word in capital_words:
+        folded = word.folded if word.folded.isascii() else unaccented(word.folded)
+        if folded in lexicon.given_names or folded in lexicon.common_words:
+            yield from _given(text, word, folded, lexicon)
+        if folded in lexicon.surnames or not lexicon.is_ordinary(folded):
+            yield from _inverted(text, word, folded, lexicon)
+            yield from _initialled(text, word, folded, lexicon)
+
+
+def _given(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a given name and the family name behind it."""
+    match = None if folded in TITLES else _NEXT.match(text, word.end)
+    if match is None or text[word.start - 1 : word.start] in ("-", "^"):
+        return
+    family = match.group(2)
+    if not _pairs(word.folded, folded, family, lexicon, caps=family.isupper()):
+        return
+    end = match.end()
+    if not _is_thing(text, end, lexicon, f"{word.folded} {family.casefold()}"):
+        whole = name_end(text, word.start, lexicon, comma=False)
+        yield Found(word.start, max(end, whole), "NAME", "name-listed", sure=False)
+
+
+def _pairs(shown: str, given: str, family: str, lexicon: Lexicon, *, caps: bool) -> bool:
+    """Tell whether two words together are a name."""
+    surname = unaccented(family)
+    parts = surname.split("-")
+    if min(map(len, parts)) == 1:
+        return False
+    word_given = lexicon.is_word(shown) or lexicon.is_ordinary(given)
+    word_family = lexicon.is_word(surname) or all(map(lexicon.is_ordinary, parts))
+    if lexicon.ends_name(family):
+        return False
+    listed = any(part in lexicon.surnames for part in parts)
+    if word_given:
+        return listed and not word_family
+    if caps:
+        return listed and (not word_family or surname in lexicon.frequent_surnames)
+    return not word_family or surname in lexicon.frequent_surnames
+
+
+def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find LAST, FIRST M."""
+    match = _COMMA_GIVEN.match(text, word.end)
+    if match is None:
+        return
+    given = unaccented(match.group(1))
+    if given not in lexicon.given_names or lexicon.is_word(given) or lexicon.is_ordinary(given):
+        return
+    if folded in lexicon.surnames and lexicon.reads_as_name(folded):
+        yield Found(word.start, match.end(), "NAME", "name-listed", sure=False)
+
+
+def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find an initial before a family name (J. Graves), not before a word (A. Small effusion)."""
+    if text[word.start - 1 : word.start] not in (" ", ".", "-"):
+        return
+    line = text[max(0, word.start - _BEFORE) : word.start]
+    match = _INITIALS.search(line)
+    if match is None or folded not in lexicon.surnames or lexicon.ends_name(folded):
+        return
+    start = word.start - len(line) + match.start()
+    is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)
+    opens = text[max(0, start - 1) : start] in ("", "\n")
+    if is_word and (opens or _GOES_ON.match(text, word.end)):
+        return
+    if not _is_thing(text, word.end, lexicon, folded):
+        end = name_end(text, start, lexicon, comma=False)
+        yield Found(start, max(word.end, end), "NAME", "name-listed", sure=False)
+
+
+def _is_thing(text: str, end: int, lexicon: Lexicon, name: str) -> bool:
+    noun = _NOUN.match(text, end)
+    return name in lexicon.eponyms or (
+        noun is not None and lexicon.is_eponym_noun(noun.group(1).casefold())
+    )
