@@ -5,14 +5,18 @@ Messages say what, where, how many and what to do next; they never quote report 
 
 from __future__ import annotations
 
+from typing import Literal
+
 __all__ = [
     "EXIT_QUARANTINED",
     "ConfigurationError",
+    "DamagedShardError",
     "GateFailedError",
     "InputError",
     "RadcalError",
     "RunLockedError",
     "ShardTimeoutError",
+    "StorageError",
 ]
 
 EXIT_QUARANTINED = 3
@@ -51,3 +55,23 @@ class RunLockedError(RadcalError):
 
 class ShardTimeoutError(RadcalError):
     """A shard took longer than `[execution] shard_timeout_minutes`; tried again, then an error."""
+
+
+class StorageError(RadcalError):
+    """The disk is full, read-only or failing; what was finished is kept."""
+
+
+class DamagedShardError(RadcalError):
+    """A shard is missing or is not what was written; a run puts it aside and makes it again."""
+
+    def __init__(self, zone: Literal["raw", "analysis"], table: str, key: str, fault: str) -> None:
+        super().__init__(zone, table, key, fault)
+        self.zone, self.table, self.key, self.fault = zone, table, key, fault
+
+    def __str__(self) -> str:
+        """Say which shard, and the way out."""
+        if self.table == "returns":
+            cure = "Restore it from your backup, or delete it and record the sheet again."
+        else:
+            cure = "`radcal run` puts it aside and makes it anew."
+        return f"shard {self.table}/{self.key}.parquet {self.fault}. {cure}"

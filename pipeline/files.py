@@ -1,4 +1,8 @@
-"""Files that are whole or absent when written, and read whether gzipped, in UTF-16 or plain."""
+"""Files that are whole or absent when written, and read whether gzipped, in UTF-16 or plain.
+
+A file is written beside its place, forced to the disk, then renamed onto it: after a kill or a
+power cut the old file or the new one is there, never a part of one.
+"""
 
 from __future__ import annotations
 
@@ -84,6 +88,17 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield partial
         partial.chmod(0o600)
+        _force(partial)
         partial.replace(path)
+        _force(path.parent)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _force(path: Path) -> None:
+    """Have the system write a file or a folder's entries to the disk now."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

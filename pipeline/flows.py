@@ -23,8 +23,9 @@ from prefect.tasks import exponential_backoff
 from pydantic import Field
 
 from pipeline.errors import RadcalError, ShardTimeoutError
+from pipeline.measure import measured
 from pipeline.run import Run
-from pipeline.shield import UnforeseenError, shielded
+from pipeline.shield import UnforeseenError
 from pipeline.work import delivery, evidence, intake, issue
 from pipeline.workers import in_worker
 
@@ -40,19 +41,27 @@ Month = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", title="last mon
 def whole_job(config: ConfigPath, period: Month | None = None) -> Facts:
     """Take report exports to delivered pages; `period` is the issue's last month, YYYY-MM."""
     with Run.of(config) as run:
-        tallied = gather(run)
-        run.pass_gates()
-        deliver_issue(run, tallied, period)
-        return run.finish()
+        return run.mending(lambda: _whole_job(run, period))
 
 
 @flow(name="radcal-nightly", validate_parameters=False)
 def nightly(config: ConfigPath) -> Facts:
     """Take new report exports to tallies and check the gates; no page is made."""
     with Run.of(config) as run:
-        gather(run)
-        run.pass_gates()
-        return run.finish()
+        return run.mending(lambda: _nightly(run))
+
+
+def _whole_job(run: Run, period: str | None) -> Facts:
+    tallied = gather(run)
+    run.pass_gates()
+    deliver_issue(run, tallied, period)
+    return run.finish()
+
+
+def _nightly(run: Run) -> Facts:
+    gather(run)
+    run.pass_gates()
+    return run.finish()
 
 
 def gather(run: Run) -> Facts:
@@ -86,7 +95,7 @@ def step(name: str) -> Callable[[Callable[P, Facts]], Task[P, Facts]]:
     def decorated(function: Callable[P, Facts]) -> Task[P, Facts]:
         @wraps(function)
         def safe(*args: P.args, **kwargs: P.kwargs) -> Facts:
-            return shielded(function, *args, **kwargs)
+            return measured(function, *args, **kwargs)
 
         return Task(
             safe,

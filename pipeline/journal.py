@@ -1,15 +1,18 @@
 """What a run did: a line per stage as it happens, and the same as data for the manifest.
 
-Counts and times only; never text, never an identifier.
+Counts, keys and times only; never text, never an identifier.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
+
+from pipeline.measure import COST, Cost
 
 __all__ = ["Journal", "StageRecord"]
 
@@ -19,12 +22,36 @@ _SILENCE_SECONDS = 10.0
 
 @dataclass(slots=True)
 class StageRecord:
-    """One stage of a run; `counts` may be filled while it runs."""
+    """One stage of a run, filled while it runs.
+
+    `items` is how many shards or pages it was asked for, `made` how many of them were not there
+    yet; `work_seconds` adds up over processes, `seconds` is what the clock on the wall says.
+    """
 
     name: str
     counts: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    work_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_mib: float = 0.0
+    items: int = 0
+    made: int = 0
+    ended: bool = False
     spoke: float = field(default_factory=time.perf_counter)
+
+    def note(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Take a finished task's cost and whether it made anything; give its facts without them."""
+        facts = {k: v for k, v in found.items() if k not in (COST, "made")}
+        cost, made = found.get(COST, Cost(0.0, 0.0, 0.0)), bool(found.get("made", True))
+        self.items += 1
+        self.made += made
+        self.work_seconds += cost.seconds
+        self.cpu_seconds += cost.cpu_seconds
+        self.peak_mib = max(self.peak_mib, cost.peak_mib)
+        if made:
+            told = {"stage": self.name, "shard": facts.get("key"), "seconds": cost.seconds}
+            _LOG.debug("%s made", self.name, extra={"facts": told})
+        return facts
 
     def advance(self, done: int, total: int) -> None:
         """Say how far the stage is, if it has been silent for a while."""
@@ -38,29 +65,47 @@ class StageRecord:
         counted = ", ".join(f"{value:,} {name}" for name, value in self.counts.items())
         return f"{self.name:<12} {self.seconds:7.1f} s   {counted}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Give the stage as data."""
+        return {
+            "stage": self.name,
+            "seconds": round(self.seconds, 3),
+            "work_seconds": round(self.work_seconds, 3),
+            "cpu_seconds": round(self.cpu_seconds, 3),
+            "peak_mib": round(self.peak_mib, 1),
+            "items": self.items,
+            "made": self.made,
+            "counts": dict(self.counts),
+        }
+
 
 class Journal:
-    """Records stages in order and logs a line as each ends (logger ``radcal``)."""
+    """Records stages in order and logs a line as each ends (logger ``radcal``).
+
+    A stage that runs again, because what it had found turned out damaged, is one stage: times add
+    up, counts are those of its last pass.
+    """
 
     def __init__(self) -> None:
-        self.stages: list[StageRecord] = []
+        self.stages: dict[str, StageRecord] = {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[StageRecord]:
         """Time a stage; a stage that fails is recorded with the time it took."""
-        record = StageRecord(name)
-        self.stages.append(record)
+        record = self.stages.setdefault(name, StageRecord(name))
+        record.ended, record.items = False, 0
         started = time.perf_counter()
         try:
             yield record
+            record.ended = True
         finally:
-            record.seconds = time.perf_counter() - started
-            _LOG.info(record.line())
+            record.seconds += time.perf_counter() - started
+            _LOG.info(record.line(), extra={"facts": record.to_dict()})
 
     def timings(self) -> dict[str, float]:
         """Seconds per stage."""
-        return {stage.name: round(stage.seconds, 3) for stage in self.stages}
+        return {name: round(stage.seconds, 3) for name, stage in self.stages.items()}
 
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Give the counts of every stage."""
-        return {stage.name: dict(stage.counts) for stage in self.stages}
+    def to_list(self) -> list[dict[str, Any]]:
+        """Give all stages as data, in order."""
+        return [stage.to_dict() for stage in self.stages.values()]

@@ -33,7 +33,10 @@ _PATIENCE_SECONDS: Final = 30.0
 
 def publish_stages(run: str, journal: Journal) -> None:
     """Keep a table of every stage's counts and time."""
-    rows = [{"stage": s.name, "seconds": round(s.seconds, 1), **s.counts} for s in journal.stages]
+    rows = [
+        {"stage": s.name, "seconds": round(s.seconds, 1), **s.counts}
+        for s in journal.stages.values()
+    ]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     create_table_artifact(
         [{name: row.get(name, "") for name in columns} for row in rows],

@@ -6,18 +6,20 @@ run: every shard is found, every page is unchanged, and it says so.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from inspect import signature
-from typing import Any
+from typing import Any, Final
 
 from prefect import Task, unmapped
+from prefect.futures import PrefectFuture
 
 from pipeline.audit_log import AuditLog
 from pipeline.config import digest_of
-from pipeline.errors import GateFailedError
+from pipeline.errors import DamagedShardError, GateFailedError
 from pipeline.gates import Accounting, Check, check
 from pipeline.journal import Journal
 from pipeline.notices import notified, publish_gates, publish_pages, publish_stages
@@ -29,6 +31,9 @@ from pipeline.work.issue import refusal_page
 __all__ = ["Run"]
 
 Facts = dict[str, Any]
+_LOG = logging.getLogger("radcal")
+_IRREPLACEABLE: Final = ("returns",)
+"""Tables that hold what people wrote, not what a run made."""
 
 
 class Run:
@@ -42,6 +47,7 @@ class Run:
         self.journal = Journal()
         self.results: dict[str, list[Facts]] = {}
         self.checks: tuple[Check, ...] = ()
+        self.damaged: list[tuple[str, str, str]] = []
 
     @classmethod
     @contextmanager
@@ -69,9 +75,10 @@ class Run:
             runner = self.runners.of(work.name)
             futures = runner.map(self._equipped(work), given) if each else []
             found: list[Facts] = []
-            for future in futures:
-                found.append(future.result())
-                stage.advance(len(found), len(each))
+            with _all_ended(futures):
+                for future in futures:
+                    found.append(stage.note(future.result()))
+                    stage.advance(len(found), len(each))
             stage.counts.update(_totals(found))
         self.results[work.name] = found
         return found
@@ -79,7 +86,7 @@ class Run:
     def call(self, work: Task[..., Facts], *arguments: object) -> Facts:
         """Run a task once and wait for it."""
         with self.journal.stage(work.name) as stage:
-            found = work.submit(self.config, *arguments).result()
+            found = stage.note(work.submit(self.config, *arguments).result())
             stage.counts.update(_totals([found]))
         self.results[work.name] = [found]
         return found
@@ -96,6 +103,25 @@ class Run:
             tags=["gpu"] if served else None,
             timeout_seconds=seconds if self.runners.spreads(work.name) else None,
         )
+
+    def mending(self, recipe: Callable[[], Facts]) -> Facts:
+        """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
+
+        Raises
+        ------
+        DamagedShardError
+            If a shard is damaged again after it was made anew, or cannot be made again.
+        """
+        while True:
+            try:
+                return recipe()
+            except DamagedShardError as damage:
+                place = (damage.zone, damage.table, damage.key)
+                if damage.table in _IRREPLACEABLE or place in self.damaged:
+                    raise
+                self.damaged.append(place)
+                self.site.workspace.put_aside(damage)
+                _LOG.warning("shard %s/%s %s: made anew", *place[1:], damage.fault)
 
     def pass_gates(self) -> None:
         """Check the run's accounting.
@@ -255,6 +281,8 @@ class Run:
                 "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),
                 "gates": [asdict(c) for c in self.checks],
                 "seconds": self.journal.timings(),
+                "stages": self.journal.to_list(),
+                "damaged_shards_made_anew": len(self.damaged),
             },
         )
         AuditLog(self.site.workspace.root / "audit.jsonl").append(
@@ -279,3 +307,16 @@ def _totals(found: Sequence[Facts]) -> dict[str, int]:
         for name in _COUNTED
         if found and name in found[0]
     }
+
+
+@contextmanager
+def _all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
+    """When one task failed, begin no other, and let those at work end before the stage does."""
+    try:
+        yield
+    except BaseException:
+        for future in futures:
+            waiting = getattr(future, "_wrapped_future", None)
+            if waiting is None or not waiting.cancel():
+                future.wait()
+        raise

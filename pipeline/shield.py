@@ -17,6 +17,7 @@ from typing import Final, ParamSpec, TypeVar
 
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
+from pipeline.disk import storage_error
 from pipeline.errors import RadcalError
 
 __all__ = ["UnforeseenError", "shielded"]
@@ -46,14 +47,18 @@ def shielded(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> 
 
     Raises
     ------
+    StorageError
+        In place of what the system says of a full, read-only or failing disk.
     UnforeseenError
-        In place of an exception not written for users.
+        In place of any other exception not written for users.
     """
     try:
         return function(*args, **kwargs)
     except _FORESEEN:
         raise
     except Exception as error:
+        if known := storage_error(error):
+            raise known from None
         if os.environ.get("RADCAL_DEBUG"):
             raise
         raise UnforeseenError.of(error) from None

@@ -24,7 +24,8 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.provenance import code_digest
-from pipeline.store import SCHEMA_VERSION, Workspace
+from pipeline.shards import SCHEMA_VERSION
+from pipeline.store import Workspace
 from pipeline.vault import Vault
 from pipeline.vault_key import key_from_environment
 

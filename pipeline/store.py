@@ -7,8 +7,9 @@
 
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
 of all that went into it, so a shard that exists need not be made again. That is the whole of
-resuming. Every shard carries its schema's version, and a reader refuses another. Folders
-are 0700 and files 0600.
+resuming. A shard that was damaged later is found when it is read (`pipeline.shards`), put aside
+and made again. Every shard carries its schema's version, and a reader refuses another. Folders are
+0700 and files 0600.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,18 +25,17 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow.compute as pc
 
-from pipeline.errors import ConfigurationError, InputError, RunLockedError
+from pipeline.disk import no_room
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError, RunLockedError
 from pipeline.files import replacing
+from pipeline.shards import SCHEMA_VERSION, DamageError, OtherVersionError, decode, encode, facts_of
 
-__all__ = ["SCHEMA_VERSION", "Workspace", "Zone"]
+__all__ = ["Workspace", "Zone"]
 
 Zone = Literal["raw", "analysis"]
-SCHEMA_VERSION: Final = "2"
-"""Raised when a table's columns change meaning; part of every shard's key."""
-
-_META: Final = b"radcal"
+_LEAST_FREE_BYTES: Final = 64 * 2**20
 
 
 class Workspace:
@@ -50,6 +51,8 @@ class Workspace:
         ------
         ConfigurationError
             If the folder cannot be made or written.
+        StorageError
+            If its disk is all but full.
         """
         try:
             for folder in (self.root, self.root / "raw", self.root / "analysis"):
@@ -58,6 +61,8 @@ class Workspace:
             probe = self.root / f".probe.{os.getpid()}"
             probe.touch()
             probe.unlink()
+            if shutil.disk_usage(self.root).free < _LEAST_FREE_BYTES:
+                raise no_room(self.root)
         except OSError as error:
             msg = (
                 f"store.workspace: {self.root} cannot be written ({error.strerror}). "
@@ -84,11 +89,7 @@ class Workspace:
     ) -> Path:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
         path = self.shard(zone, name, key)
-        meta = json.dumps({"facts": dict(facts or {}), "schema": SCHEMA_VERSION}).encode()
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        table = table.replace_schema_metadata({**(table.schema.metadata or {}), _META: meta})
-        with replacing(path) as partial:
-            pq.write_table(table, partial, compression="zstd")
+        self.write_bytes(path, encode(frame, facts or {}))
         return path
 
     def read(
@@ -111,10 +112,12 @@ class Workspace:
 
         Raises
         ------
+        DamagedShardError
+            If a shard is missing or damaged.
         InputError
-            If a shard is missing, damaged, or of another schema version.
+            If it is of another schema version.
         """
-        frames = [self._read_one(self.shard(zone, name, key), columns, where) for key in keys]
+        frames = [self._read_one(zone, name, key, columns, where) for key in keys]
         kept = [frame for frame in frames if len(frame)] or frames[:1]
         return (
             pd.concat(kept, ignore_index=True)
@@ -124,13 +127,24 @@ class Workspace:
 
     def facts(self, zone: Zone, name: str, key: str) -> dict[str, Any]:
         """Give the counts that were written with a shard; reads the file's footer only."""
-        metadata = pq.read_schema(self.shard(zone, name, key)).metadata or {}
-        facts = json.loads(metadata.get(_META, b"{}")).get("facts", {})
-        return dict(facts)
+        with self._judged(zone, name, key), self.shard(zone, name, key).open("rb") as file:
+            return facts_of(file)
 
     def has(self, zone: Zone, name: str, key: str) -> bool:
-        """Whether a shard exists; if so it is whole."""
+        """Whether a shard exists; it was whole when it was written."""
         return self.shard(zone, name, key).is_file()
+
+    def complete(self, zone: Zone, key: str, *names: str) -> bool:
+        """Whether a shard of this key exists in each of the named tables."""
+        return all(self.has(zone, name, key) for name in names)
+
+    def put_aside(self, damage: DamagedShardError) -> None:
+        """Move a damaged shard out of its table, so that it is made again; none there is fine."""
+        path = self.shard(damage.zone, damage.table, damage.key)
+        if path.is_file():
+            folder = self.root / damage.zone / "damaged"
+            folder.mkdir(exist_ok=True, mode=0o700)
+            path.replace(folder / f"{damage.table}-{path.name}")
 
     def write_json(self, path: Path, content: Mapping[str, object]) -> None:
         """Write a JSON file whole, or not at all."""
@@ -178,28 +192,35 @@ class Workspace:
         for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
             spooled.unlink(missing_ok=True)
 
-    @staticmethod
     def _read_one(
-        path: Path, columns: Sequence[str] | None, where: tuple[str, str] | None
+        self,
+        zone: Zone,
+        name: str,
+        key: str,
+        columns: Sequence[str] | None,
+        where: tuple[str, str] | None,
     ) -> pd.DataFrame:
-        kept = [(where[0], "==", where[1])] if where else None
-        try:
-            table = pq.read_table(path, columns=list(columns) if columns else None, filters=kept)
-        except FileNotFoundError:
-            msg = f"shard {path.parent.name}/{path.name} is missing; run again."
-            raise InputError(msg) from None
-        except (pa.ArrowInvalid, OSError):
-            msg = (
-                f"shard {path.parent.name}/{path.name} is damaged. Delete it and run again: "
-                "it will be made anew."
-            )
-            raise InputError(msg) from None
-        meta = json.loads((table.schema.metadata or {}).get(_META, b"{}"))
-        if meta.get("schema") != SCHEMA_VERSION:
-            msg = (
-                f"shard {path.parent.name}/{path.name} was written by another version "
-                f"(schema {meta.get('schema')}, this is {SCHEMA_VERSION}). Use a new workspace."
-            )
-            raise InputError(msg)
+        with self._judged(zone, name, key):
+            content = self.shard(zone, name, key).read_bytes()
+            table = decode(content, None if where else columns)
+        if where:
+            table = table.filter(pc.field(where[0]) == where[1])
+            table = table.select(list(columns)) if columns else table
         frame: pd.DataFrame = table.to_pandas()
         return frame
+
+    @contextmanager
+    def _judged(self, zone: Zone, name: str, key: str) -> Iterator[None]:
+        """Say of a shard that cannot be read why, and what to do."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise DamagedShardError(zone, name, key, "is missing") from None
+        except (DamageError, pa.ArrowInvalid):
+            raise DamagedShardError(zone, name, key, "is damaged") from None
+        except OtherVersionError as error:
+            msg = (
+                f"shard {name}/{key}.parquet was written by another version "
+                f"(schema {error}, this is {SCHEMA_VERSION}). Use a new workspace."
+            )
+            raise InputError(msg) from None

@@ -4,7 +4,7 @@ One pool per process, started on first use with ``spawn`` (a forked child would 
 locks). Workers are the parallelism: linear algebra inside one uses a single thread, because
 threads of several workers fighting for the same cores made small products five times slower. A
 worker that dies breaks the pool; the next call starts a new one, so that a task's retry finds a
-whole pool.
+whole pool. A worker whose parent died (killed, out of memory) ends at once: it would wait for ever.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec
 
 from pipeline.errors import ShardTimeoutError
-from pipeline.shield import shielded
+from pipeline.measure import measured
 
 __all__ = ["in_worker", "workers"]
 
 P = ParamSpec("P")
-R = TypeVar("R")
-
+Facts = dict[str, Any]
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -46,7 +45,9 @@ class _Pool:
                 for variable in _THREADS:
                     os.environ.setdefault(variable, "1")
                 context = multiprocessing.get_context("spawn")
-                self.executor = ProcessPoolExecutor(self.size, mp_context=context)
+                self.executor = ProcessPoolExecutor(
+                    self.size, mp_context=context, initializer=_end_with_parent
+                )
             return self.executor
 
     def close(self) -> None:
@@ -68,6 +69,18 @@ class _Pool:
 _POOL = _Pool()
 
 
+def _end_with_parent() -> None:
+    """Let this worker end when its parent does, whatever it is doing."""
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, name="end-with-parent", daemon=True).start()
+
+
 @contextmanager
 def workers(size: int, *, seconds: float | None = None) -> Iterator[None]:
     """Allow `in_worker` up to `size` processes, and each call that long, until the block ends."""
@@ -78,8 +91,8 @@ def workers(size: int, *, seconds: float | None = None) -> Iterator[None]:
         _POOL.close()
 
 
-def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call a module-level function in a worker process and wait for its result.
+def in_worker(function: Callable[P, Facts], /, *args: P.args, **kwargs: P.kwargs) -> Facts:
+    """Call a module-level function in a worker process; wait for its facts, their cost added.
 
     With one worker allowed the call is made here: a second process would only cost its start.
 
@@ -91,10 +104,10 @@ def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) ->
         If the call took longer than allowed; its worker is killed.
     """
     if _POOL.size == 1:
-        return shielded(function, *args, **kwargs)
+        return measured(function, *args, **kwargs)
     pool = _POOL.running()
     try:
-        return pool.submit(shielded, function, *args, **kwargs).result(timeout=_POOL.seconds)
+        return pool.submit(measured, function, *args, **kwargs).result(timeout=_POOL.seconds)
     except BrokenProcessPool:
         _POOL.give_up(pool)
         raise

@@ -16,7 +16,7 @@ import pandas as pd
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.values import status_of
 
-__all__ = ["REASONS", "IngestOptions", "validate"]
+__all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
 
 REASONS: Final[Mapping[str, str]] = {
     "missing_accession": "no accession number",
@@ -29,7 +29,7 @@ REASONS: Final[Mapping[str, str]] = {
     "bad_performed_at": "the time of the exam is missing or unreadable",
     "no_time_of_day": "the exam has a date but no time of day, so no interval can be measured",
     "bad_signed_at": "the time of signing is unreadable (it may be empty: then it is unknown)",
-    "future_date": "a time lies after the day of this run",
+    "future_date": "a time lies after the day of this run; read again when it has come",
     "signed_before_performed": "signed more than an hour before the exam was performed",
     "bad_age": "the age is not a number from 0 to 130",
     "duplicate_exam": "the same version of the same report came before",
@@ -42,7 +42,9 @@ _CLASS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 _HOUR: Final = pd.Timedelta(hours=1)
-_DAY: Final = pd.Timedelta(days=1)
+CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
+"""A time may lie this far ahead of this machine's clock."""
+
 _DATE_ONLY: Final = r"\d{4}-?\d\d-?\d\d"
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
@@ -76,7 +78,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     ExamBatch
         Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
         canonical modality, status and class, ``is_chest``, and ``source_digest``, which tells one
-        version of a report from another.
+        version of a report from another. A row set aside as ``future_date`` says in ``not_before``
+        when it may be judged again.
     """
     raw = batch.exams
     exams = raw.assign(
@@ -96,12 +99,14 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )
     reason = _reasons(raw, exams, options, seen)
     kept = exams[reason == ""].reset_index(drop=True)
+    early = exams[["performed_at", "signed_at"]].max(axis=1).where(reason == "future_date")
     set_aside = pd.DataFrame(
         {
             "source": source,
             "row": raw["source_row"],
             "reason": reason,
             "detail": reason.map(REASONS),
+            "not_before": early.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna(""),
         }
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
@@ -116,7 +121,7 @@ def _reasons(
     seen: set[str],
 ) -> pd.Series:
     performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
-    latest = options.now + _DAY
+    latest = options.now + CLOCK_TOLERANCE
     text = raw["text"]
     fails: dict[str, pd.Series] = {
         "missing_accession": raw["accession"].str.strip() == "",

@@ -14,6 +14,7 @@ from pipeline.site import Site
 from pipeline.stages.observe import observe, tallied
 from pipeline.stages.pair import FlowStep, PairedExams, pair
 from pipeline.stages.read import read_reports
+from pipeline.store import Workspace
 from pipeline.work import returns
 
 __all__ = ["observe_pairs", "pair_exams", "read_shard"]
@@ -29,7 +30,8 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
     store, settings = site.workspace, site.config.pairing
     code = code_digest("pipeline.stages")
     key = digest_of("pair", code, sorted(clean_keys), settings.model_dump(mode="json"))
-    if not store.has("analysis", "pairs", key):
+    made = not _paired(store, key)
+    if made:
         exams = _coded_exams(site, clean_keys)
         paired = pair(
             exams,
@@ -58,17 +60,26 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
             "shards": sorted(wanted["shard"].unique()),
         }
         store.write("analysis", "pairs", key, paired.pairs, facts=facts)
-    return store.facts("analysis", "pairs", key)
+    return {**store.facts("analysis", "pairs", key), "made": made}
+
+
+def _paired(store: Workspace, key: str) -> bool:
+    """Whether a pairing is there with all its tables."""
+    return store.complete("analysis", key, "pairs", "wanted", "fates") and all(
+        store.has("analysis", "window_pairs", window)
+        for _, window in store.facts("analysis", "pairs", key)["windows"]
+    )
 
 
 def read_shard(config: str, pair_key: str, clean_key: str) -> Facts:
     """Read the paired reports of one coded shard; its ``readings`` are written last."""
     site = Site.open(config)
     store = site.workspace
-    asked = store.read("analysis", "wanted", [pair_key])
-    exam_keys = sorted(asked.loc[asked["shard"] == clean_key, "exam_key"])
+    asked = store.read("analysis", "wanted", [pair_key], where=("shard", clean_key))
+    exam_keys = sorted(asked["exam_key"])
     key = digest_of(site.read_digest(), clean_key, exam_keys)
-    if not store.has("analysis", "readings", key):
+    made = not store.complete("analysis", key, *_READ_TABLES)
+    if made:
         exams = store.read(
             "analysis", "clean_exams", [clean_key], columns=["exam_key", "modality", "text"]
         )
@@ -86,7 +97,7 @@ def read_shard(config: str, pair_key: str, clean_key: str) -> Facts:
         for name in _READ_TABLES:
             mark = facts if name == "readings" else None
             store.write("analysis", name, key, getattr(tables, name), facts=mark)
-    return store.facts("analysis", "readings", key)
+    return {**store.facts("analysis", "readings", key), "made": made}
 
 
 def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
@@ -97,7 +108,8 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
         "observe", code_digest("pipeline.stages"), pair_key, sorted(read_keys), site.phrases_digest,
         settings.label, settings.ct_silence, returns.sheets(store),
     )  # fmt: skip
-    if not store.has("analysis", "tallies", key):
+    made = not store.complete("analysis", key, "tallies", "observations")
+    if made:
         answers = returns.answers(store)
         observed = observe(
             store.read("analysis", "pairs", [pair_key]),
@@ -121,7 +133,7 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
         }
         store.write("analysis", "observations", key, observed.observations)
         store.write("analysis", "tallies", key, tallies, facts=facts)
-    return store.facts("analysis", "tallies", key)
+    return {**store.facts("analysis", "tallies", key), "made": made}
 
 
 def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:

@@ -12,11 +12,13 @@ import pandas as pd
 
 from pipeline.config import digest_of
 from pipeline.deidentify import LeakScan
+from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.sources import digest
 from pipeline.site import Site
 from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
-from pipeline.stages.ingest import IngestOptions, validate
+from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
+from pipeline.store import Workspace
 
 __all__ = ["clean_shard", "ingest_source", "register"]
 
@@ -33,12 +35,18 @@ def ingest_source(config: str, source: str) -> Facts:
     """Turn one source file into ``raw/exams`` shards and one ``raw/quarantine`` shard.
 
     The quarantine shard is written last and carries the counts: a source that has one is done.
+
+    Raises
+    ------
+    InputError
+        If the source vanished or changed while it was read; nothing of it counts then.
     """
     site = Site.open(config)
     store, path = site.workspace, Path(source)
-    key = digest_of(site.ingest_digest(), digest(site.formats.parts(path)))
-    if store.has("raw", "quarantine", key):
-        return {**store.facts("raw", "quarantine", key), "new": False}
+    content = _content(site, path)
+    key, found = _read_before(store, digest_of(site.ingest_digest(), content))
+    if found is not None:
+        return {**found, "made": False}
     shards: list[str] = []
     set_aside: list[pd.DataFrame] = []
     attributed: Counter[str] = Counter()
@@ -51,6 +59,9 @@ def ingest_source(config: str, source: str) -> Facts:
             shard = f"{key}-{number:05d}"
             store.write("raw", "exams", shard, batch.exams)
             shards.append(shard)
+    if _content(site, path) != content:
+        msg = f"{path.name}: changed while it was read. Run again when the export is complete."
+        raise InputError(msg)
     quarantined = pd.concat(set_aside, ignore_index=True) if set_aside else pd.DataFrame()
     reasons = quarantined["reason"].value_counts().to_dict() if len(quarantined) else {}
     facts = {
@@ -59,9 +70,10 @@ def ingest_source(config: str, source: str) -> Facts:
         "quarantined": {str(k): int(v) for k, v in sorted(reasons.items())},
         "attribution": dict(sorted(attributed.items())),
         "shards": shards,
+        "not_before": _not_before(quarantined),
     }
     store.write("raw", "quarantine", key, quarantined, facts=facts)
-    return {**facts, "new": True}
+    return {**facts, "made": True}
 
 
 def register(config: str, shards: list[str]) -> int:
@@ -86,7 +98,8 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
     """De-identify one shard; `batch` are the shards whose people the leak scan looks for."""
     site = Site.open(config)
     store, key = site.workspace, _clean_key(site, shard)
-    if not store.has("analysis", "clean_exams", key):
+    made = not store.complete("analysis", key, "clean_exams", "withheld")
+    if made:
         exams = store.read("raw", "exams", [shard])
         cleaned = clean(
             exams,
@@ -105,7 +118,42 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
         }
         store.write("analysis", "withheld", key, cleaned.withheld)
         store.write("analysis", "clean_exams", key, cleaned.exams, facts=facts)
-    return store.facts("analysis", "clean_exams", key)
+    return {**store.facts("analysis", "clean_exams", key), "made": made}
+
+
+def _content(site: Site, path: Path) -> str:
+    try:
+        return digest(site.formats.parts(path))
+    except FileNotFoundError:
+        msg = f"{path.name}: vanished during this run. Run again when the export is complete."
+        raise InputError(msg) from None
+
+
+def _read_before(store: Workspace, key: str) -> tuple[str, Facts | None]:
+    """Give the key of a source's reading, and its counts if that is complete and still holds.
+
+    Rows that lay in the future then (a wrong date, or this machine's clock set back) are judged
+    again when their time has come: under a key of its own, for a shard never changes.
+    """
+    while store.has("raw", "quarantine", key):
+        found = store.facts("raw", "quarantine", key)
+        if not all(store.has("raw", "exams", shard) for shard in found["shards"]):
+            return key, None
+        due = found["not_before"]
+        if not due or pd.Timestamp(due) > _now() + CLOCK_TOLERANCE:
+            return key, found
+        key = digest_of(key, due)
+    return key, None
+
+
+def _not_before(quarantined: pd.DataFrame) -> str:
+    """Give the earliest time at which a row set aside as lying in the future is due; '' if none."""
+    times = quarantined.get("not_before", pd.Series(dtype="str")).dropna()
+    return str(times[times != ""].min()) if (times != "").any() else ""
+
+
+def _now() -> pd.Timestamp:
+    return pd.Timestamp.now(tz="UTC")
 
 
 def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
@@ -113,7 +161,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
     checks = IngestOptions(
         modalities=settings.modalities,
         chest_pattern=settings.chest_pattern,
-        now=pd.Timestamp.now(tz="UTC"),
+        now=_now(),
         time_zone=settings.time_zone,
         max_text_characters=settings.max_text_characters,
         chest_codes=site.chest_codes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +52,8 @@ def choose_issue(config: str, tally_key: str, period: str | None) -> Facts:
         "shrunk", tally_key, list(chosen.months), site.phrases_digest,
         code_digest("calibration", "pipeline.stages"), site.config.reports.min_readers,
     )  # fmt: skip
-    if not site.workspace.has("analysis", "shrunk", shrunk):
+    made = not site.workspace.has("analysis", "shrunk", shrunk)
+    if made:
         minimum = site.config.reports.min_readers
         table = shrunk_table(cells, site.phrases, min_readers=minimum)
         site.workspace.write("analysis", "shrunk", shrunk, table)
@@ -62,6 +64,7 @@ def choose_issue(config: str, tally_key: str, period: str | None) -> Facts:
         "months": list(chosen.months),
         "readers": sorted(cells["reader_code"].unique()),
         "pathologies": list(seen.index),
+        "made": made,
     }
 
 
@@ -70,20 +73,21 @@ def feedback_page(config: str, issue: Facts, run: Facts, reader: str) -> Facts:
     site = Site.open(config)
     key = digest_of("feedback", site.issue_digest(), site.phrases_digest, issue, run, reader)
     files = {"return.csv": f"{key}.csv", "feedback.pdf": f"{key}.pdf"}
-    if not _drawn(site, files):
+    made = not _drawn(site, key, files)
+    if made:
         about = _issue(site, issue, run)
         own = _cells(site, issue["tally"], about.period)
         own = own[own["reader_code"] == reader]
         scale = Scale(site.phrases, site.config)
         results = group_results(own, name=reader, pathologies=issue["pathologies"], scale=scale)
         filled = _feedback(site, issue, run, reader, own, results)
-        _write_results(site, key, reader, results)
         pages = {
             "return.csv": return_sheet.build(filled.cases or ()),
             "feedback.pdf": radiologist.build(filled, style=style_for(site.config.reports.page)),
         }
         _draw(site, files, pages)
-    return _page(reader, files)
+        _write_results(site, key, reader, results, pages)
+    return {**_page(reader, files), "made": made}
 
 
 def _feedback(
@@ -116,7 +120,8 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
     site = Site.open(config)
     key = digest_of("review", site.issue_digest(), site.phrases_digest, issue, run)
     files = {"review.html": f"{key}.html", "review.pdf": f"{key}.pdf"}
-    if not _drawn(site, files):
+    made = not _drawn(site, key, files)
+    if made:
         about = _issue(site, issue, run)
         cells = _cells(site, issue["tally"], about.period)
         scale = Scale(site.phrases, site.config)
@@ -138,14 +143,14 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
             evidence=_evidence(site, run, about.period),
             facts=facts,
         )
-        _write_results(site, key, "department", results)
         style = style_for(site.config.reports.page)
         pages = {
             "review.html": html.build(filled, style=style),
             "review.pdf": committee.build(filled, style=style),
         }
         _draw(site, files, pages)
-    return _page("committee", files)
+        _write_results(site, key, "department", results, pages)
+    return {**_page("committee", files), "made": made}
 
 
 def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[list[str]]) -> str:
@@ -164,8 +169,16 @@ def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[l
     return str(path)
 
 
-def _drawn(site: Site, files: Mapping[str, str]) -> bool:
-    return all((_drafts(site) / draft).is_file() for draft in files.values())
+def _drawn(site: Site, key: str, files: Mapping[str, str]) -> bool:
+    """Whether every page is there as it was drawn, beside the results it shows."""
+    if not site.workspace.complete("analysis", key, "results", "advice"):
+        return False
+    marks = site.workspace.facts("analysis", "results", key)
+    drafts = {name: _drafts(site) / draft for name, draft in files.items()}
+    return all(
+        path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == marks[name]
+        for name, path in drafts.items()
+    )
 
 
 def _draw(site: Site, files: Mapping[str, str], pages: Mapping[str, bytes]) -> None:
@@ -242,6 +255,10 @@ def _instrument(site: Site, run: Facts) -> Instrument:
     )
 
 
-def _write_results(site: Site, key: str, group: str, results: GroupResults) -> None:
-    site.workspace.write("analysis", "results", key, result_table(group, results))
+def _write_results(
+    site: Site, key: str, group: str, results: GroupResults, pages: Mapping[str, bytes]
+) -> None:
+    """Write the tables behind drawn pages, last; the digests of the pages stand with them."""
+    marks = {name: hashlib.sha256(page).hexdigest() for name, page in pages.items()}
     site.workspace.write("analysis", "advice", key, advice_table(group, results))
+    site.workspace.write("analysis", "results", key, result_table(group, results), facts=marks)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from pipeline import config
-from pipeline.errors import ConfigurationError, InputError, RunLockedError
+from pipeline.errors import ConfigurationError, RunLockedError
 from pipeline.gates import Accounting, check
 from pipeline.store import Workspace
 
@@ -73,15 +73,6 @@ def test_shard_comes_back_as_it_was_written_with_its_facts(tmp_path: Path) -> No
     assert store.read("analysis", "t", ["k1"])["a"].tolist() == [1, 2]
     assert path.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "raw").stat().st_mode & 0o777 == 0o700
-
-
-def test_damaged_shard_is_named_and_the_way_out_told(tmp_path: Path) -> None:
-    store = Workspace(tmp_path)
-    store.prepare()
-    path = store.write("analysis", "t", "k1", pd.DataFrame({"a": [1]}))
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(InputError, match=r"t/k1\.parquet is damaged\. Delete it and run again"):
-        store.read("analysis", "t", ["k1"])
 
 
 def test_failed_write_leaves_neither_shard_nor_rest(tmp_path: Path) -> None:
