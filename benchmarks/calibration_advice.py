@@ -16,7 +16,7 @@ import numpy as np
 
 from calibration.resample import multinomial_moments
 from calibration.substitution import GuardRails, advise
-from calibration.substitution.choice import Setting, best_target, gain_bounds
+from calibration.substitution.choice import Setting, best_target, gains
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
 
@@ -39,7 +39,7 @@ def _same_best(counted: Tally, source: int, g: np.random.Generator) -> bool:
     setting = Setting.of(SCALE, GuardRails())
     n, mass = multinomial_moments(counted, replicates=200, rng=g)
     chosen = best_target(counted.n, counted.label_mass, source=source, setting=setting)
-    again = np.argmax(gain_bounds(n, mass, source=source, setting=setting), axis=1)
+    again = np.argmax(gains(n, mass, source=source, setting=setting), axis=1)
     return bool(chosen != source and np.mean(again == chosen) >= 0.8)
 
 

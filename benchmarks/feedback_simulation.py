@@ -2,15 +2,17 @@
 
 In each simulated department a reader writes about 1,200 statements on 12 pathologies with the
 simulated hospital's phrase habits. A calibrated reader's every hedged phrase is right at the rate
-its readers expect; an overconfident one is too sure by .25 of one phrase, used in 100 exams. Both
-go through the functions the job uses: `group_results` on a tally table (every pathology with
-enough exams, and all together) and the page's own choice of at most three actions.
+its readers expect; an overconfident one is too sure by .25 of one phrase, used in 100 exams: the
+finding is there .25 less often than readers expect or, for a phrase that says it is improbable,
+.25 more often. Both go through the functions the job uses, under the shipped configuration:
+`group_results` on a tally table (every pathology with enough exams, and all together) and the
+page's own choice of at most three actions.
 
-Printed: the share of calibrated readers without any advice (wanted: at least 95 %) and, phrase by
-phrase, the share of overconfident ones whose first action replaces it by a milder one (wanted: at
-least 80 %), with Wilson intervals. The shipped configuration never suggests discouraged words, so
-"likely" and "may represent" have no near milder neighbour left and whether the far one is better
-can often not be shown on 100 exams; the last line lifts that ban.
+Printed, with Wilson intervals: the share of calibrated readers without any advice (wanted: at least
+95 %); for every phrase in common use, the share of overconfident ones whose first action replaces
+it by one on the right side of it (wanted: at least 80 %); and how many of all the swaps advised lie
+further from the truth than the reader's own word. A phrase that no permitted word could replace for
+the better (statements of 100 %, which are protected) is said to be so and stands in no share.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import pandas as pd
 
 from calibration.phrase_calibration import wilson
 from calibration.substitution import Suggestion
+from calibration.substitution.choice import Setting
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.simulate.lexicon import hospital
@@ -57,19 +60,35 @@ class Case:
             return "calibrated reader: no advice"
         where = "" if self.spread else ", all in one pathology"
         ban = "" if self.config is SHIPPED else ", discouraged words allowed"
-        return f"{self.phrase!r} too sure by {self.shift:.2f}{where}{ban}: first advice"
+        return f"{self.phrase!r} too sure by {abs(self.shift):.2f}{where}{ban}: first advice"
 
 
-CASES = (
-    Case("likely", 0.0),
-    Case("likely"),
-    Case("likely", spread=False),
-    Case("may represent"),
-    Case("most likely"),
-    Case("possibly"),
-    Case("consistent with"),
-    Case("likely", config=ANY_WORD),
-)
+COMMON = 2.0
+"""Weight in the simulated hospital's phrase habits from which a phrase is common."""
+
+
+def cases() -> list[Case]:
+    """Calibrated readers first, then every common phrase too sure."""
+    weights = hospital()["phrase_weights"]
+    common = sorted((p for p in PHRASES.phrases if weights.get(p, 0.0) >= COMMON), key=mean_of)
+    too_low = [Case(p, -SHIFT) for p in common if 0.0 < mean_of(p) < SHIFT]
+    too_high = [Case(p) for p in common if mean_of(p) >= SHIFT]
+    special = [Case("likely", spread=False), Case("likely", config=ANY_WORD)]
+    return [Case("likely", 0.0), *too_low, *too_high, *special]
+
+
+def mean_of(phrase: str) -> float:
+    """Give what readers of a phrase expect."""
+    return float(PHRASES.means[PHRASES.index(phrase)])
+
+
+def closer_words(case: Case) -> list[str]:
+    """Permitted words nearer to the truth of a case than the phrase itself."""
+    setting = Setting.of(PHRASES, Scale(PHRASES, case.config).guard_rails)
+    truth = mean_of(case.phrase) - case.shift
+    nearer = np.abs(PHRASES.means - truth) < abs(case.shift)
+    nearer &= setting.allowed[PHRASES.index(case.phrase)]
+    return [PHRASES.phrases[k] for k in np.flatnonzero(nearer)]
 
 
 def habits(phrase: str) -> np.ndarray:
@@ -100,8 +119,8 @@ def reader(g: np.random.Generator, case: Case) -> pd.DataFrame:
     return rows.groupby(list(rows.columns)).size().rename("count").reset_index()
 
 
-def first_advice(cells: pd.DataFrame, name: str, config: Configuration) -> Suggestion | None:
-    """Choose the first action of one reader's page as the job does."""
+def advised(cells: pd.DataFrame, name: str, config: Configuration) -> list[Suggestion]:
+    """Choose the actions of one reader's page as the job does."""
     scale = Scale(PHRASES, config)
     filled = content.radiologist_content(
         content.Issue(config, Period("2026-09", ("2026-09",))),
@@ -113,33 +132,45 @@ def first_advice(cells: pd.DataFrame, name: str, config: Configuration) -> Sugge
         coverage=None,
         measured=content.instrument("none", counts=()),
     )
-    chosen = actions(filled, words=Strings.load())
-    return chosen[0].suggestion if chosen else None
+    return [action.suggestion for action in actions(filled, words=Strings.load())]
+
+
+def worse(case: Case, swaps: list[Suggestion]) -> int:
+    """How many swaps lie further from the truth than the reader's own words."""
+    truth = [mean_of(s.source) - case.shift * (s.source == case.phrase) for s in swaps]
+    return sum(
+        abs(s.target_expected - t) > abs(s.expected - t) for s, t in zip(swaps, truth, strict=True)
+    )
 
 
 def hit(case: Case, first: Suggestion | None) -> bool:
     """Whether the page did what is wanted."""
     if not case.shift:
         return first is None
-    return (
-        first is not None and first.source == case.phrase and first.target_expected < first.expected
-    )
+    if first is None or first.source != case.phrase:
+        return False
+    return (first.expected - first.target_expected) * case.shift > 0
 
 
 def main() -> None:
     """Run all departments and print one line a case."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else 200
     start = time.perf_counter()
-    for number, case in enumerate(CASES):
-        hits, told = 0, Counter()
+    for number, case in enumerate(cases()):
+        if case.shift and not closer_words(case):
+            print(f"{case!s:72s} no permitted word is closer to the truth", flush=True)
+            continue
+        hits, wrong, told = 0, 0, Counter()
         for run in range(runs):
             cells = reader(np.random.default_rng([2026, number, run]), case)
-            first = first_advice(cells, f"{case}/{run}", case.config)
+            swaps = advised(cells, f"{case}/{run}", case.config)
+            first = swaps[0] if swaps else None
             hits += hit(case, first)
+            wrong += worse(case, swaps)
             told[f"{first.source} -> {first.target}" if first else "nothing"] += 1
         low, high = wilson(np.array([float(hits)]), np.array([float(runs)]))
         share = f"{hits / runs:6.1%} ({low[0]:.1%} to {high[0]:.1%})"
-        print(f"{case!s:72s} {share}   {dict(told.most_common(5))}", flush=True)
+        print(f"{case!s:72s} {share}  {wrong} worse  {dict(told.most_common(5))}", flush=True)
     print(f"{runs} departments, {time.perf_counter() - start:.0f} s")
 
 

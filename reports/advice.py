@@ -114,10 +114,11 @@ def _sentence_case(text: str) -> str:
 
 
 def _held_out(effect: HeldOutEffect, words: Strings) -> str:
-    """Give the gain in points where it is certain, else only that the held-out test was passed."""
+    """Give the gain in points where it is certain, else how surely the swap held up."""
     gain = effect.ece_difference
     if not gain.high < 0:
-        return words("action.held_out_only") if effect.brier_difference.high < 0 else ""
+        sure = effect.brier_difference.high < 0
+        return words("action.held_out_only" if sure else "action.held_out_unsure")
     closer = {"low": points(-gain.high), "high": points(-gain.low)}
     return words("action.held_out", points=points(-gain.value), **closer)
 

@@ -1,7 +1,8 @@
 """What a language model said about its own certainty: one page per form of statement.
 
 Reliability diagram of the stated numbers, the methods of restating them as they did on answers they
-were not fitted on, and the values stated most.
+were not fitted on; the curve of the statements as distributions; for phrases the map between them;
+and the values stated most.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import Final
 
 import numpy as np
 
+from calibration.curve import ReliabilityCurve
 from reports.figures.histograms import reliability_bars
+from reports.figures.reliability import reliability
+from reports.figures.swap_flow import Stream, swap_flow
 from reports.marks import Box, Drawing
 from reports.numbers import BLANK, count, decimal, percent
 from reports.paper import DocumentInfo, to_pdf
@@ -21,10 +25,18 @@ from reports.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.tables import Column, Row, Table
 from reports.typeset import paragraph, put
 
-__all__ = ["RestatedBy", "StatedForm", "StatedValue", "stated_confidence_pages", "to_document"]
+__all__ = [
+    "RestatedBy",
+    "StatedForm",
+    "StatedValue",
+    "Swap",
+    "stated_confidence_pages",
+    "to_document",
+]
 
-_MOST_VALUES: Final = 28
-_DIAGRAM: Final = (230.0, 190.0)
+_MOST_VALUES: Final = 14
+_DIAGRAM: Final = (230.0, 178.0)
+_CURVE_TALL: Final = 218.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +61,15 @@ class StatedValue:
     right: float
 
 
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Share of all answers that a map sends from one phrase to another, or leaves."""
+
+    source: str
+    target: str
+    share: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class StatedForm:
     """One form of statement.
@@ -56,7 +77,7 @@ class StatedForm:
     Attributes
     ----------
     form
-        ``probability`` or ``phrase``.
+        ``probability``, ``phrase``, ``beta`` or ``own_phrase``.
     n, accuracy, set_aside
         Answers counted, share right, and answers that could not be.
     edges, count, right
@@ -65,6 +86,13 @@ class StatedForm:
         Error of the statements as they are, on all answers.
     methods, values
         How restating them did, and what was stated.
+    curve
+        Reliability curve of the statements as distributions (Wang et al. 2025, Eq. 6); not drawn
+        for probabilities, which are points.
+    spread_ece, reference_level
+        Its error with interval (value, low, high), and the error of right statements.
+    swaps
+        The transport map between phrases; empty for forms without phrases.
     """
 
     form: str
@@ -77,6 +105,10 @@ class StatedForm:
     ece: float
     methods: tuple[RestatedBy, ...]
     values: tuple[StatedValue, ...]
+    curve: ReliabilityCurve
+    spread_ece: tuple[float, float, float]
+    reference_level: float
+    swaps: tuple[Swap, ...] = ()
 
 
 def to_document(forms: tuple[StatedForm, ...], *, style: Style | None = None) -> bytes:
@@ -117,9 +149,38 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
     _place(drawing, side.cut(top=14.0), _methods(form, say))
     below = top.cut(top=tall + 14.0)
     y = paragraph(drawing, below, say("stated.note"), CAPTION, colour=palette.muted)
-    put(drawing, body.x, y + 18.0, say("stated.uses"), SUBHEADING)
+    if form.form != "probability":
+        y = _spread_row(drawing, Box(body.x, y + 18.0, body.width, _CURVE_TALL), form, say)
+    put(drawing, body.x, y + 18.0, _uses(form, say), SUBHEADING)
     _place(drawing, Box(body.x, y + 24.0, body.width, 0.0), _values(form, say))
     return drawing
+
+
+def _spread_row(drawing: Drawing, box: Box, form: StatedForm, say: Strings) -> float:
+    """Draw the curve of the distributions and the map beside it; give where they end."""
+    wide, _ = _DIAGRAM
+    value, low, high = (decimal(number) for number in form.spread_ece)
+    words = say("stated.curve", value=value, low=low, high=high)
+    put(drawing, box.x, box.y + 8.0, words, SUBHEADING)
+    reference = say("stated.reference", value=decimal(form.reference_level))
+    put(drawing, box.x, box.y + 20.0, reference, CAPTION, colour=palette.muted)
+    drawn = box.cut(top=28.0)
+    reliability(drawing, Box(drawn.x, drawn.y, wide, drawn.height), curve=form.curve, words=say)
+    if form.swaps:
+        side = box.cut(left=wide + 24.0)
+        put(drawing, side.x, side.y + 8.0, say("stated.map"), SUBHEADING)
+        put(drawing, side.x, side.y + 20.0, say("stated.map_note"), CAPTION, colour=palette.muted)
+        streams = [Stream(swap.source, swap.target, swap.share) for swap in form.swaps]
+        order = [v.name for v in sorted(form.values, key=lambda v: -v.number)]
+        swap_flow(drawing, side.cut(top=28.0), streams=streams, order=order, words=say)
+    return box.bottom
+
+
+def _uses(form: StatedForm, say: Strings) -> str:
+    used = sum(v.n > 0 for v in form.values)
+    if used <= _MOST_VALUES:
+        return say("stated.uses")
+    return say("stated.uses_most", shown=count(_MOST_VALUES), all=count(used))
 
 
 def _place(drawing: Drawing, box: Box, table: Table) -> None:

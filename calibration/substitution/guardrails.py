@@ -55,9 +55,10 @@ class GuardRails:
     max_step
         Largest change in mean probability, in probability units.
     min_gap
-        Smallest difference between observed and expected rate worth a person's attention.
+        Smallest difference between observed and expected rate worth a person's attention; a swap
+        gains at least as much, ``min_gap ** 2`` of Brier score per use.
     family_error
-        Chance that a calibrated group gets any phrase past the test; divide it by the number of
+        Chance that a calibrated group gets any phrase past the test; share it out among the
         groups that are advised at once.
     min_stability
         Share of bootstrap replicates that must keep the recommendation.
@@ -80,7 +81,7 @@ class GuardRails:
     max_step: float = 0.4
     min_gap: float = 0.05
     family_error: float = 0.05
-    min_stability: float = 0.8
+    min_stability: float = 0.7
     informativeness_floor: float = 0.8
     min_respondents: int = 10
     protect_atoms: bool = True

@@ -2,9 +2,12 @@
 
 1. enough uses, and not a statement of 0 % or 100 %;
 2. evidence that the phrase is not right as often as readers expect, and by enough to matter;
-3. a permitted phrase that is surely better (``choice``), leaving the words informative;
-4. stability over bootstrap replicates;
-5. held out: 5-fold cross-fitted, the interval of the Brier difference lies below 0.
+3. a permitted phrase that gains enough to matter (``choice``), leaving the words informative;
+4. stability: most bootstrap replicates keep the recommendation;
+5. held out: 5-fold cross-fitted, the Brier score falls.
+
+Doors 1 and 2 bound how often a calibrated reader is advised; 3 to 5 choose the replacement, and the
+interval of the held-out effect goes with it to the page, whether or not it excludes 0.
 
 The Brier score here is that of the phrases' means: what a listener who knows the phrase's average
 meaning would score. ``benchmarks/calibration_advice.py`` measures how often a calibrated reader
@@ -24,7 +27,7 @@ from calibration.substitution.choice import (
     Setting,
     best_target,
     evident_phrases,
-    gain_bounds,
+    gains,
     keeps,
 )
 from calibration.substitution.effect import HeldOutEffect, held_out_effect
@@ -51,7 +54,7 @@ class Suggestion:
     share
         Share of the group's observations that used the source phrase.
     stability
-        Share of bootstrap replicates that choose this target.
+        Share of bootstrap replicates that keep this target.
     effect
         Held-out effect of this one swap.
     """
@@ -92,8 +95,8 @@ def suggest(
         if silence is not None:
             outcomes.append(silence)
             continue
-        bounds = gain_bounds(boot_n, boot_mass, source=source, setting=setting)
-        outcomes.append(_judge(_Case(tally, setting, source), bounds, splits, rng))
+        replicated = gains(boot_n, boot_mass, source=source, setting=setting)
+        outcomes.append(_judge(_Case(tally, setting, source), replicated, splits, rng))
     suggestions = [o for o in outcomes if isinstance(o, Suggestion)]
     silences = tuple(o for o in outcomes if isinstance(o, Suppressed))
     return tuple(sorted(suggestions, key=_benefit)), silences
@@ -141,12 +144,13 @@ class _Case:
 
 
 def _judge(
-    case: _Case, bounds: FloatArray, splits: int, rng: np.random.Generator
+    case: _Case, replicated: FloatArray, splits: int, rng: np.random.Generator
 ) -> Suggestion | Suppressed:
     rails, target = case.setting.rails, case.target(case.tally)
     if target == case.source:
         return _no_target(case)
-    stability = float(np.mean(keeps(bounds, target=target))) if len(bounds) else float("nan")
+    kept_by = keeps(replicated, target=target)
+    stability = float(np.mean(kept_by)) if len(kept_by) else float("nan")
     if not stability >= rails.min_stability:
         detail = f"kept in {stability:.0%} of replicates, {rails.min_stability:.0%} needed"
         return case.silence(target, "unstable", detail)
@@ -155,7 +159,7 @@ def _judge(
         detail = f"{kept:.0%} of the resolution is left, {rails.informativeness_floor:.0%} needed"
         return case.silence(target, "less informative", detail)
     effect = _swap_effect(case, splits, rng)
-    if not effect.brier_difference.high < 0.0:
+    if not effect.brier_difference.value < 0.0:
         detail = f"held-out Brier difference {effect.brier_difference.summary()}"
         return case.silence(target, "no clear improvement", detail)
     return _suggestion(case, target, stability, effect)
@@ -168,7 +172,7 @@ def _no_target(case: _Case) -> Suppressed:
     target = replace(case, setting=free).target(case.tally)
     if target == case.source:
         name = setting.table.phrases[case.source]
-        return Suppressed(name, None, "no better phrase", "no phrase of the table is surely closer")
+        return Suppressed(name, None, "no better phrase", "no phrase of the table is closer to CT")
     reason = cell_reason(case.source, target, phrase_table=setting.table, guard_rails=setting.rails)
     return case.silence(target, reason, "the best phrase is not permitted")
 

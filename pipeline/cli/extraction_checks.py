@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from extraction.rules import RuleEngine
     from extraction.vocabulary import Vocabulary
 
-__all__ = ["annotate", "audit_extraction", "vocabulary_check"]
+__all__ = [
+    "annotate",
+    "audit_extraction",
+    "gold_reports",
+    "outcomes_of",
+    "vocabulary_check",
+]
 
 VocabularyOption = Annotated[
     Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
@@ -60,8 +66,8 @@ def audit_extraction(
 
     choice = ServerChoice(server, model, structured, context_tokens, concurrency)
     reader = named_engine(engine, server=choice, vocabulary=vocabulary)
-    reports = _gold(gold, reader.vocabulary)
-    outcomes = _read(reader, reports)
+    reports = gold_reports(gold, reader.vocabulary)
+    outcomes = outcomes_of(reader, reports)
     rng = np.random.default_rng(seed)
     result = audit(reports, outcomes, vocabulary=reader.vocabulary, bootstrap=bootstrap, rng=rng)
     data = as_data(result, engine=reader.name, version=reader.version)
@@ -155,7 +161,7 @@ def annotate(
     emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
 
 
-def _read(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
+def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
     """Outcomes in the gold's order; each modality in one call."""
     import pandas as pd
 
@@ -163,7 +169,8 @@ def _read(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
     return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
 
 
-def _gold(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
+def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
+    """Read a gold file; what is wrong with it is the user's to hear."""
     from extraction.gold import GoldError, load_gold
 
     if not path.is_file():

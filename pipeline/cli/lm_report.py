@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,9 +12,12 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from reports.stated_confidence import StatedForm
+    from calibration.curve import ReliabilityCurve
+    from reports.stated_confidence import StatedForm, Swap
 
 __all__ = ["report"]
+
+_FORMS: Final = ("probability", "phrase", "beta", "own_phrase")
 
 
 class _Frozen(BaseModel):
@@ -45,6 +48,35 @@ class _Bins(_Frozen):
     accuracy: list[float | None]
 
 
+class _Estimate(_Frozen):
+    value: float | None
+    low: float | None
+    high: float | None
+    n: float | None
+    method: str
+    reference_level: float | None
+    null_high: float | None
+    corrected: float | None
+
+
+class _Curve(_Frozen):
+    bin_edges: list[float]
+    observed: list[float | None]
+    confidence: list[float | None]
+    density: list[float | None]
+    low: list[float | None]
+    high: list[float | None]
+    band_low: list[float | None]
+    band_high: list[float | None]
+
+
+class _Distributions(_Frozen):
+    ece: _Estimate
+    ece_star: _Estimate
+    brier: _Estimate
+    curve: _Curve
+
+
 class _Form(_Frozen):
     n: float
     set_aside: dict[str, int]
@@ -53,14 +85,22 @@ class _Form(_Frozen):
     maps: dict[str, list[list[float]] | None]
     stated: _Stated
     bins: _Bins
+    distributions: _Distributions
 
 
 class _Result(_Frozen):
     answers: int
-    unjudged: int
     settings: dict[str, int | str]
     probability: _Form | None
     phrase: _Form | None
+    beta: _Form | None
+    own_phrase: _Form | None
+
+    @property
+    def forms(self) -> dict[str, _Form]:
+        """The forms that hold answers, by name."""
+        held = {name: getattr(self, name) for name in _FORMS}
+        return {name: form for name, form in held.items() if form is not None}
 
 
 def report(
@@ -74,13 +114,7 @@ def report(
     from reports.stated_confidence import to_document
 
     content = _read(result)
-    held: dict[Literal["probability", "phrase"], _Form | None] = {
-        "probability": content.probability,
-        "phrase": content.phrase,
-    }
-    forms = tuple(
-        _form(name, form, content.unjudged) for name, form in held.items() if form is not None
-    )
+    forms = tuple(_form(name, form) for name, form in content.forms.items())
     with replacing(out) as partial:
         partial.write_bytes(to_document(forms))
     emit({"pages": len(forms), "report": str(out)}, as_json=as_json, quiet=quiet)
@@ -99,13 +133,13 @@ def _read(path: Path) -> _Result:
             f"first in {place}. Make it again."
         )
         raise InputError(msg) from None
-    if content.probability is None and content.phrase is None:
-        msg = f"{path.name}: holds neither probabilities nor phrases."
+    if not content.forms:
+        msg = f"{path.name}: holds no answers in any form."
         raise InputError(msg)
     return content
 
 
-def _form(name: str, form: _Form, unjudged: int) -> StatedForm:
+def _form(name: str, form: _Form) -> StatedForm:
     import numpy as np
 
     from calibration.stated_confidence import scalar_error
@@ -118,7 +152,7 @@ def _form(name: str, form: _Form, unjudged: int) -> StatedForm:
         form=name,
         n=form.n,
         accuracy=form.accuracy,
-        set_aside=sum(form.set_aside.values()) + unjudged,
+        set_aside=sum(form.set_aside.values()),
         edges=np.array(form.bins.edges),
         count=np.array(form.bins.count),
         right=np.array(form.bins.accuracy, dtype=np.float64),
@@ -131,7 +165,42 @@ def _form(name: str, form: _Form, unjudged: int) -> StatedForm:
             for m in form.methods
         ),
         values=tuple(StatedValue(*row) for row in zip(*columns, strict=True)),
+        curve=_curve(form),
+        spread_ece=_interval(form.distributions.ece),
+        reference_level=_value(form.distributions.ece.reference_level),
+        swaps=_swaps(form),
     )  # fmt: skip
+
+
+def _curve(form: _Form) -> ReliabilityCurve:
+    import numpy as np
+
+    from calibration.curve import ReliabilityCurve
+
+    columns = form.distributions.curve.model_dump()
+    arrays = {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
+    return ReliabilityCurve(**arrays, n=form.n)
+
+
+def _swaps(form: _Form) -> tuple[Swap, ...]:
+    """Shares of answers that the transport map sends from one phrase to another."""
+    from reports.stated_confidence import Swap
+
+    weights = form.maps.get("transport")
+    if weights is None:
+        return ()
+    names = form.stated.name
+    shares = [n / form.n for n in form.stated.n]
+    return tuple(
+        Swap(source, target, share * weight)
+        for source, share, row in zip(names, shares, weights, strict=True)
+        for target, weight in zip(names, row, strict=True)
+        if share * weight > 0
+    )
+
+
+def _interval(estimate: _Estimate) -> tuple[float, float, float]:
+    return _value(estimate.value), _value(estimate.low), _value(estimate.high)
 
 
 def _value(value: float | None) -> float:

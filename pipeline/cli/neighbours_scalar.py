@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 from calibration.export import estimate_data, number
 from calibration.export_neighbours import personal_data, ranking_data, slider_data
+from pipeline.cli.observations import phrase_table
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.categories import ClassTable, aligned, read_predictions, read_votes
 from pipeline.formats.tables import read_table, require_columns
 
 if TYPE_CHECKING:
     from calibration.export import Plain
-    from calibration.survey import PhraseTable
 
-__all__ = ["Judgements", "against_classes", "phrase_table", "sliders"]
+__all__ = ["Judgements", "against_classes", "sliders"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -160,19 +160,6 @@ def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
         msg = f"--values: give each class its place, as in {'=…,'.join(classes)}=…"
         raise ConfigurationError(msg)
     return np.array([named[name] for name in classes])
-
-
-def phrase_table(name: str) -> PhraseTable:
-    """Give a built-in table by its name, or read a file."""
-    from calibration.survey import BUILTIN, PhraseTable, builtin
-
-    if name in BUILTIN:
-        return builtin(name)
-    path = Path(name)
-    frame = read_table(path)
-    columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
-    require_columns(frame, columns, source=path.name)
-    return PhraseTable.from_frame(frame, name=path.stem)
 
 
 def _column(column: pd.Series, name: str, most: float, source: str) -> NDArray[np.float64]:

@@ -167,7 +167,7 @@ class Advice(Section):
 
     min_exams: int = Field(default=20, ge=5)
     max_step: Share = 0.5
-    min_stability: Share = 0.8
+    min_stability: Share = 0.7
     epsilon: float = Field(default=1e-3, gt=0)
     tau: float = Field(default=1e-3, gt=0)
     regulariser: Literal["kl", "entropy"] = "kl"

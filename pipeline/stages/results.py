@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -139,6 +139,9 @@ def group_results(
 ) -> GroupResults:
     """Calibrate a group overall and per pathology, and look for advice.
 
+    The chance that a calibrated group is advised at all is half spent on all findings together,
+    half shared evenly by the single ones (Bonferroni, weighted).
+
     Parameters
     ----------
     cells
@@ -152,14 +155,17 @@ def group_results(
     overall = tally_of(cells, scale.phrases)
     minimum = scale.config.reports.min_exams
     enough = {p: t for p, t in counted.items() if t.total >= minimum}
+    share = 1.0 if not enough else 0.5
     return GroupResults(
         overall=calibrated(overall, name, scale) if overall.total >= minimum else None,
         by_pathology={
             p: calibrated(t, f"{name}/{p}", scale) if p in enough else None
             for p, t in counted.items()
         },
-        advice={p: _advised(t, f"{name}/{p}", scale) for p, t in enough.items()}
-        | ({None: _advised(overall, name, scale)} if overall.total >= minimum else {}),
+        advice={
+            p: _advised(t, f"{name}/{p}", scale, share=0.5 / len(enough)) for p, t in enough.items()
+        }
+        | ({None: _advised(overall, name, scale, share=share)} if overall.total >= minimum else {}),
         logistic=logistic_calibration(overall, phrase_table=scale.phrases)
         if overall.total >= minimum
         else None,
@@ -205,12 +211,13 @@ def calibrated(
     )
 
 
-def _advised(counted: Tally, name: str, scale: Scale) -> Advice:
-    settings = scale.config.advice
+def _advised(counted: Tally, name: str, scale: Scale, *, share: float) -> Advice:
+    """Look for advice with a share of the chance of false advice that one page may take."""
+    settings, rails = scale.config.advice, scale.guard_rails
     return advise(
         counted,
         phrase_table=scale.phrases,
-        guard_rails=scale.guard_rails,
+        guard_rails=replace(rails, family_error=rails.family_error * share),
         epsilon=settings.epsilon,
         tau=settings.tau,
         regulariser=settings.regulariser,

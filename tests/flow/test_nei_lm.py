@@ -72,9 +72,8 @@ def test_what_can_not_be_read_is_counted_and_never_repaired(
     table.loc[4, "phrase"] = "beyond the shadow of a doubt"
     code, found = run(table, tmp_path)
     assert code == 3
-    assert found["unjudged"] == 1
-    assert found["probability"]["set_aside"] == {"unparseable": 2}
-    assert found["phrase"]["set_aside"] == {"unparseable": 1, "unmapped": 1}
+    assert found["probability"]["set_aside"] == {"unjudged": 1, "unparseable": 2}
+    assert found["phrase"]["set_aside"] == {"unjudged": 1, "unmapped": 1, "unparseable": 1}
     assert (found["probability"]["n"], found["phrase"]["n"]) == (597, 597)
 
 
@@ -93,7 +92,7 @@ def test_unusable_tables_are_refused(
 
 
 def test_table_without_a_confidence_is_refused(answers: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no answers with a column probability or phrase"):
+    with pytest.raises(InputError, match="no answers with a column probability, phrase"):
         run(answers[["correct"]], tmp_path)
 
 

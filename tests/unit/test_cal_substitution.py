@@ -17,6 +17,7 @@ from calibration.errors_in_extraction import Audit, correct_tally, corrected_rep
 from calibration.resample import multinomial_moments
 from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
+from calibration.substitution.choice import Setting, best_target
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import (
     fold_tally,
@@ -165,6 +166,50 @@ def test_planted_fault_is_the_first_advice() -> None:
     assert first.effect is not None
     assert first.effect.brier_difference.high < 0.0
     assert first.n == 120.0
+
+
+def shipped_scale() -> GuardRails:
+    """Suggest the recommended terms alone: the nearest one to "likely" is "may represent"."""
+    terms = {"most likely", "likely", "may represent", "unlikely", "very unlikely"}
+    barred = ((s, t) for s in NAMES for t in NAMES if t not in terms and s != t)
+    return GuardRails(max_step=0.5, forbidden=frozenset(barred))
+
+
+def test_a_far_word_is_advised_where_it_is_the_better_bet_and_no_further() -> None:
+    # halfway between "likely" (.774) and "may represent" (.441) lies .608
+    first = advise(
+        overconfident(100.0, 0.25), phrase_table=SCALE, guard_rails=shipped_scale(), rng=rng()
+    ).suggestions[0]
+    assert (first.source, first.target) == ("likely", "may represent")
+    assert first.effect is not None
+    assert first.effect.brier_difference.value < 0.0
+    nearer = advise(
+        overconfident(400.0, 0.15), phrase_table=SCALE, guard_rails=shipped_scale(), rng=rng()
+    )
+    held = {s.source: s.reason for s in nearer.suppressed}
+    assert held["likely"] == "forbidden"
+
+
+def test_of_two_words_that_gain_alike_the_smaller_step_is_advised() -> None:
+    # true in .605: "likely" gains .0342 a use, "may represent" .0357; in .52: .0481 and .1061
+    setting = Setting.of(SCALE, shipped_scale())
+    most_likely = SCALE.index("most likely")
+    chosen = {}
+    for rate in (0.605, 0.52):
+        n = np.zeros(len(SCALE))
+        n[most_likely] = 100.0
+        chosen[rate] = NAMES[best_target(n, n * rate, source=most_likely, setting=setting)]
+    assert chosen == {0.605: "likely", 0.52: "may represent"}
+
+
+def test_a_gain_too_small_to_matter_is_no_target() -> None:
+    # true in .606 "may represent" gains .0008 a use, in .590 it gains .0115; .05² = .0025 decides
+    setting = Setting.of(SCALE, shipped_scale())
+    likely = SCALE.index("likely")
+    n = np.zeros(len(SCALE))
+    n[likely] = 1e6
+    assert NAMES[best_target(n, n * 0.606, source=likely, setting=setting)] == "likely"
+    assert NAMES[best_target(n, n * 0.590, source=likely, setting=setting)] == "may represent"
 
 
 def test_a_calibrated_reader_gets_no_advice_and_every_phrase_its_reason() -> None:

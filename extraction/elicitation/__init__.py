@@ -1,0 +1,31 @@
+"""A language model answers, and says how sure it is; what it says is read, never repaired."""
+
+from extraction.elicitation.answers import REASONS, Stated, Unreadable, read_answer
+from extraction.elicitation.asking import Completer, Completion, ServerCompleter
+from extraction.elicitation.correctness import Judge, Verdict, matched
+from extraction.elicitation.forms import FORMS, Form, Prompter
+from extraction.elicitation.memory import RememberingCompleter
+from extraction.elicitation.questions import Question, QuestionError, load_questions
+from extraction.elicitation.run import Elicited, elicit
+
+__all__ = [
+    "FORMS",
+    "REASONS",
+    "Completer",
+    "Completion",
+    "Elicited",
+    "Form",
+    "Judge",
+    "Prompter",
+    "Question",
+    "QuestionError",
+    "RememberingCompleter",
+    "ServerCompleter",
+    "Stated",
+    "Unreadable",
+    "Verdict",
+    "elicit",
+    "load_questions",
+    "matched",
+    "read_answer",
+]

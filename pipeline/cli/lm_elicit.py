@@ -1,0 +1,244 @@
+"""``radcal lm elicit``: questions in, answers with a stated confidence out, judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, cast
+
+import typer
+
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.extraction_options import (
+    ConcurrencyOption,
+    ContextOption,
+    ModelOption,
+    ServerChoice,
+    ServerOption,
+)
+from pipeline.cli.extraction_tables import one_of
+from pipeline.cli.lm_engine import EngineOption, completer
+from pipeline.errors import EXIT_QUARANTINED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.survey import PhraseTable
+    from extraction.elicitation import Elicited, Form, Judge, Prompter, Question
+    from extraction.elicitation.memory import RememberingCompleter
+
+__all__ = [
+    "CacheOption",
+    "PhrasesOption",
+    "Words",
+    "answers_table",
+    "elicit",
+    "words",
+]
+
+COLUMNS: Final = (
+    "item", "form", "outcome", "reason", "guess", "probability", "phrase", "alpha", "beta",
+    "correct", "judged_by", "phrases", "model", "prompts",
+)  # fmt: skip
+
+FormOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--form",
+        help="probability, phrase, beta or own-phrase; repeat for several. Default: all four.",
+    ),
+]
+PhrasesOption = Annotated[
+    str,
+    typer.Option("--phrases", help="Phrases on offer: a built-in table or a file (form phrase)."),
+]
+CacheOption = Annotated[
+    Path | None,
+    typer.Option("--cache", help="Where replies are kept to go on from; default OUT.replies."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Phrases that one form offers, with what they stand for; empty for forms without phrases."""
+
+    name: str
+    table: PhraseTable | None = None
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases."""
+        return () if self.table is None else self.table.phrases
+
+
+def elicit(
+    questions: Annotated[
+        Path, typer.Argument(help="JSON lines: SciQ, TruthfulQA, or question with answers.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Answers, one row per question and form.")],
+    engine: EngineOption = "server",
+    server: ServerOption = None,
+    model: ModelOption = None,
+    context_tokens: ContextOption = 8192,
+    concurrency: ConcurrencyOption = 16,
+    form: FormOption = None,
+    phrases: PhrasesOption = "probability-words",
+    choose: Annotated[
+        bool,
+        typer.Option("--choose", help="Offer the wrong answers as options beside a right one."),
+    ] = False,
+    judge: Annotated[
+        str,
+        typer.Option(help="match: equal words are right; model: a model judges what is not equal."),
+    ] = "match",
+    judge_model: Annotated[
+        str | None,
+        typer.Option("--judge-model", help="Model that judges; default the model that answers."),
+    ] = None,
+    cache: CacheOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Ask a model questions and how sure it is of its answers, in four forms.
+
+    Lines that are no question, answers that cannot be read and questions that got no reply are
+    counted by reason (exit code 3), never taken as wrong. Run again to go on after an interruption;
+    nothing is asked twice. See docs/neighbours.md.
+    """
+    from extraction.elicitation import Judge, Prompter, load_questions
+    from pipeline.formats.tables import write_table
+
+    one_of("--judge", judge, ("match", "model"))
+    forms = _forms(form)
+    asked, problems = load_questions(questions)
+    for problem in problems if not quiet else ():
+        typer.echo(f"{questions.name}: {problem}; left out", err=True)
+    kept = cache or out.with_name(f"{out.name}.replies")
+    choice = ServerChoice(server, model, False, context_tokens, concurrency)
+    prompter = Prompter()
+    with completer(engine, choice, kept) as answerer:
+        if judge == "model" and judge_model:
+            other = ServerChoice(server, judge_model, False, context_tokens, concurrency)
+            with completer(engine, other, kept) as judging:
+                rows, missing = _asked(
+                    asked, forms, phrases, answerer, prompter, Judge(judging, prompter), choose
+                )
+        else:
+            by = Judge(answerer, prompter) if judge == "model" else None
+            rows, missing = _asked(asked, forms, phrases, answerer, prompter, by, choose)
+        name = answerer.name
+    table = answers_table(rows, model=name, prompts=prompter.digest)
+    write_table(table, out)
+    summary = _summary(rows, len(asked), len(problems), missing) | {
+        "put_to_the_model": answerer.asked,
+        "answers": str(out),
+    }
+    emit(summary, as_json=as_json, quiet=quiet)
+    if problems or missing or table["correct"].isna().any():
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def words(
+    form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
+) -> Words | str:
+    """Phrases that a form offers; a model's own are asked for first. A text says why none."""
+    from calibration.distributions import Beta
+    from calibration.survey import PhraseTable
+    from extraction.elicitation.run import own_phrases
+    from pipeline.cli.observations import phrase_table
+
+    if form == "phrase":
+        return Words(phrases, phrase_table(phrases))
+    if form != "own-phrase":
+        return Words("")
+    listed = own_phrases(completer, prompter)
+    if isinstance(listed, str) or len(listed) < 2:
+        return listed if isinstance(listed, str) else "unreadable list of phrases"
+    given = tuple(Beta(alpha, beta) for alpha, beta in listed.values())
+    name = "the model's own phrases"
+    return Words(name, PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name))
+
+
+def answers_table(
+    rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
+) -> pd.DataFrame:
+    """One row per question and form, as ``radcal lm calibrate`` reads it."""
+    import pandas as pd
+
+    cells = []
+    for row, offered in rows:
+        said = row.stated
+        alpha, beta = (said.alpha, said.beta) if said else (None, None)
+        if said and said.phrase and row.form == "own-phrase" and offered.table:
+            given = offered.table.distributions[offered.table.index(said.phrase)]
+            alpha, beta = (getattr(given, name) for name in ("alpha", "beta"))
+        verdict = row.verdict
+        right = None if verdict is None or verdict.right is None else int(verdict.right)
+        reason = row.reason or (verdict.by if verdict and verdict.right is None else None)
+        cells.append(
+            (
+                row.item, row.form, row.outcome, reason, said.guess if said else None,
+                said.probability if said else None, said.phrase if said else None, alpha, beta,
+                right, verdict.by if verdict and right is not None else None,
+                offered.name if row.form == "phrase" else None, model, prompts,
+            )
+        )  # fmt: skip
+    frame = pd.DataFrame(cells, columns=list(COLUMNS))
+    return frame.astype({"correct": "Int64"})
+
+
+def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
+    from extraction.elicitation import FORMS
+
+    for name in named or ():
+        one_of("--form", name, FORMS)
+    return tuple(form for form in FORMS if not named or form in named)
+
+
+def _asked(
+    questions: Sequence[Question],
+    forms: Sequence[Form],
+    phrases: str,
+    answerer: RememberingCompleter,
+    prompter: Prompter,
+    judge: Judge | None,
+    choose: bool,
+) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
+    """Rows of every form, and the forms that could not be asked with the reason."""
+    from extraction.elicitation import elicit as put
+
+    rows: list[tuple[Elicited, Words]] = []
+    missing: dict[str, str] = {}
+    for form in forms:
+        offered = words(form, phrases, answerer, prompter)
+        if isinstance(offered, str):
+            missing[form] = offered
+            continue
+        found = put(
+            questions,
+            form=form,
+            completer=answerer,
+            prompter=prompter,
+            phrases=offered.phrases,
+            choose=choose,
+            judge=judge,
+        )
+        rows += [(row, offered) for row in found]
+    return rows, missing
+
+
+def _summary(
+    rows: Sequence[tuple[Elicited, Words]], questions: int, unusable: int, missing: dict[str, str]
+) -> dict[str, object]:
+    summary: dict[str, object] = {"questions": questions, "unusable_lines": unusable}
+    for form in dict.fromkeys(row.form for row, _ in rows):
+        held = [row for row, _ in rows if row.form == form]
+        right = [row.verdict.right for row in held if row.verdict]
+        reasons = Counter(str(row.reason) for row in held if row.reason)
+        reasons["unjudged"] = right.count(None)
+        lost = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common() if n)
+        said = f"{len(right)} answered, {right.count(True)} right"
+        summary[cast("str", form)] = f"{said}; set aside: {lost}" if lost else said
+    return summary | {form: f"not asked: {reason}" for form, reason in missing.items()}

@@ -1,0 +1,34 @@
+"""A page's results: what one page spends on chance, whatever the number of its findings."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from calibration.survey import builtin
+from pipeline.config import Configuration
+from pipeline.stages.results import Scale, group_results
+
+CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
+PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)
+
+
+def cells(pathology: str, *, right: int, wrong: int) -> list[dict[str, object]]:
+    """Write "possibly" about one finding; CT bears some out."""
+    row = {"pathology": pathology, "phrase": "possibly"}
+    return [
+        row | {"label_value": 1.0, "count": float(right)},
+        row | {"label_value": 0.0, "count": float(wrong)},
+    ]
+
+
+def test_a_page_spends_its_chance_of_false_advice_once() -> None:
+    # "possibly" means .294; 2 right of 30 has P = .0052: below .025, above .025 / 9
+    scale, alone = Scale(PHRASES, CONFIG), cells("fracture", right=2, wrong=28)
+    calm = [row for k in range(8) for row in cells(f"finding {k}", right=9, wrong=21)]
+    said = {}
+    for name, rows in (("one", alone), ("nine", alone + calm)):
+        found = sorted({str(row["pathology"]) for row in rows})
+        results = group_results(pd.DataFrame(rows), name=name, pathologies=found, scale=scale)
+        advice = results.advice["fracture"]
+        said[name] = [s.source for s in advice.suggestions] or [advice.suppressed[0].reason]
+    assert said == {"one": ["possibly"], "nine": ["matches expectation"]}
