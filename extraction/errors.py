@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ExtractionError", "ServerOutageError", "VocabularyError"]
+__all__ = ["ExtractionError", "ModelOutageError", "ModelSettingsError", "VocabularyError"]
 
 
 class ExtractionError(Exception):
@@ -13,5 +13,9 @@ class VocabularyError(ExtractionError):
     """A vocabulary file cannot be used; the message lists every problem found."""
 
 
-class ServerOutageError(ExtractionError):
-    """The server failed more of a batch than is tolerated; nothing of the batch is to be kept."""
+class ModelSettingsError(ExtractionError):
+    """A model cannot be used as it was named: its address, folder, environment or a limit."""
+
+
+class ModelOutageError(ExtractionError):
+    """The model failed more of a batch than is tolerated; nothing of the batch is to be kept."""

@@ -44,9 +44,10 @@ FailureReason: TypeAlias = Literal[
     "server error",
     "request refused",
     "timed out",
+    "model stopped",
 ]
-"""Why a report could not be processed; a closed set. The last nine are a language model's: five of
-its answer, four of the server it runs on."""
+"""Why a report could not be processed; a closed set. The last ten are a language model's: five of
+its answer, five of the server or the process it runs in."""
 
 FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from extraction.errors import ExtractionError
+from extraction.errors import ModelSettingsError
 
-__all__ = ["ServerSettings", "ServerSettingsError"]
-
-
-class ServerSettingsError(ExtractionError):
-    """The server's address or a limit cannot be used as given."""
+__all__ = ["ServerSettings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +61,7 @@ class ServerSettings:
             problems.append("no model is named")
         problems += _address_problems(self.url)
         if problems:
-            raise ServerSettingsError("; ".join(problems) + ".")
+            raise ModelSettingsError("; ".join(problems) + ".")
 
     @property
     def endpoint(self) -> str:

@@ -19,10 +19,11 @@ from typing import Final
 import httpx
 from pydantic import BaseModel, Field, ValidationError
 
+from extraction.engines.completer import Completion, Question, Reply
 from extraction.engines.settings import ServerSettings
 from extraction.finding import FailureReason
 
-__all__ = ["Completions", "Reply"]
+__all__ = ["Completions"]
 
 _RETRIED: Final = frozenset({408, 425, 429, *range(500, 600)})
 _MAX_BYTES: Final = 4_000_000
@@ -31,21 +32,43 @@ _CONNECT_SECONDS: Final = 10.0
 _ILL_AFTER: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the model wrote, and whether a limit stopped it."""
-
-    text: str
-    cut: bool
+class _LogProbs(BaseModel):
+    top_logprobs: list[dict[str, float] | None] | None = None
 
 
 class _Choice(BaseModel):
     text: str
     finish_reason: str | None = None
+    logprobs: _LogProbs | None = None
+
+
+class _Details(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int | None = 0
+    prompt_tokens_details: _Details | None = None
 
 
 class _Body(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
+    usage: _Tokens | None = None
+
+    def reply(self) -> Reply:
+        """Give the first choice, and the tokens if the server says."""
+        choice, usage = self.choices[0], self.usage or _Tokens()
+        cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
+        likeliest = (choice.logprobs and choice.logprobs.top_logprobs) or ()
+        return Reply(
+            choice.text,
+            choice.finish_reason == "length",
+            usage.prompt_tokens,
+            cached or 0,
+            usage.completion_tokens or 0,
+            tuple(place or {} for place in likeliest),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +119,9 @@ class Completions:
         """Whether the last questions failed for good, one after the other."""
         return self._failures >= _ILL_AFTER
 
-    def ask(self, question: dict[str, object]) -> Reply | FailureReason:
+    def ask(self, question: Question) -> Completion:
         """Put one question; give the reply, or why there is none."""
-        content = json.dumps({"model": self._settings.model, **question}).encode()
+        content = json.dumps({"model": self._settings.model, **_fields(question)}).encode()
         attempt = 0
         while True:
             result = self._attempt(content)
@@ -146,10 +169,27 @@ def _reply(response: httpx.Response, deadline: float) -> Reply | _Setback:
         if len(body) > _MAX_BYTES:
             return _Setback("server error")
     try:
-        choice = _Body.model_validate_json(bytes(body)).choices[0]
+        return _Body.model_validate_json(bytes(body)).reply()
     except ValidationError:
         return _Setback("server error")
-    return Reply(choice.text, cut=choice.finish_reason == "length")
+
+
+def _fields(question: Question) -> dict[str, object]:
+    """Write a question as the endpoint takes it; what is not asked for is left out."""
+    fields: dict[str, object] = {
+        "prompt": question.prompt,
+        "max_tokens": question.max_tokens,
+        "temperature": question.temperature,
+    }
+    if question.stop:
+        fields["stop"] = list(question.stop)
+    if question.regex:
+        fields["structured_outputs"] = {"regex": question.regex}
+    if question.logprobs:
+        fields["logprobs"] = question.logprobs
+    if question.temperature:
+        fields["seed"] = question.seed
+    return fields
 
 
 def _asked_pause(response: httpx.Response) -> float | None:

@@ -10,7 +10,7 @@ from typing import Final
 import typer
 
 from calibration.errors import CalibrationError
-from extraction.errors import ExtractionError, ServerOutageError
+from extraction.errors import ExtractionError, ModelOutageError
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.shield import shielded
@@ -54,7 +54,7 @@ def main() -> None:
     _register()
     try:
         shielded(app)
-    except ServerOutageError as error:
+    except ModelOutageError as error:
         typer.echo(f"radcal: {error}", err=True)
         sys.exit(RadcalError.exit_code)
     except (CalibrationError, ExtractionError) as error:

@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from extraction.engines.settings import ServerSettings, ServerSettingsError
+from extraction.engines.settings import ServerSettings
+from extraction.errors import ModelSettingsError
 
 __all__ = [
     "Advice",
@@ -104,7 +105,7 @@ class Extraction(Section):
 
         Raises
         ------
-        ServerSettingsError
+        ModelSettingsError
             If the address, the model's name or a limit cannot be used.
         """
         return ServerSettings(
@@ -122,7 +123,7 @@ class Extraction(Section):
         if self.engine == "server":
             try:
                 self.server()
-            except ServerSettingsError as error:
+            except ModelSettingsError as error:
                 raise ValueError(str(error)) from None
         return self
 

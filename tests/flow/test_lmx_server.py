@@ -17,8 +17,9 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.engines.server import ServerEngine, ServerOutageError
+from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
+from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.gold import GoldReport, load_gold
 from extraction.prompt import NONE, OTHER, Line, written
@@ -412,7 +413,7 @@ def test_outage_beyond_what_is_tolerated_is_an_error_that_quotes_no_report(
 ) -> None:
     _, url = serve(always(Play(status=404)))
     read = ServerEngine(ServerSettings(url=url, model="small"), tolerated_outage=0.05)
-    with pytest.raises(ServerOutageError, match=r"2 of 2 reports .*request refused: 2") as caught:
+    with pytest.raises(ModelOutageError, match=r"2 of 2 reports .*request refused: 2") as caught:
         read.extract([REPORT, REPORT], modality="XR")
     assert "effusion" not in str(caught.value)
 
@@ -568,7 +569,7 @@ def test_whole_job_keeps_nothing_of_a_night_without_a_server(
 ) -> None:
     _, url = serve(always(Play(status=404)))
     place = site(tmp_path, url)
-    with pytest.raises(ServerOutageError, match="run again"):
+    with pytest.raises(ModelOutageError, match="run again"):
         read_reports(exams(4), engine=place.engine, vocabulary=place.vocabulary)
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from extraction.engines import Modality
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.engines.settings import ServerSettings, ServerSettingsError
+from extraction.engines.settings import ServerSettings
+from extraction.errors import ModelSettingsError
 from extraction.finding import Extracted, Failed
 from extraction.prompt import (
     MARK,
@@ -167,7 +168,7 @@ def test_broken_examples_are_all_named_without_quoting_a_report(tmp_path: Path) 
     ],
 )
 def test_settings_that_cannot_work_are_refused(changes: dict[str, object], problem: str) -> None:
-    with pytest.raises(ServerSettingsError, match=problem) as caught:
+    with pytest.raises(ModelSettingsError, match=problem) as caught:
         ServerSettings(**({"url": "http://host", "model": "m"} | changes))  # type: ignore[arg-type]
     assert "word" not in str(caught.value).replace("password", "")
 

@@ -1,0 +1,126 @@
+"""What it is to complete a prompt: one question, one reply, whoever runs the model.
+
+A server over HTTP and a model in a process of its own answer the same questions, so that reading
+reports, or asking for anything else, does not know which of them it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from extraction.finding import FailureReason
+
+__all__ = ["Completer", "Completion", "Question", "Reply", "Usage"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt to continue.
+
+    Attributes
+    ----------
+    prompt
+        What the model is to continue.
+    max_tokens
+        Most tokens of the answer.
+    stop
+        Marks that end the answer; not part of it.
+    regex
+        What the whole answer must match; empty for an answer that nothing binds. vLLM binds
+        answers, other servers may refuse.
+    temperature, seed
+        0 always takes the likeliest token; above, tokens are drawn with this seed.
+    logprobs
+        How many of the likeliest tokens to give at each place of the answer.
+    """
+
+    prompt: str
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    regex: str = ""
+    temperature: float = 0.0
+    seed: int = 0
+    logprobs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model wrote.
+
+    Attributes
+    ----------
+    text
+        The continuation, without the mark that ended it.
+    cut
+        Whether a limit stopped it, and not the model or a mark.
+    prompt_tokens, cached_tokens, answer_tokens
+        Tokens read, those of them that were already computed for an earlier question, and tokens
+        written; 0 where a server does not say.
+    logprobs
+        For each token of the answer, the likeliest tokens and their natural-log probabilities.
+    """
+
+    text: str
+    cut: bool
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    answer_tokens: int = 0
+    logprobs: tuple[Mapping[str, float], ...] = ()
+
+
+Completion: TypeAlias = Reply | FailureReason
+"""A reply, or why there is none."""
+
+
+@dataclass(slots=True)
+class Usage:
+    """What a model was asked so far, in questions, tokens and seconds; no text.
+
+    Attributes
+    ----------
+    answered
+        Questions that got a reply.
+    seconds
+        Time in which at least one question was under way.
+    counters
+        What the engine itself counts (``prefix_cache_hits``); empty where it is not seen.
+    """
+
+    questions: int = 0
+    answered: int = 0
+    structured: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    answer_tokens: int = 0
+    seconds: float = 0.0
+    counters: dict[str, float] = field(default_factory=dict)
+
+    def add(self, question: Question, completion: Completion) -> None:
+        """Count one question and what came of it."""
+        self.questions += 1
+        self.structured += bool(question.regex)
+        if isinstance(completion, Reply):
+            self.answered += 1
+            self.prompt_tokens += completion.prompt_tokens
+            self.cached_tokens += completion.cached_tokens
+            self.answer_tokens += completion.answer_tokens
+
+
+class Completer(Protocol):
+    """Anything that completes prompts; safe to use from several threads."""
+
+    @property
+    def usage(self) -> Usage:
+        """What was asked so far."""
+
+    @property
+    def ill(self) -> bool:
+        """Whether it has stopped answering, so that asking again is vain."""
+
+    def complete(self, questions: Sequence[Question]) -> list[Completion]:
+        """Answer questions, each in its place; one that fails never disturbs the others."""
+
+    def close(self) -> None:
+        """Free what it holds; it may be asked again, and then takes it up anew."""

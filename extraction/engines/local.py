@@ -1,0 +1,142 @@
+"""Where a model lies on this machine, and how it may be run; checked whole when made.
+
+A model is a folder as its makers publish it: ``config.json``, a tokenizer, weights. Its revision is
+a hash of its small files and, because weights are large, of their sizes and of blocks taken evenly
+from each: another training of the same model has another revision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from extraction.errors import ModelSettingsError
+
+__all__ = ["Backend", "DType", "LocalSettings", "revision"]
+
+Backend: TypeAlias = Literal["vllm", "transformers"]
+"""What runs the model."""
+
+DType: TypeAlias = Literal["auto", "bfloat16", "float16", "float32"]
+"""What a model computes in; ``auto`` is bfloat16 on a GPU and float32 on a processor."""
+
+_WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".gguf")
+_TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
+_SMALL: Final = (".json", ".model", ".txt", ".jinja")
+_BLOCKS: Final = 16
+_BLOCK_BYTES: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """A model on this machine, and how it may be run.
+
+    Attributes
+    ----------
+    backend
+        vLLM, or the slower transformers.
+    model
+        The model's folder.
+    python
+        The interpreter of the environment in which the backend is installed.
+    dtype
+        What it computes in.
+    tensor_parallel
+        GPUs that share one copy of the model.
+    memory_share
+        Share of a GPU's memory that vLLM may take, for weights and cache.
+    max_sequences
+        Questions that vLLM computes at once.
+    context_tokens, answer_tokens
+        What the model may hold, and the most of it that an answer may take.
+    structured
+        Bind answers to the line grammar; vLLM only.
+    timeout_seconds
+        Longest silence of the model's process, while it loads or while it is asked.
+    load_format
+        ``dummy`` gives the model random weights, to measure its speed without them.
+    """
+
+    backend: Backend
+    model: Path
+    python: Path
+    dtype: DType = "auto"
+    tensor_parallel: int = 1
+    memory_share: float = 0.9
+    max_sequences: int = 256
+    context_tokens: int = 8192
+    answer_tokens: int = 1536
+    structured: bool = True
+    timeout_seconds: float = 600.0
+    load_format: Literal["auto", "dummy"] = "auto"
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} is {value}; it must be above 0"
+            for name in ("tensor_parallel", "max_sequences", "answer_tokens", "timeout_seconds")
+            if not (value := getattr(self, name)) > 0
+        ]
+        if not 0 < self.memory_share <= 1:
+            problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
+        if self.answer_tokens >= self.context_tokens:
+            problems.append("answer_tokens leaves no room in context_tokens")
+        if self.structured and self.backend == "transformers":
+            problems.append("transformers cannot bind answers; leave structured_output off")
+        if not self.python.is_file():
+            problems.append(
+                f"{self.python} is no Python; `make install-vllm` makes an environment, and "
+                "vllm_python names its interpreter"
+            )
+        problems += _model_problems(self)
+        if problems:
+            raise ModelSettingsError("; ".join(problems) + ".")
+
+
+def revision(model: Path) -> str:
+    """Hash what a model is, in 12 hexadecimal digits.
+
+    Parameters
+    ----------
+    model
+        Its folder. Small files count whole; of weights their sizes, and sixteen blocks of 64 KiB
+        of each file at equal distances.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(p for p in model.iterdir() if p.suffix in (*_SMALL, *_WEIGHTS)):
+        digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
+        for block in _blocks(file):
+            digest.update(block)
+    return digest.hexdigest()[:12]
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    size = file.stat().st_size
+    if file.suffix in _SMALL or size <= _BLOCKS * _BLOCK_BYTES:
+        yield file.read_bytes()
+        return
+    with file.open("rb") as handle:
+        for number in range(_BLOCKS):
+            handle.seek(number * (size - _BLOCK_BYTES) // (_BLOCKS - 1))
+            yield handle.read(_BLOCK_BYTES)
+
+
+def _model_problems(settings: LocalSettings) -> Iterator[str]:
+    folder = settings.model
+    try:
+        names = {path.name for path in folder.iterdir()}
+        described = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        yield f"{folder} is no model's folder: it has no config.json that can be read"
+        return
+    if names.isdisjoint(_TOKENIZERS):
+        yield f"{folder} has no tokenizer"
+    weighty = any(name.endswith(_WEIGHTS) for name in names)
+    if settings.load_format == "auto" and not weighty:
+        yield f"{folder} has no weights"
+    holds = described.get("max_position_embeddings") if isinstance(described, dict) else None
+    if isinstance(holds, int) and holds < settings.context_tokens:
+        yield f"context_tokens is {settings.context_tokens}, and the model holds {holds}"

@@ -1,0 +1,237 @@
+"""What every engine with a language model does: ask, believe or not, ask once more, count.
+
+Reports are read in blocks, so that memory stays flat; each block is asked in one go, and what
+fails in its answer is asked once more, in another way. What fails again, or gets no answer, is
+`Failed` at its place with the reason, and the batch goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Protocol
+
+from extraction.engines import Modality
+from extraction.engines.completer import Completer, Completion, Question, Usage
+from extraction.engines.completion import Answer, Rejection
+from extraction.engines.prompted import Asked, PromptedReader
+from extraction.errors import ModelOutageError
+from extraction.finding import Failed, FailureReason, Outcome
+from extraction.prompt import MARK, regex
+
+__all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
+
+BLOCK: Final = 1_000
+"""Reports that are asked in one go."""
+
+_NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
+    {"server unreachable", "server error", "request refused", "timed out", "model stopped"}
+)
+_UNPUT: Final[frozenset[FailureReason]] = frozenset(
+    {"empty text", "not text", "text too long", "no readable section", "engine error"}
+)
+_ALWAYS_TOLERATED: Final = 2
+
+
+class Memory(Protocol):
+    """Remembers outcomes by a hash of all that decides them; holds no text."""
+
+    def recall(self, keys: Sequence[str]) -> Mapping[str, Outcome]:
+        """Give what is known of some keys."""
+
+    def keep(self, outcomes: Mapping[str, Outcome]) -> None:
+        """Remember outcomes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What a model engine is called, and where.
+
+    Attributes
+    ----------
+    engine
+        ``server``, ``vllm`` or ``transformers``.
+    model
+        The model's name, with its revision where that is known.
+    place
+        The model as an error names it.
+    computed
+        Anything else that decides an answer, such as the precision.
+    """
+
+    engine: str
+    model: str
+    place: str
+    computed: str = ""
+
+
+class ModelEngine:
+    """Reads reports with a language model; see `extraction.engines.Engine`.
+
+    Parameters
+    ----------
+    completer
+        Runs the model.
+    reader
+        Writes the questions and reads the answers.
+    named
+        What rows and errors call it.
+    structured
+        Bind answers to the line grammar.
+    tolerated_outage
+        Largest share of a batch that may get no answer before `ModelOutageError` is raised; two
+        reports of a batch always may, all of them never. At 1, the default, nothing is raised. A
+        job that keeps what it has read sets it, so that a night without a model is repeated and
+        not remembered.
+    blocks
+        Blocks under way at once.
+    memory
+        Outcomes of earlier runs; None to ask every time.
+    """
+
+    def __init__(
+        self,
+        completer: Completer,
+        reader: PromptedReader,
+        named: Named,
+        *,
+        structured: bool,
+        tolerated_outage: float = 1.0,
+        blocks: int = 1,
+        memory: Memory | None = None,
+    ) -> None:
+        self.name = named.engine
+        self.vocabulary = reader.vocabulary
+        self._completer, self._reader, self._place = completer, reader, named.place
+        self._tolerated, self._memory = tolerated_outage, memory
+        self._regex = regex(self.vocabulary, mark=MARK) if structured else ""
+        asked = "\0".join([reader.digest, self._regex, *filter(None, [named.computed])])
+        digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
+        self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
+        self._blocks, self._slots = blocks, threading.Semaphore(blocks)
+        self._lock = threading.Lock()
+        self._rejected: Counter[Rejection] = Counter()
+        self._recalled = 0
+
+    def __enter__(self) -> ModelEngine:
+        return self
+
+    def __exit__(self, *_: TracebackType | object) -> None:
+        self.close()
+
+    @property
+    def rejected(self) -> dict[Rejection, int]:
+        """Lines of all answers so far that were left out, by reason."""
+        return dict(self._rejected)
+
+    @property
+    def recalled(self) -> int:
+        """Reports so far whose outcome was remembered, so that nothing was asked."""
+        return self._recalled
+
+    @property
+    def usage(self) -> Usage:
+        """What the model was asked so far."""
+        return self._completer.usage
+
+    def close(self) -> None:
+        """Free what the model holds."""
+        self._completer.close()
+
+    def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
+        """Read reports; see `extraction.engines.Engine.extract`.
+
+        Raises
+        ------
+        ModelOutageError
+            If the model failed a larger share of them than is tolerated, or cannot be had.
+        """
+        blocks = [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
+        if not blocks:
+            return []
+        with ThreadPoolExecutor(min(self._blocks, len(blocks))) as pool:
+            read = pool.map(lambda block: self._read(block, modality), blocks)
+            outcomes = [outcome for block in read for outcome in block]
+        self._check_outage(outcomes)
+        return outcomes
+
+    def _read(self, texts: Sequence[object], modality: Modality) -> list[Outcome]:
+        with self._slots:
+            keys = [self._key(text, modality) for text in texts]
+            known = self._memory.recall(keys) if self._memory else {}
+            new = {n: texts[n] for n, key in enumerate(keys) if key not in known}
+            answers = self._round(new, modality, again=False)
+            failed = [n for n, answer in answers.items() if self._worth_asking(answer.outcome)]
+            answers |= self._round({n: texts[n] for n in failed}, modality, again=True)
+        outcomes = {keys[n]: answer.outcome for n, answer in answers.items()}
+        if self._memory:
+            self._memory.keep({k: o for k, o in outcomes.items() if not isinstance(o, Failed)})
+        with self._lock:
+            self._recalled += len(texts) - len(new)
+            for answer in answers.values():
+                self._rejected.update(answer.rejected)
+        return [answers[n].outcome if n in answers else known[key] for n, key in enumerate(keys)]
+
+    def _round(
+        self, texts: Mapping[int, object], modality: Modality, *, again: bool
+    ) -> dict[int, Answer]:
+        """Ask about some reports, all in one go."""
+        asked = {n: self._ask(text, modality, again=again) for n, text in texts.items()}
+        put = {n: question for n, question in asked.items() if isinstance(question, Asked)}
+        completions = self._completer.complete([self._question(each) for each in put.values()])
+        read = dict(zip(put, completions, strict=True))
+        return {
+            n: Answer(question) if isinstance(question, Failed) else self._answer(question, read[n])
+            for n, question in asked.items()
+        }
+
+    def _question(self, asked: Asked) -> Question:
+        return Question(asked.prompt, asked.max_tokens, stop=(MARK,), regex=self._regex)
+
+    def _ask(self, text: object, modality: Modality, *, again: bool) -> Asked | Failed:
+        try:
+            return self._reader.ask(text, modality=modality, again=again)
+        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+            return Failed("engine error")
+
+    def _answer(self, asked: Asked, completion: Completion) -> Answer:
+        if isinstance(completion, str):
+            return Answer(Failed(completion))
+        try:
+            return self._reader.read(asked, completion.text, cut=completion.cut)
+        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+            return Answer(Failed("engine error"))
+
+    def _worth_asking(self, outcome: Outcome) -> bool:
+        """Whether a second question may do better: transports make their own attempts."""
+        if not isinstance(outcome, Failed) or outcome.reason in _UNPUT:
+            return False
+        if outcome.reason == "timed out":
+            return not self._completer.ill
+        return outcome.reason not in _NO_ANSWER
+
+    def _key(self, text: object, modality: Modality) -> str:
+        said = text if isinstance(text, str) else ""
+        parts = "\0".join([self.name, self.version, modality, type(text).__name__, said])
+        return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _check_outage(self, outcomes: Sequence[Outcome]) -> None:
+        failed = Counter(
+            outcome.reason
+            for outcome in outcomes
+            if isinstance(outcome, Failed) and outcome.reason in _NO_ANSWER
+        )
+        tolerated = max(self._tolerated * len(outcomes), _ALWAYS_TOLERATED)
+        if self._tolerated < 1 and (failed.total() > tolerated or failed.total() == len(outcomes)):
+            counts = ", ".join(f"{reason}: {number}" for reason, number in failed.items())
+            msg = (
+                f"{self._place}: {failed.total()} of {len(outcomes)} "
+                f"reports got no answer ({counts}). Nothing of this batch was kept; check the "
+                "model's name and place, and run again."
+            )
+            raise ModelOutageError(msg)

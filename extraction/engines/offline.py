@@ -1,0 +1,66 @@
+"""The offline engines: a language model on this machine reads the reports, nothing is sent away.
+
+``vllm`` where there is a GPU, or a processor and patience; ``transformers`` where vLLM cannot be
+installed: the same prompts and the same reading of answers, one report at a time.
+"""
+
+from __future__ import annotations
+
+from extraction.engines.local import LocalSettings, revision
+from extraction.engines.model import Memory, ModelEngine, Named
+from extraction.engines.process import ModelProcess
+from extraction.engines.prompted import PromptedReader
+from extraction.prompt import Prompts
+from extraction.vocabulary import Vocabulary
+
+__all__ = ["OfflineEngine"]
+
+
+class OfflineEngine(ModelEngine):
+    """Reads reports with a model in a process of its own. Close it, or use it in ``with``.
+
+    Parameters
+    ----------
+    settings
+        Which model, and how it may be run.
+    vocabulary, prompts
+        None for the shipped ones.
+    tolerated_outage, memory
+        See `extraction.engines.model.ModelEngine`.
+    """
+
+    def __init__(
+        self,
+        settings: LocalSettings,
+        vocabulary: Vocabulary | None = None,
+        prompts: Prompts | None = None,
+        *,
+        tolerated_outage: float = 1.0,
+        memory: Memory | None = None,
+    ) -> None:
+        reader = PromptedReader(
+            vocabulary,
+            prompts,
+            context_tokens=settings.context_tokens,
+            answer_tokens=settings.answer_tokens,
+        )
+        self._process = ModelProcess(settings)
+        super().__init__(
+            self._process,
+            reader,
+            Named(
+                engine=settings.backend,
+                model=f"{settings.model.resolve().name}@{revision(settings.model)}",
+                place=f"{settings.backend} model {settings.model.name}",
+                computed=settings.dtype,
+            ),
+            structured=settings.structured,
+            tolerated_outage=tolerated_outage,
+            blocks=2 if settings.backend == "vllm" else 1,
+            memory=memory,
+        )
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """What runs the model (engine's version, device, precision); empty before it has run."""
+        return self._process.facts

@@ -1,0 +1,226 @@
+"""A model in a process of its own, under its own Python: started when first asked, one per object.
+
+Questions of several threads join there, and each answer goes back to who asked. All that is known
+of the process lives in one event loop on one thread, so nothing here waits for a lock. A process
+that dies is started again and asked what it had not answered; a question that two processes
+died over gets no answer, and a process that twice dies without one answer is given up. One that
+gives no sign of life for too long is killed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, TypeVar
+
+from extraction.engines.child import Child, ChildEnded, answer_of
+from extraction.engines.completer import Completion, Question, Usage
+from extraction.engines.local import LocalSettings
+from extraction.errors import ModelOutageError
+from extraction.finding import FailureReason
+
+__all__ = ["ModelProcess"]
+
+T = TypeVar("T")
+
+_DEATHS_OF_A_QUESTION: Final = 2
+_VAIN_STARTS: Final = 2
+_LOOKS_PER_SILENCE: Final = 10
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A question under way, who waits for it, and how often the process died over it."""
+
+    question: Question
+    answer: asyncio.Future[Completion]
+    deaths: int = 0
+
+
+@dataclass(slots=True)
+class _State:
+    """What the event loop knows; nobody else touches it."""
+
+    pending: dict[int, _Pending] = field(default_factory=dict)
+    child: Child | None = None
+    running: asyncio.Task[None] | None = None
+    number: int = 0
+    vain_starts: int = 0
+    broken: str = ""
+    heard: float = 0.0
+    since: float = 0.0
+    silent: bool = False
+
+
+class ModelProcess:
+    """Completes prompts with a model on this machine; see `extraction.engines.completer.Completer`.
+
+    Parameters
+    ----------
+    settings
+        Which model, and how it may be run.
+
+    Notes
+    -----
+    `complete` raises `ModelOutageError` where the model cannot be loaded or was given up.
+    """
+
+    def __init__(self, settings: LocalSettings) -> None:
+        self._settings = settings
+        self._starting = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._state = _State()
+        self.usage = Usage()
+        self.facts: dict[str, object] = {}
+
+    def __enter__(self) -> ModelProcess:
+        return self
+
+    def __exit__(self, *_: TracebackType | object) -> None:
+        self.close()
+
+    @property
+    def ill(self) -> bool:
+        """Whether the model was given up."""
+        return bool(self._state.broken)
+
+    def complete(self, questions: Sequence[Question]) -> list[Completion]:
+        """Answer questions, each in its place."""
+        return self._in_loop(self._complete(questions)) if questions else []
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        with self._starting:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(self._end(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        self._state = _State()
+
+    def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+                self._thread.start()
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        return future.result()
+
+    async def _complete(self, questions: Sequence[Question]) -> list[Completion]:
+        if self._state.broken:
+            raise ModelOutageError(self._state.broken)
+        waiting = [self._ask(question) for question in questions]
+        answers = await asyncio.gather(*waiting, return_exceptions=True)
+        for answer in answers:
+            if isinstance(answer, BaseException):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, BaseException)]
+
+    def _ask(self, question: Question) -> asyncio.Future[Completion]:
+        state = self._state
+        if not state.pending:
+            state.heard = state.since = time.monotonic()
+        state.number += 1
+        pending = _Pending(question, asyncio.get_running_loop().create_future())
+        state.pending[state.number] = pending
+        if state.child is not None:
+            state.child.send(state.number, question)
+        if state.running is None or state.running.done():
+            state.running = asyncio.create_task(self._run())
+        return pending.answer
+
+    async def _run(self) -> None:
+        """Keep a process up as long as questions are under way."""
+        while self._state.pending:
+            try:
+                child = await Child.start(self._settings)
+            except ModelOutageError as error:
+                self._give_up(str(error))
+                return
+            try:
+                await self._listen(child)
+            finally:
+                self._state.child = None
+                await child.end()
+
+    async def _listen(self, child: Child) -> None:
+        """Take a process's answers until it ends, and note what it left unanswered."""
+        state, answered = self._state, self.usage.answered
+        state.child, state.heard, state.silent = child, time.monotonic(), False
+        self.facts = dict(child.facts)
+        for number, pending in state.pending.items():
+            child.send(number, pending.question)
+        watch = asyncio.create_task(self._watch(child))
+        try:
+            while True:
+                self._take(await child.receive())
+        except ChildEnded as ended:
+            vain = bool(state.pending) and self.usage.answered == answered
+            state.vain_starts = state.vain_starts + 1 if vain else 0
+            if state.vain_starts >= _VAIN_STARTS:
+                how = "no sign of life" if state.silent else str(ended)
+                self._give_up(
+                    f"the model's process ended {state.vain_starts} times without an answer "
+                    f"({how}). Nothing of this batch was kept; check the memory, then run again."
+                )
+            self._bury("timed out" if state.silent else "model stopped")
+        finally:
+            watch.cancel()
+
+    async def _watch(self, child: Child) -> None:
+        """Kill a process that is asked and gives no sign of life."""
+        state, longest = self._state, self._settings.timeout_seconds
+        while True:
+            await asyncio.sleep(longest / _LOOKS_PER_SILENCE)
+            if state.pending and time.monotonic() - state.heard > longest:
+                state.silent = True
+                child.kill()
+
+    def _take(self, message: dict[str, Any]) -> None:
+        self._state.heard = time.monotonic()
+        if "counters" in message:
+            self.usage.counters = dict(message["counters"])
+        elif "id" in message:
+            self._settle(int(message["id"]), answer_of(message))
+
+    def _settle(self, number: int, answer: Completion) -> None:
+        state = self._state
+        pending = state.pending.pop(number, None)
+        if pending is None:
+            return
+        self.usage.add(pending.question, answer)
+        if not state.pending:
+            self.usage.seconds += time.monotonic() - state.since
+        if not pending.answer.done():
+            pending.answer.set_result(answer)
+
+    def _bury(self, reason: FailureReason) -> None:
+        """Give up the questions that a second process died over."""
+        for number, pending in list(self._state.pending.items()):
+            pending.deaths += 1
+            if pending.deaths >= _DEATHS_OF_A_QUESTION:
+                self._settle(number, reason)
+
+    def _give_up(self, why: str) -> None:
+        self._state.broken = why
+        for number, pending in list(self._state.pending.items()):
+            if not pending.answer.done():
+                pending.answer.set_exception(ModelOutageError(why))
+            self._settle(number, "model stopped")
+
+    async def _end(self) -> None:
+        running = self._state.running
+        if running is not None and not running.done():
+            running.cancel()
+            await asyncio.wait({running})
+        for number in list(self._state.pending):
+            self._settle(number, "model stopped")
