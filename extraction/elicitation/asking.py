@@ -1,17 +1,17 @@
-"""Prompts to completions: what elicitation needs of an engine, and the model server as one."""
+"""Prompts to completions: what elicitation needs of an engine, and the engines' models as such."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Protocol
 
+from extraction.engines import completer as engines
+from extraction.engines import server
 from extraction.engines.settings import ServerSettings
-from extraction.engines.transport import Completions
 from extraction.finding import FailureReason
 
-__all__ = ["Completer", "Completion", "ServerCompleter"]
+__all__ = ["Completer", "Completion", "ModelCompleter", "ServerCompleter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,29 +35,40 @@ class Completer(Protocol):
         """Continue every prompt; a prompt that fails gives its reason at its place."""
 
 
-class ServerCompleter:
-    """Asks an OpenAI-compatible server, greedily."""
+class ModelCompleter:
+    """Asks any model that the extraction engines can run, greedily.
 
-    def __init__(self, settings: ServerSettings) -> None:
-        self._settings = settings
+    Parameters
+    ----------
+    model
+        Runs it: behind a server, or in a process on this machine.
+    name
+        What the model is called.
+    """
+
+    def __init__(self, model: engines.Completer, *, name: str) -> None:
+        self._model = model
+        self._name = name
 
     @property
     def name(self) -> str:
-        """Name under which the server serves the model."""
-        return self._settings.model
+        """What the model is called."""
+        return self._name
 
     def complete(
         self, prompts: Sequence[str], *, max_tokens: int, stop: Sequence[str]
     ) -> list[Completion | FailureReason]:
         """Continue every prompt; see :class:`Completer`."""
-        if not prompts:
-            return []
-        threads = min(self._settings.concurrency, len(prompts))
+        marks = tuple(stop)
+        asked = [engines.Question(prompt, max_tokens, stop=marks) for prompt in prompts]
+        return [
+            reply if isinstance(reply, str) else Completion(reply.text, reply.cut)
+            for reply in self._model.complete(asked)
+        ]
 
-        def ask(prompt: str) -> Completion | FailureReason:
-            question = {"prompt": prompt, "max_tokens": max_tokens, "temperature": 0, "seed": 0}
-            reply = server.ask({**question, "stop": list(stop)})
-            return reply if isinstance(reply, str) else Completion(reply.text, reply.cut)
 
-        with Completions(self._settings) as server, ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(ask, prompts))
+class ServerCompleter(ModelCompleter):
+    """Asks an OpenAI-compatible server."""
+
+    def __init__(self, settings: ServerSettings) -> None:
+        super().__init__(server.ServerCompleter(settings), name=settings.model)

@@ -180,9 +180,8 @@ def _fields(question: Question) -> dict[str, object]:
         "prompt": question.prompt,
         "max_tokens": question.max_tokens,
         "temperature": question.temperature,
+        "stop": list(question.stop),
     }
-    if question.stop:
-        fields["stop"] = list(question.stop)
     if question.regex:
         fields["structured_outputs"] = {"regex": question.regex}
     if question.logprobs:
