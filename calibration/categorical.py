@@ -4,12 +4,14 @@
 symbol  shape     meaning
 ======  ========  ==============================================================
 f       (n, C)    predicted distribution over C classes, one row per item
-v       (n, C)    votes each class received, whole numbers
+v       (n, C)    votes each class received: whole numbers, or their shares (see below)
 π̄       (n, C)    v divided by its row sum, the frequency estimate of Baan et al.
 ======  ========  ==============================================================
 
 Rows must sum to 1 within ``SUM_TOLERANCE`` and are used as given, never renormalised. Where a
-prediction ties, its class is the lowest index unless the caller says otherwise.
+prediction ties, its class is the lowest index unless the caller says otherwise. Measures that need
+no number of votes also take shares of votes, as some data sets publish them: a row with fractions
+must then sum to 1.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ def checked_probabilities(
     return values
 
 
-def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) -> FloatArray:
+def checked_votes(
+    votes: ArrayLike, *, name: str = "votes", first_row: int = 0, shares: bool = False
+) -> FloatArray:
     """Return vote counts (n, C) as floats, or say which row holds none or no counts.
 
     Parameters
@@ -79,12 +83,14 @@ def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) 
         Whole numbers, shape (n, C), C ≥ 2.
     name, first_row
         What messages call the array, and the number they give its first row.
+    shares
+        Also take rows of fractions that sum to 1.
 
     Raises
     ------
     CalibrationError
         If the array has another shape, one class or no row, or a row holds a missing, negative or
-        fractional value, or no vote at all.
+        fractional value that is no share, or no vote at all.
     """
     counts = _matrix(votes, name)
     finite = np.isfinite(counts)
@@ -92,14 +98,21 @@ def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) 
     least = counts.min(axis=1)
     _refuse_rows(least < 0, least, name, first_row, "hold a negative count")
     broken = (counts != np.floor(counts)).any(axis=1)
+    sums = counts.sum(axis=1)
+    if shares:
+        broken &= np.abs(sums - 1.0) > SUM_TOLERANCE
+        fault = "hold fractions that do not sum to 1, neither counts nor shares"
+        _refuse_rows(broken, sums, name, first_row, fault)
     _refuse_rows(broken, None, name, first_row, "hold fractions where counts are needed")
-    _refuse_rows(counts.sum(axis=1) == 0, None, name, first_row, "hold no vote")
+    _refuse_rows(sums == 0, None, name, first_row, "hold no vote")
     return counts
 
 
-def checked_pair(probs: ArrayLike, votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def checked_pair(
+    probs: ArrayLike, votes: ArrayLike, *, shares: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """Return both, checked, of one shape."""
-    predictions, counts = checked_probabilities(probs), checked_votes(votes)
+    predictions, counts = checked_probabilities(probs), checked_votes(votes, shares=shares)
     if predictions.shape != counts.shape:
         msg = (
             f"probs has {predictions.shape[0]} rows of {predictions.shape[1]} classes but votes "

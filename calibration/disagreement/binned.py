@@ -37,7 +37,7 @@ def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowes
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, shape (n, C).
+        Votes per class, counts or shares, shape (n, C).
     ties
         Which of tied classes is meant, on both sides: the lowest index, the highest (as the
         released accuracy does), or, on the votes' side, all of them with shared credit.
@@ -48,7 +48,7 @@ def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowes
         If a row is not a distribution, holds no vote, the shapes differ, or the rule is unknown.
     """
     _known("ties", ties, get_args(Ties))
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     earned = credit(counts, ties=ties)
     hit = earned[np.arange(len(earned)), predicted(predictions, ties=ties)]
     return ItemScore(hit, f"accuracy against the majority (ties: {ties})")
@@ -69,7 +69,7 @@ def confidence_ece(
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, shape (n, C).
+        Votes per class, counts or shares, shape (n, C).
     bins
         Number M of equal bins.
     target
@@ -139,7 +139,7 @@ def _prepared(
     """Predictions and the credit of every class, options checked."""
     _known("target", target, get_args(Target))
     _known("ties", ties, get_args(Ties))
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     if target == "votes":
         return predictions, frequencies(counts)
     return predictions, credit(counts, ties=ties)  # type: ignore[arg-type]

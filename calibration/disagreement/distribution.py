@@ -40,7 +40,7 @@ def distribution_calibration_error(
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, shape (n, C).
+        Votes per class, counts or (without ``less_floor``) shares, shape (n, C).
     less_floor
         Subtract each item's noise floor; 0 is then what a right prediction scores on average, and
         single items may be negative.
@@ -56,7 +56,7 @@ def distribution_calibration_error(
     >>> round(score, 3), score.per_item.round(3).tolist()
     (0.15, [0.3, 0.0])
     """
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=not less_floor)
     distance = 0.5 * np.abs(predictions - frequencies(counts)).sum(axis=1)
     if less_floor:
         return ItemScore(distance - _floor(predictions, counts), "DistCE above its noise floor")
@@ -84,7 +84,7 @@ def noise_floor(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
 
 def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """Mean over votes of Σ_c (f_c − 1[vote = c])², in [0, 2]; proper for any number of votes."""
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     shares = frequencies(counts)
     loss = (predictions**2).sum(axis=1) - 2.0 * (predictions * shares).sum(axis=1) + 1.0
     return ItemScore(loss, "Brier score of the votes")
@@ -92,7 +92,7 @@ def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
 
 def log_score_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """Mean over votes of −log f at the class voted for, in nats; infinite if f is 0 there."""
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     loss = -xlogy(frequencies(counts), predictions).sum(axis=1)
     return ItemScore(np.asarray(loss + 0.0, dtype=np.float64), "log score of the votes (nats)")
 

@@ -24,7 +24,7 @@ def entropy_calibration_error(*, probs: ArrayLike, votes: ArrayLike) -> SignedSc
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, shape (n, C).
+        Votes per class, counts or shares, shape (n, C).
 
     Raises
     ------
@@ -37,6 +37,6 @@ def entropy_calibration_error(*, probs: ArrayLike, votes: ArrayLike) -> SignedSc
     >>> score.signed.round(4).tolist(), round(score, 4)
     ([0.6931, -0.6931], 0.6931)
     """
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     signed = entr(predictions).sum(axis=1) - entr(frequencies(counts)).sum(axis=1)
     return SignedScore(np.asarray(signed, dtype=np.float64), "|EntCE| (nats)")

@@ -35,7 +35,7 @@ def ranking_calibration_score(
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, shape (n, C).
+        Votes per class, counts or shares, shape (n, C).
     ties
         How tied classes are ordered; see the module.
 
@@ -54,7 +54,7 @@ def ranking_calibration_score(
     if ties not in get_args(RankTies):
         msg = f"ties {ties!r}: use one of {', '.join(get_args(RankTies))}."
         raise CalibrationError(msg)
-    predictions, counts = checked_pair(probs, votes)
+    predictions, counts = checked_pair(probs, votes, shares=True)
     agrees = _by_index(predictions, counts) if ties == "index" else _aware(predictions, counts)
     return ItemScore(agrees.astype(np.float64), f"RankCS (ties: {ties})")
 

@@ -91,7 +91,9 @@ def elicit(
     ] = False,
     judge: Annotated[
         str,
-        typer.Option(help="match: equal words are right; model: a model judges what is not equal."),
+        typer.Option(
+            "--judge", help="match: equal words are right; model: a model judges the others."
+        ),
     ] = "match",
     judge_model: Annotated[
         str | None,

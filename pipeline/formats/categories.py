@@ -4,7 +4,9 @@
 * Long votes: ``item``, ``reader``, ``class``; one row per reader and item.
 * Pool: ``model``, ``item``, one column per class, optionally ``reference`` (a class per item).
 
-Rows are numbered from 1, the first below the header. Items are matched by name, never by place.
+``item`` may be called ``exam``, ``exam_id``, ``case`` or ``uid``, and the ``class`` of a long table
+``label`` or ``vote``. Rows are numbered from 1, the first below the header. Items are matched by
+name, never by place.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class _Check(Protocol):
 
 
 _ITEM: Final = {"item": "the exam or case"}
+_ALSO: Final = {"item": ("exam", "exam_id", "case", "uid"), "class": ("label", "vote")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +94,7 @@ def read_predictions(path: Path) -> ClassTable:
     InputError
         If a column is missing, an item repeats, or a row is not a distribution.
     """
-    frame = read_table(path)
+    frame = _renamed(read_table(path), "item")
     require_columns(frame, _ITEM, source=path.name)
     items = _items(frame["item"], path.name)
     classes = _classes(frame, ("item",), path.name)
@@ -108,9 +111,12 @@ def read_votes(path: Path, *, classes: Sequence[str] = ()) -> ClassTable:
         If a column is missing, an item repeats, a reader votes twice on an item, or a row holds
         no usable count.
     """
-    frame = read_table(path)
+    frame = _renamed(read_table(path), "item")
     require_columns(frame, _ITEM, source=path.name)
-    if {"reader", "class"} <= set(frame.columns):
+    if "reader" in frame.columns:
+        frame = _renamed(frame, "class")
+        needed = {"class": "the class a reader voted for (a long table: it has a reader)"}
+        require_columns(frame, needed, source=path.name)
         frame = _counted(frame, tuple(classes), path.name)
     items = _items(frame["item"], path.name)
     named = _classes(frame, ("item",), path.name)
@@ -149,7 +155,7 @@ def read_pool(path: Path) -> Pool:
         If a column is missing, a model lacks or repeats an item, a row is not a distribution, or
         the reference of an item is no class or not always the same.
     """
-    frame = read_table(path)
+    frame = _renamed(read_table(path), "item")
     needed = {"model": "the model that predicts", **_ITEM}
     require_columns(frame, needed, source=path.name)
     classes = _classes(frame, ("model", "item", "reference"), path.name)
@@ -170,6 +176,14 @@ def read_pool(path: Path) -> Pool:
     probs[model, item] = values
     reference = _reference(frame, item, len(items), classes, path.name)
     return Pool(path.name, tuple(models), tuple(items), classes, probs, reference)
+
+
+def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Call a column by its name where it goes by another one."""
+    also = [other for other in _ALSO[name] if other in frame.columns]
+    if name in frame.columns or len(also) != 1:
+        return frame
+    return frame.rename(columns={also[0]: name})
 
 
 def _reference(

@@ -128,6 +128,10 @@ def test_one_row_per_readers_vote_counts_like_the_wide_table(folder: Path) -> No
     pd.DataFrame(rows).to_csv(folder / "v.csv", index=False)
     assert compare(folder).returncode == 0
     assert strict(folder / "d.json") == wide
+    named = {"item": "exam", "class": "label"}
+    pd.DataFrame(rows).rename(columns=named).to_csv(folder / "v.csv", index=False)
+    assert compare(folder).returncode == 0
+    assert strict(folder / "d.json") == wide
     pd.DataFrame([*rows, rows[4]]).to_csv(folder / "v.csv", index=False)
     assert "repeat a reader's vote on an item; first at row 1441" in compare(folder).stderr
 

@@ -36,7 +36,8 @@ def test_every_figure_shown_is_there() -> None:
 
 
 def test_options_the_page_names_exist() -> None:
-    files = [ROOT / "pipeline/cli" / name for name in ("neighbours.py", "lm.py")]
+    groups = ("neighbours*.py", "lm*.py", "extraction_options.py")
+    files = [path for group in groups for path in (ROOT / "pipeline/cli").glob(group)]
     code = "".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"(--[a-z][a-z-]+)", TEXT))
     assert {name for name in named if f'"{name}"' not in code} == set()

@@ -11,6 +11,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +201,61 @@ def test_published_regularities_of_the_case_study_appear_on_data_of_its_kind() -
         disagreement.majority_accuracy(**both),
     )
     assert rank <= right
+
+
+def test_case_study_measures_equal_exact_fractions_on_data_of_its_kind() -> None:
+    """1,514 items of 100 votes, probabilities in thousandths: every sum done without rounding.
+
+    Many probabilities and shares lie on the ends of bins, many votes tie or are zero.
+    """
+    g = np.random.default_rng(2022)
+    pi = g.dirichlet([1.2, 1.2, 0.8], 1514)
+    votes = np.array([g.multinomial(100, p) for p in pi])
+    votes[::50] = [50, 50, 0]
+    soft = np.exp(2.0 * np.log(pi + 1e-3) + g.normal(0, 1.0, pi.shape))
+    thousandths = np.floor(1000 * soft / soft.sum(axis=1, keepdims=True)).astype(int)
+    thousandths[::3] = 100 * (thousandths[::3] // 100)
+    thousandths[:, 0] += 1000 - thousandths.sum(axis=1)
+    probs = thousandths / 1000
+    for name, exact in _exact_case_study(thousandths, votes).items():
+        measured = getattr(disagreement, name)(probs=probs, votes=votes)
+        assert float(measured) == pytest.approx(exact, abs=1e-12), name
+    oracle = disagreement.classwise_ece(probs=votes / 100, votes=votes)
+    exact = _exact_case_study(10 * votes, votes)["classwise_ece"]
+    assert float(oracle) == pytest.approx(exact, abs=1e-12)
+
+
+def _exact_case_study(thousandths: np.ndarray, votes: np.ndarray) -> dict[str, float]:
+    """Baan et al. 2022, Eq. 3 and 5 to 8, in exact fractions (entropies by math.fsum)."""
+    n, classes = votes.shape
+    f = [[Fraction(int(x), 1000) for x in row] for row in thousandths]
+    pi = [[Fraction(int(x), 100) for x in row] for row in votes]
+
+    def top(row: list[Fraction]) -> int:
+        return row.index(max(row))
+
+    def entropy(row: list[Fraction]) -> float:
+        return -math.fsum(float(x) * math.log(x) for x in row if x)
+
+    def order(row: list[Fraction]) -> list[int]:
+        return sorted(range(classes), key=lambda c: (row[c], c))
+
+    def binned(pairs: list[tuple[Fraction, bool]]) -> Fraction:
+        gaps = [Fraction(0)] * 10
+        for stated, hit in pairs:
+            gaps[max(math.ceil(10 * stated) - 1, 0)] += hit - stated
+        return sum(map(abs, gaps), Fraction(0)) / n
+
+    both = list(zip(f, pi, strict=True))
+    return {
+        "majority_accuracy": sum(top(a) == top(b) for a, b in both) / n,
+        "confidence_ece": float(binned([(max(a), top(a) == top(b)) for a, b in both])),
+        "classwise_ece": float(
+            sum(binned([(a[c], top(b) == c) for a, b in both]) for c in range(classes)) / classes
+        ),
+        "ranking_calibration_score": sum(order(a) == order(b) for a, b in both) / n,
+        "entropy_calibration_error": math.fsum(abs(entropy(a) - entropy(b)) for a, b in both) / n,
+        "distribution_calibration_error": float(
+            sum(abs(x - y) for a, b in both for x, y in zip(a, b, strict=True)) / (2 * n)
+        ),
+    }
