@@ -68,6 +68,7 @@ class _Curve(_Frozen):
     high: list[float | None]
     band_low: list[float | None]
     band_high: list[float | None]
+    expected: list[float | None]
 
 
 class _Distributions(_Frozen):
