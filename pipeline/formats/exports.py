@@ -23,6 +23,7 @@ from pipeline.errors import InputError
 from pipeline.files import opened_text, suffix_of
 from pipeline.formats.delimited import delimiter_of, records
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
+from pipeline.formats.tables import shown_names
 
 __all__ = ["NEEDED", "TableOptions", "read"]
 
@@ -141,8 +142,8 @@ def _require(source: str, names: Sequence[str], options: TableOptions) -> None:
     if missing:
         wanted = "; ".join(f"{c!r} ({why})" for c, why in missing.items())
         msg = (
-            f"{source}: {len(missing)} needed column(s) missing: {wanted}. The file has: "
-            f"{', '.join(names)}. Map yours under [input.columns]."
+            f"{source}: {len(missing)} needed column(s) missing: {wanted}. The file has "
+            f"{shown_names(names)}. Map yours under [input.columns]."
         )
         raise InputError(msg)
     twice = sorted({name for name in _theirs(options) if list(names).count(name) > 1})

@@ -85,13 +85,15 @@ class Sources:
             ),
         )
 
-    def parts(self, source: Path) -> list[Path]:
-        """List the files whose content decides what a source gives."""
+    def digest(self, source: Path) -> str:
+        """Hash the content that decides what a source gives, blind to names.
+
+        People and orders may stand in the files beside a FHIR file, so these count as well.
+        """
         if source.is_dir():
-            return sorted(path for path in source.rglob("*") if path.is_file())
-        if self.kind(source) == "fhir":
-            return sorted(path for path in source.parent.iterdir() if path.is_file())
-        return [source]
+            return digest([path for path in source.rglob("*") if path.is_file()])
+        beside = source.parent.iterdir() if self.kind(source) == "fhir" else ()
+        return digest([source]) + digest([path for path in beside if path.is_file()])
 
 
 def digest(paths: list[Path]) -> str:

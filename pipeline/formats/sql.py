@@ -18,6 +18,7 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 from pipeline.formats.exports import NEEDED
 from pipeline.formats.rows import Row, batches
+from pipeline.formats.tables import shown_names
 
 __all__ = ["SqlOptions", "read"]
 
@@ -81,7 +82,7 @@ def _names(columns: list[str], options: SqlOptions) -> dict[str, str]:
     if missing:
         msg = (
             f"input.query: {len(missing)} needed column(s) missing: {', '.join(missing)}. "
-            f"The query gives: {', '.join(columns)}. Rename them in the query or map them."
+            f"The query gives {shown_names(columns)}. Rename them in the query or map them."
         )
         raise InputError(msg)
     return {name: their for name, their in theirs.items() if their in columns}

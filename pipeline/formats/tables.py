@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,10 @@ import pandas as pd
 from pipeline.errors import InputError
 from pipeline.files import replacing
 
-__all__ = ["READERS", "read_table", "require_columns", "write_table"]
+__all__ = ["READERS", "read_table", "require_columns", "shown_names", "write_table"]
+
+_NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
+"""What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -90,9 +94,20 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
         wanted = "; ".join(f"{name!r} ({columns[name]})" for name in missing)
         msg = (
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
-            f"It has: {', '.join(map(str, frame.columns))}."
+            f"It has {shown_names(frame.columns)}."
         )
         raise InputError(msg)
+
+
+def shown_names(names: Iterable[object]) -> str:
+    """Write a table's column names for a message, or their number only.
+
+    A table without a header has a row of data in its place, which a message must not quote.
+    """
+    each = [str(name) for name in names]
+    if any(_NO_NAME.search(name) for name in each):
+        return f"{len(each)} columns, but its first row does not read like a header"
+    return f"the columns {', '.join(each)}"
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

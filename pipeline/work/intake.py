@@ -14,7 +14,6 @@ from pipeline.config import digest_of
 from pipeline.deidentify import LeakScan
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
-from pipeline.formats.sources import digest
 from pipeline.site import Site
 from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
 from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
@@ -123,7 +122,7 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
 
 def _content(site: Site, path: Path) -> str:
     try:
-        return digest(site.formats.parts(path))
+        return site.formats.digest(path)
     except FileNotFoundError:
         msg = f"{path.name}: vanished during this run. Run again when the export is complete."
         raise InputError(msg) from None

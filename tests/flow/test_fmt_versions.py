@@ -1,0 +1,106 @@
+"""From HL7 messages to pairs: what was signed before the CT is the forecast, nothing later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.site import Site
+from pipeline.stages.pair import PairedExams, pair
+from pipeline.work import intake
+
+KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+RESIDENT, ATTENDING = "T7^Marr^Otto", "D5^Hope^Faith"
+
+
+def message(
+    accession: str, exam: str, performed: str, signed: str, status: str, text: str, *,
+    reader: str = ATTENDING, assistant: str = "", section: str = "GDT",
+) -> str:  # fmt: skip
+    cells = {
+        1: "1", 3: accession, 4: f"X^{exam}", 7: f"20260301{performed}00",
+        22: f"20260301{signed}00" if len(signed) == 4 else signed, 25: status,
+        32: reader, 33: assistant,
+    }  # fmt: skip
+    order = "|".join(["OBR", *(cells.get(i, "") for i in range(1, 34))])
+    return "\r".join(
+        ["MSH|^~\\&|RIS|N|||20260302||ORU^R01|1|P|2.4", "PID|1||M1||DOE^JANE||19500415", order,
+         f"OBX|1|TX|&{section}||{text}||||||{status}\r"]
+    )  # fmt: skip
+
+
+CT = message("A2", "CT CHEST", "1400", "1500", "F", "Embolus.")
+
+
+def paired(folder: Path, *messages: str, monkeypatch: pytest.MonkeyPatch) -> PairedExams:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+    (folder / "feed.hl7").write_text("".join(messages))
+    path = folder / "radcal.toml"
+    path.write_text('[input]\npaths = ["feed.hl7"]\n')
+    site = Site.open(str(path))
+    site.workspace.prepare()
+    facts = intake.ingest_source(str(path), str(folder / "feed.hl7"))
+    assert facts["quarantined"] == {}
+    intake.register(str(path), facts["shards"])
+    keys = [intake.clean_shard(str(path), s, facts["shards"])["key"] for s in facts["shards"]]
+    return pair(site.workspace.read("analysis", "clean_exams", keys))
+
+
+def readers(folder: Path, *identifiers: str) -> list[str]:
+    with Site.open(str(folder / "radcal.toml")).open_vault(read_only=True) as vault:
+        return vault.codes("reader", identifiers)
+
+
+def test_the_version_signed_before_the_ct_is_the_forecast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = paired(
+        tmp_path,
+        message("A1", "XR CHEST", "1000", "1030", "P", "Clear?", reader=RESIDENT),
+        message("A1", "XR CHEST", "1000", "1100", "F", "Likely clear.", assistant=RESIDENT),
+        message("A1", "XR CHEST", "1000", "1600", "F", "Embolus on CT.", section="ADT"),
+        CT,
+        monkeypatch=monkeypatch,
+    )
+    (row,) = found.pairs.to_dict("records")
+    assert row["xr_exam_key"].split(".")[1] == "final"
+    assert row["interval_hours"] == 4.0
+    attending, resident = readers(tmp_path, "D5", "T7")
+    assert row["reader_code"] == attending != resident
+    assert found.late_versions == 1
+
+
+def test_a_preliminary_read_alone_is_no_forecast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    early = message("A1", "XR CHEST", "1000", "1030", "P", "Clear?", reader=RESIDENT)
+    late = message("A1", "XR CHEST", "1000", "1430", "F", "Clear.")
+    found = paired(tmp_path, early, late, CT, monkeypatch=monkeypatch)
+    assert len(found.pairs) == 0
+    assert found.fates["fate"].tolist() == ["no signed report before the CT was performed"]
+
+
+def test_a_report_signed_some_time_on_the_day_of_the_ct_is_no_forecast(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dated = message("A1", "XR CHEST", "1000", "20260301", "F", "Clear.")
+    assert len(paired(tmp_path, dated, CT, monkeypatch=monkeypatch).pairs) == 0
+
+
+def test_of_two_versions_signed_in_the_same_minute_the_correction_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = [message("A1", "XR CHEST", "1000", "1100", s, f"Text {s}.") for s in "CF"]
+    found = paired(tmp_path, *versions, CT, monkeypatch=monkeypatch)
+    (row,) = found.pairs.to_dict("records")
+    assert row["xr_exam_key"].split(".")[1] == "corrected"
+
+
+def test_no_time_of_signing_stands_in_a_key_of_the_analysis_zone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    xray = message("A1", "XR CHEST", "1000", "1100", "F", "Clear.")
+    found = paired(tmp_path, xray, CT, monkeypatch=monkeypatch)
+    keys = found.pairs[["xr_exam_key", "ct_exam_key"]].to_numpy().ravel()
+    assert not any("2026" in key or "T11" in key for key in keys)

@@ -1,0 +1,156 @@
+"""Table exports as spreadsheets, databases and people write them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats.exports import TableOptions, read
+
+HEADER = [
+    "accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text",
+]  # fmt: skip
+TIMES = ["2026-03-01T10:00:00", "2026-03-01T10:30:00"]
+ROWS = [
+    ["A1", "7", "r1", "XR", *TIMES, "FINDINGS: Clear.\n\nIMPRESSION: Größe normal."],
+    ["A2", "8", "r1", "XR", *TIMES, 'He said "likely"; size 1,5 cm.'],
+    ["A3", "9", "r2", "CT", *TIMES, "Plain."],
+]
+
+
+def table(rows: list[list[str]], delimiter: str = ",") -> str:
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter).writerows([HEADER, *rows])
+    return out.getvalue()
+
+
+def ingested(path: Path, **options: str) -> tuple[pd.DataFrame, list[tuple[int, str]]]:
+    batches = list(read(path, TableOptions(batch_rows=2, **options)))
+    aside = pd.concat([batch.quarantined for batch in batches])
+    exams = pd.concat([batch.exams for batch in batches])
+    return exams, list(zip(aside["row"], aside["reason"], strict=True))
+
+
+def texts(path: Path, **options: str) -> list[str]:
+    exams, aside = ingested(path, **options)
+    assert aside == []
+    assert exams["accession"].tolist() == ["A1", "A2", "A3"]
+    return list(exams["text"])
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_delimiters_and_encodings_give_the_same_rows(
+    tmp_path: Path, delimiter: str, encoding: str
+) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_bytes(table(ROWS, delimiter).encode(encoding))
+    stated = {"encoding": encoding} if encoding == "cp1252" else {}
+    assert texts(path, **stated) == [row[-1] for row in ROWS]
+
+
+def test_gzip_and_a_spreadsheets_hint_are_understood(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv.gz"
+    path.write_bytes(gzip.compress(("sep=;\r\n" + table(ROWS, ";")).encode()))
+    assert texts(path) == [row[-1] for row in ROWS]
+
+
+def test_extension_matters_only_where_no_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "exams.dat"
+    path.write_text(table(ROWS), encoding="utf-8", newline="")
+    assert texts(path, kind="csv") == [row[-1] for row in ROWS]
+
+
+def test_huge_quoted_field_is_one_field(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    huge = [*ROWS[0][:-1], "No effusion,\n" * 300_000]
+    path.write_text(table([huge, *ROWS[1:]]), encoding="utf-8", newline="")
+    assert len(texts(path)[0]) == 13 * 300_000
+
+
+def test_nul_bytes_stay_in_their_row(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(table([[*ROWS[0][:-1], "No\0 effusion"], *ROWS[1:]]), newline="")
+    assert texts(path)[0] == "No\0 effusion"
+
+
+def test_ragged_rows_are_set_aside_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(table([ROWS[0], ROWS[1][:-1], [*ROWS[1], "x"], ROWS[2]]), newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A1", "A3"]
+    assert aside == [(2, "wrong_field_count"), (3, "wrong_field_count")]
+
+
+def test_a_multiline_row_with_a_field_too_many_is_one_row(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(table([ROWS[2], [*ROWS[0], "x"], ROWS[1]]), newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A3", "A2"]
+    assert aside == [(2, "wrong_field_count")]
+
+
+def test_a_quote_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    stray = '"A0,7,r1,XR,2026-03-01T10:00:00,2026-03-01T10:30:00,Clear.\n'
+    lines = table(ROWS).splitlines(keepends=True)
+    path.write_text("".join([lines[0], stray, *lines[1:]]), encoding="utf-8", newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A1", "A2", "A3"]
+    assert exams["text"].tolist() == [row[-1] for row in ROWS]
+    assert aside == [(1, "wrong_field_count")]
+
+
+def test_a_used_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(",".join([*HEADER, "text"]) + "\n" + ",".join([*ROWS[2], "y"]) + "\n")
+    with pytest.raises(InputError, match=r"1 column\(s\) stand in the header more than once: text"):
+        list(read(path, TableOptions()))
+
+
+def test_a_table_without_a_header_is_refused_without_quoting_its_first_row(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(",".join(ROWS[2]) + "\n")
+    with pytest.raises(InputError, match="7 columns, but its first row does not read") as caught:
+        list(read(path, TableOptions()))
+    assert "Plain" not in str(caught.value)
+
+
+def test_json_lines_survive_marks_depth_and_lone_surrogates(tmp_path: Path) -> None:
+    path = tmp_path / "exams.jsonl"
+    good = dict(zip(HEADER, ROWS[2], strict=True))
+    lone = json.dumps(good | {"accession": "A4", "text": "No \ud800 effusion"})
+    lines = [json.dumps(good), "[" * 100_000, '{"a": ' * 100_000, lone]
+    path.write_bytes(("\ufeff" + "\n".join(lines)).encode())
+    exams, aside = ingested(path)
+    assert exams["text"].tolist() == ["Plain.", "No ? effusion"]
+    assert aside == [(2, "not_json"), (3, "not_json")]
+
+
+def test_parquet_cells_of_any_type_become_text(tmp_path: Path) -> None:
+    path = tmp_path / "exams.parquet"
+    frame = pd.DataFrame([ROWS[2]], columns=HEADER).assign(
+        patient_id=7,
+        text=b"Gr\xc3\xb6\xc3\x9fe",
+        performed_at=pd.Timestamp(TIMES[0]),
+        more=[[1, 2]],
+    )
+    frame.to_parquet(path, index=False)
+    exams, _ = ingested(path)
+    row = exams.iloc[0]
+    assert (row["patient_id"], row["text"], row["performed_at"]) == ("7", "Größe", TIMES[0])
+
+
+@pytest.mark.parametrize("content", [b"PAR1 broken", b"PAR1" + b"\0" * 100 + b"PAR1"])
+def test_damaged_parquet_is_refused_with_its_name(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "exams.parquet"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"exams\.parquet: cannot be read"):
+        list(read(path, TableOptions()))
