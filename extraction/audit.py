@@ -68,6 +68,9 @@ class Audit:
         The same counts broken down; per phrase by the gold's or the prediction's phrase.
     phrase_confusion, pathology_confusion
         (gold, predicted) → number of cells; for pathologies, phrases agreeing under another name.
+    modality_confusion
+        `phrase_confusion` of each modality's reports: X-rays forecast and CTs answer, so their
+        errors do different things to a calibration.
     failed, unmapped
         Reports that failed, and cells left unmapped.
     """
@@ -83,6 +86,7 @@ class Audit:
     per_section: Mapping[str, Score]
     phrase_confusion: Mapping[tuple[str, str], int]
     pathology_confusion: Mapping[tuple[str, str], int]
+    modality_confusion: Mapping[str, Mapping[tuple[str, str], int]]
     failed: int
     unmapped: int
 
@@ -127,6 +131,16 @@ def audit(
         per_section=by_section(gold, outcomes, strength),
         phrase_confusion=phrase_confusion_of(pairs),
         pathology_confusion=pathology_confusion_of(pairs),
+        modality_confusion={
+            modality: phrase_confusion_of(
+                [
+                    pair
+                    for pair, report in zip(pairs, gold, strict=True)
+                    if report.modality == modality
+                ]
+            )
+            for modality in sorted({report.modality for report in gold})
+        },
         failed=sum("failed" in got.values() for got in states),
         unmapped=sum(list(got.values()).count("unmapped") for got in states),
     )

@@ -29,6 +29,10 @@ def as_data(audit: Audit, *, engine: str, version: str) -> dict[str, object]:
         "per_phrase": {name: _score(score) for name, score in audit.per_phrase.items()},
         "per_section": {name: _score(score) for name, score in audit.per_section.items()},
         "phrase_confusion": [[a, b, n] for (a, b), n in audit.phrase_confusion.items()],
+        "modality_confusion": {
+            modality: [[a, b, n] for (a, b), n in counts.items()]
+            for modality, counts in audit.modality_confusion.items()
+        },
         "pathology_confusion": [[a, b, n] for (a, b), n in audit.pathology_confusion.items()],
     }
 

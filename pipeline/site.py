@@ -21,6 +21,7 @@ from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.provenance import code_digest
@@ -60,6 +61,12 @@ class Site:
             return RuleEngine(self.vocabulary)
         server = settings.server(os.environ.get("RADCAL_SERVER_KEY", ""))
         return ServerEngine(server, self.vocabulary, tolerated_outage=settings.max_failed_share)
+
+    @cached_property
+    def audited(self) -> SiteAudit | None:
+        """How well people found the engine to read this site's reports, if it was audited."""
+        name = self.config.extraction.audit
+        return read_audit(self.config.path(name)) if name else None
 
     @cached_property
     def deidentifier(self) -> Deidentifier:
@@ -194,7 +201,8 @@ class Site:
     def issue_digest(self) -> str:
         """Hash of what decides the numbers and the pages, given the tallies."""
         code = code_digest("calibration", "reports", "pipeline.stages", "pipeline.work")
-        return config.digest_of("issue", SCHEMA_VERSION, code, self.config.digest)
+        audited = None if self.audited is None else self.audited.digest
+        return config.digest_of("issue", SCHEMA_VERSION, code, self.config.digest, audited)
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))

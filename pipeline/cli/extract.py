@@ -19,6 +19,7 @@ from pipeline.cli.extraction_options import (
     ServerOption,
     StructuredOption,
 )
+from pipeline.cli.extraction_pool import pool
 from pipeline.cli.extraction_tables import named_engine, one_of, read_reports, run_engine
 from pipeline.errors import EXIT_QUARANTINED
 
@@ -35,6 +36,7 @@ _RULES: Final = ("impression first", "strongest", "last")
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("extract")(extract)
+    app.command("pool")(pool)
     app.command("annotate")(annotate)
     vocabulary = typer.Typer(help="Look after the word lists.")
     vocabulary.command("check")(vocabulary_check)

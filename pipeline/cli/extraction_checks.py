@@ -52,9 +52,14 @@ def audit_extraction(
     context_tokens: ContextOption = 8192,
     concurrency: ConcurrencyOption = 16,
     vocabulary: VocabularyOption = None,
+    findings: Annotated[
+        Path | None,
+        typer.Option("--findings", help="Score this findings table instead of running an engine."),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON here.")] = None,
+    pdf: Annotated[Path | None, typer.Option("--pdf", help="Also draw pages here.")] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -64,19 +69,30 @@ def audit_extraction(
     from extraction.audit import audit
     from extraction.audit_text import as_data, as_text
 
-    choice = ServerChoice(server, model, structured, context_tokens, concurrency)
-    reader = named_engine(engine, server=choice, vocabulary=vocabulary)
-    reports = gold_reports(gold, reader.vocabulary)
-    outcomes = outcomes_of(reader, reports)
+    if findings is not None:
+        words = rule_engine(vocabulary).vocabulary
+        name, version = findings.stem, words.digest
+        reports = gold_reports(gold, words)
+        outcomes = _from_table(findings, reports, words)
+    else:
+        choice = ServerChoice(server, model, structured, context_tokens, concurrency)
+        reader = named_engine(engine, server=choice, vocabulary=vocabulary)
+        words, name, version = reader.vocabulary, reader.name, reader.version
+        reports = gold_reports(gold, words)
+        outcomes = outcomes_of(reader, reports)
     rng = np.random.default_rng(seed)
-    result = audit(reports, outcomes, vocabulary=reader.vocabulary, bootstrap=bootstrap, rng=rng)
-    data = as_data(result, engine=reader.name, version=reader.version)
+    result = audit(reports, outcomes, vocabulary=words, bootstrap=bootstrap, rng=rng)
+    data = as_data(result, engine=name, version=version)
     if out is not None:
         out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    if pdf is not None:
+        from pipeline.cli.extraction_audit_page import write_audit_pdf
+
+        write_audit_pdf(pdf, result, engine=f"{name} {version}", vocabulary=words)
     if as_json:
         typer.echo(json.dumps(data, allow_nan=False))
     elif not quiet:
-        for line in as_text(result, engine=reader.name, version=reader.version):
+        for line in as_text(result, engine=name, version=version):
             typer.echo(line)
 
 
@@ -167,6 +183,26 @@ def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
 
     rows = [(report.modality, report.text) for report in reports]
     return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
+
+
+def _from_table(path: Path, reports: Sequence[GoldReport], vocabulary: Vocabulary) -> list[Outcome]:
+    """Outcomes of a findings table in the gold's order; a report without a row states nothing."""
+    from extraction.finding import NothingStated
+    from extraction.readings import NEEDED_COLUMNS, ReadingError
+    from extraction.readings import outcomes_of as read_outcomes
+    from pipeline.formats.tables import read_table, require_columns
+
+    frame = read_table(path)
+    require_columns(frame, NEEDED_COLUMNS, source=path.name)
+    try:
+        found = read_outcomes(frame, vocabulary=vocabulary)
+    except ReadingError as error:
+        message = f"{path.name}: {error}"
+        raise InputError(message) from None
+    if not found.keys() & {report.report_id for report in reports}:
+        message = f"{path.name}: holds none of the labelled reports; give findings of the gold."
+        raise InputError(message)
+    return [found.get(report.report_id, NothingStated()) for report in reports]
 
 
 def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:

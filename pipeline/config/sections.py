@@ -91,6 +91,7 @@ class Extraction(Section):
 
     engine: Literal["rules", "server"] = "rules"
     vocabulary: str | None = None
+    audit: str | None = None
     server_url: str | None = None
     model: str | None = None
     structured_output: bool = False

@@ -11,6 +11,7 @@ from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.survey import PhraseTable
 from pipeline.config import Configuration
+from pipeline.extraction_audit import SiteAudit
 from pipeline.gates import Check
 from pipeline.provenance import version
 from pipeline.stages.pair import INELIGIBLE
@@ -207,17 +208,31 @@ def coverage_of(fates: pd.DataFrame, config: Configuration) -> Coverage | None:
 
 
 def instrument(
-    engine: str, *, counts: Sequence[tuple[str, int]], not_yet: str = "not yet audited at this site"
+    engine: str,
+    *,
+    counts: Sequence[tuple[str, int]],
+    audited: SiteAudit | None = None,
+    not_yet: str = "not yet audited at this site",
 ) -> Instrument:
     """Say how well the machinery read the reports, as far as it has been measured here."""
     return Instrument(
         engine=engine,
         figures=(
-            InstrumentFigure("extraction accuracy", None, not_yet),
+            InstrumentFigure("extraction accuracy", None, not_yet)
+            if audited is None
+            else InstrumentFigure(
+                "extraction accuracy", audited.cells, _audited_note(audited, engine)
+            ),
             InstrumentFigure("de-identification recall", None, not_yet),
         ),
         counts=tuple(counts),
     )
+
+
+def _audited_note(audited: SiteAudit, engine: str) -> str:
+    """Say on what the figure rests, and whether another engine earned it."""
+    note = f"cells agreeing in {audited.reports} labelled reports"
+    return note if audited.engine == engine else f"{note}, read by {audited.engine}"
 
 
 def flow_steps(flow: Sequence[Sequence[object]]) -> tuple[FlowStep, ...]:

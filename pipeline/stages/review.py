@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from calibration.result import GroupResult
+from pipeline.extraction_audit import SiteAudit
 from pipeline.gates import Check
 from pipeline.stages import content
+from pipeline.stages.committee.extraction_errors import extraction_tables
 from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
@@ -28,6 +30,7 @@ class CommitteeFacts:
     checks: tuple[Check, ...]
     manifest: tuple[tuple[str, str], ...]
     measured: Instrument
+    audited: SiteAudit | None = None
 
 
 def committee_content(
@@ -63,7 +66,10 @@ def committee_content(
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
-        sensitivity=sensitivity_tables(evidence, scale=scale),
+        sensitivity=(
+            *sensitivity_tables(evidence, scale=scale),
+            *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
+        ),
         scale_use=scale_use(
             evidence.pairs,
             evidence.report_findings,

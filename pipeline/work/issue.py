@@ -133,6 +133,7 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
             checks=tuple(Check(**check) for check in run["checks"]),
             manifest=tuple((str(k), str(v)) for k, v in run["manifest"]),
             measured=_instrument(site, run),
+            audited=site.audited,
         )
         filled = committee_content(
             about,
@@ -251,7 +252,9 @@ def _fates(
 
 def _instrument(site: Site, run: Facts) -> Instrument:
     return content.instrument(
-        f"{site.engine.name} {site.engine.version}", counts=[tuple(c) for c in run["counts"]]
+        f"{site.engine.name} {site.engine.version}",
+        counts=[tuple(c) for c in run["counts"]],
+        audited=site.audited,
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import typer
+from pypdf import PdfReader
 from typer.testing import CliRunner
 
 from pipeline.cli import extract as group
@@ -127,6 +128,24 @@ def test_audit_prints_figures_and_writes_them(app: typer.Typer, tmp_path: Path) 
     assert f"{data['finding_f1']['value']:.3f}" in text
 
 
+def test_an_audit_is_drawn_with_the_figures_it_prints(app: typer.Typer, tmp_path: Path) -> None:
+    gold, pdf, out = FIXTURES / "gold_ct.jsonl", tmp_path / "audit.pdf", tmp_path / "audit.json"
+    asked = ("--bootstrap", "20", "--quiet", "--pdf", pdf, "--out", out)
+    run(app, "audit", "extraction", "--gold", gold, *asked)
+    data = json.loads(out.read_text())
+    first, second = (page.extract_text() for page in PdfReader(pdf).pages)
+    assert f"{data['finding_f1']['value']:.3f}" in first
+    for name in ("not mentioned", "findings", "impression"):
+        assert name in first
+    for name, score in data["per_pathology"].items():
+        assert (name in second) == bool(score["gold"] or score["predicted"])
+    cells = sum(n for _, _, n in data["phrase_confusion"])
+    assert cells == sum(n for triples in data["modality_confusion"].values() for *_, n in triples)
+    again = tmp_path / "again.pdf"
+    run(app, "audit", "extraction", "--gold", gold, "--bootstrap", "20", "--quiet", "--pdf", again)
+    assert again.read_bytes() == pdf.read_bytes()
+
+
 def test_vocabulary_check_shows_what_changes(
     app: typer.Typer, reports: Path, tmp_path: Path
 ) -> None:
@@ -152,3 +171,61 @@ def test_a_sheet_goes_out_and_comes_back_as_gold(
     run(app, "annotate", paper, "--read", "--out", gold)
     lines = [json.loads(line) for line in gold.read_text().splitlines()]
     assert [len(line["findings"]) for line in lines] == [1, 1, 0]
+
+
+@pytest.fixture
+def two_engines(app: typer.Typer, reports: Path) -> tuple[Path, Path]:
+    """Give findings of the rules, and the same with a phrase changed and a report failed."""
+    first, second = reports.with_name("first.csv"), reports.with_name("second.csv")
+    run(app, "extract", reports, "--out", first, "--quiet")
+    table = pd.read_csv(first, dtype=str, keep_default_na=False)
+    table.loc[table["phrase"] == "likely", "phrase"] = "possibly"
+    table.loc[table["report_id"] == "001", ["outcome", "reason"]] = ["failed", "timed out"]
+    table.to_csv(second, index=False)
+    return first, second
+
+
+def test_pooled_findings_name_the_vote_and_queue_the_dispute(
+    app: typer.Typer, two_engines: tuple[Path, Path], reports: Path
+) -> None:
+    out, queue = reports.with_name("voted.csv"), reports.with_name("queue.csv")
+    asked = ("--out", out, "--queue", queue, "--reports", reports, "--json")
+    counts = json.loads(run(app, "pool", *two_engines, *asked))
+    voted = pd.read_csv(out, dtype=str, keep_default_na=False)
+    assert voted[["report_id", "pathology", "phrase", "decided"]].to_numpy().tolist() == [
+        ["001", "pleural effusion", "present", "one vote"],
+        ["002", "pneumonia", "likely", "tie: first engine"],
+    ]
+    assert (counts["queued"], counts["reports"], counts["reports_no_engine_read"]) == (2, 3, 0)
+    first = pd.read_csv(queue, dtype=str, keep_default_na=False).iloc[0]
+    assert (first["report_id"], first["why"]) == ("002", "pneumonia: likely 1, possibly 1")
+
+
+def test_a_pooled_table_is_scored_like_an_engine(app: typer.Typer, tmp_path: Path) -> None:
+    gold, reports, found = FIXTURES / "gold_xr.jsonl", tmp_path / "r.jsonl", tmp_path / "f.csv"
+    rows = [json.loads(line) for line in gold.read_text().splitlines()]
+    named = ("report_id", "modality", "text")
+    reports.write_text("".join(json.dumps({n: r[n] for n in named}) + "\n" for r in rows))
+    run(app, "extract", reports, "--out", found, "--quiet")
+    voted = tmp_path / "voted.csv"
+    run(app, "pool", found, found, "--out", voted, "--reports", reports, "--quiet")
+    asked = ("audit", "extraction", "--gold", gold, "--bootstrap", "5", "--json")
+    direct, pooled = (json.loads(run(app, *asked, *more)) for more in ((), ("--findings", voted)))
+    assert direct["phrase_confusion"] == pooled["phrase_confusion"]
+    assert pooled["engine"] == "voted"
+
+
+def test_one_file_alone_is_no_pool(
+    app: typer.Typer, two_engines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigurationError, match="at least two"):
+        run(app, "pool", two_engines[0], "--out", tmp_path / "v.csv")
+
+
+def test_findings_of_unlisted_reports_are_refused(
+    app: typer.Typer, two_engines: tuple[Path, Path], tmp_path: Path
+) -> None:
+    few = tmp_path / "few.csv"
+    few.write_text("report_id\n001\n")
+    with pytest.raises(InputError, match="1 of 2 reports in the findings are not listed"):
+        run(app, "pool", *two_engines, "--out", tmp_path / "v.csv", "--reports", few)

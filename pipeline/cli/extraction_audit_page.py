@@ -1,0 +1,62 @@
+"""An audit's figures as the carriers that its pages are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from extraction.audit import NOT_MENTIONED, Audit, Score
+from extraction.vocabulary import Vocabulary
+from pipeline.files import replacing
+from reports.extraction_audit import AuditFigure, AuditPages, AuditScore, to_document
+
+__all__ = ["write_audit_pdf"]
+
+
+def write_audit_pdf(path: Path, audit: Audit, *, engine: str, vocabulary: Vocabulary) -> None:
+    """Draw an audit as a PDF."""
+    content = to_document(_pages(audit, engine, vocabulary))
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+
+
+def _pages(audit: Audit, engine: str, vocabulary: Vocabulary) -> AuditPages:
+    figures = {
+        "cell accuracy, micro": audit.cells_micro,
+        "cell accuracy, macro over states": audit.cells_macro,
+        "finding F1 (pathology, certainty)": audit.f1,
+        "hedged statements, exact certainty": audit.hedged_exact,
+    }
+    states = (NOT_MENTIONED, *vocabulary.phrases, "unmapped", "failed")
+    confused = (*audit.phrase_confusion.items(), *audit.pathology_confusion.items())
+    return AuditPages(
+        engine=engine,
+        reports=audit.reports,
+        failed=audit.failed,
+        unmapped=audit.unmapped,
+        figures=tuple(AuditFigure(n, f.value, f.low, f.high) for n, f in figures.items()),
+        pathologies=_scores(audit.per_pathology),
+        phrases=_scores(audit.per_phrase),
+        sections=_scores(audit.per_section),
+        states=states,
+        confusion=_grid(audit.phrase_confusion, states),
+        mistakes=tuple((a, b, n) for (a, b), n in confused if a != b),
+    )
+
+
+def _scores(scores: Mapping[str, Score]) -> tuple[AuditScore, ...]:
+    return tuple(
+        AuditScore(name, s.gold, s.predicted, s.precision, s.recall, s.f1)
+        for name, s in scores.items()
+        if s.gold or s.predicted
+    )
+
+
+def _grid(counts: Mapping[tuple[str, str], int], states: tuple[str, ...]) -> np.ndarray:
+    place = {state: i for i, state in enumerate(states)}
+    grid = np.zeros((len(states), len(states)), dtype=np.int64)
+    for (said, read), n in counts.items():
+        grid[place[said], place[read]] += n
+    return grid

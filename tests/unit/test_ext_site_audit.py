@@ -1,0 +1,112 @@
+"""Unit: an audit's file becomes figures on the pages and counts for calibration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.survey import builtin
+from calibration.tally import Tally
+from pipeline.config import Configuration, Input
+from pipeline.errors import ConfigurationError
+from pipeline.extraction_audit import phrase_errors, read_audit
+from pipeline.stages.committee.extraction_errors import extraction_tables
+from pipeline.stages.content import instrument
+from pipeline.stages.results import Scale
+
+TABLE = builtin("diagnostic-certainty-scale")
+XR = [
+    ["likely", "likely", 30],
+    ["likely", "possibly", 10],
+    ["likely", "not mentioned", 5],
+    ["not mentioned", "present", 2],
+    ["not mentioned", "not mentioned", 900],
+    ["possibly", "possibly", 20],
+]
+CT = [["present", "present", 40], ["present", "not mentioned", 10], ["absent", "absent", 50]]
+
+
+def written(folder: Path, **changed: object) -> Path:
+    content = {
+        "engine": "rules",
+        "engine_version": "2+x",
+        "reports": 300,
+        "cell_accuracy_micro": {"value": 0.97, "low": 0.95, "high": None},
+        "modality_confusion": {"XR": XR, "CT": CT},
+    } | changed
+    path = folder / "audit.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
+
+
+def counted(audited_confusion: object, *, absent: bool = True) -> object:
+    return phrase_errors(
+        audited_confusion,  # type: ignore[arg-type]
+        phrases=("present", "likely", "possibly"),
+        labels={"present": 1.0, "likely": 0.8, "possibly": 0.3, "absent": 0.0},
+        silence_is_absent=absent,
+    )
+
+
+def test_rows_are_peoples_words_and_columns_the_engines(tmp_path: Path) -> None:
+    errors = counted(read_audit(written(tmp_path)).confusion)
+    assert errors is not None
+    assert errors.audit.phrase_confusion.tolist() == [[0, 0, 0], [0, 30, 10], [0, 0, 20]]
+    assert (errors.statements, errors.missed, errors.surplus) == (65, 5, 2)
+    assert errors.unchecked == ("present",)
+
+
+def test_a_silent_ct_counts_as_absent_only_where_configured(tmp_path: Path) -> None:
+    confusion = read_audit(written(tmp_path)).confusion
+    with_silence, without = counted(confusion), counted(confusion, absent=False)
+    assert with_silence.audit.label_confusion.tolist() == [[50, 0], [10, 40]]
+    assert without.audit.label_confusion.tolist() == [[50, 0], [0, 40]]
+
+
+def test_an_audit_without_xrays_corrects_nothing() -> None:
+    assert counted({"CT": CT}) is None
+
+
+def test_another_file_is_refused_with_its_first_fault(tmp_path: Path) -> None:
+    path = written(tmp_path, reports="many")
+    with pytest.raises(ConfigurationError, match=r"1 fault.*reports"):
+        read_audit(path)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        read_audit(tmp_path / "none.json")
+
+
+def test_the_page_says_when_another_engine_earned_the_figure(tmp_path: Path) -> None:
+    audited = read_audit(written(tmp_path))
+    own = instrument("rules 2+x", counts=(), audited=audited).figures[0]
+    other = instrument("rules 3+y", counts=(), audited=audited).figures[0]
+    assert own.estimate is not None
+    assert own.estimate.value == 0.97
+    assert own.note == "cells agreeing in 300 labelled reports"
+    assert other.note.endswith("read by rules 2+x")
+
+
+def test_the_committee_sees_the_department_corrected(tmp_path: Path) -> None:
+    scale = Scale(TABLE, Configuration(input=Input(paths=("x",))))
+    n = np.full(len(TABLE), 50.0)
+    tally = Tally.from_moments(n, n * TABLE.means)
+    (table,) = extraction_tables(tally, read_audit(written(tmp_path)), scale=scale)
+    assert [row.reference for row in table.rows] == [True, False, False]
+    plain, words, _ = (row.phrase_error for row in table.rows)
+    assert plain.value == pytest.approx(0.0, abs=1e-9)  # type: ignore[union-attr]
+    assert 0.0 < words.value <= words.high  # type: ignore[union-attr]
+    assert words.low <= words.value  # type: ignore[union-attr]
+    assert "Of 65 audited X-ray statements 5 were missed and 2 were read" in table.caption
+    assert extraction_tables(tally, None, scale=scale) == ()
+
+
+def test_an_audit_that_cannot_be_inverted_says_so_instead_of_a_figure(tmp_path: Path) -> None:
+    scale = Scale(TABLE, Configuration(input=Input(paths=("x",))))
+    lost = {"XR": [["likely", "possibly", 10], ["possibly", "possibly", 5]]}
+    tally = Tally.from_moments(np.full(len(TABLE), 50.0), np.zeros(len(TABLE)))
+    audited = read_audit(written(tmp_path, modality_confusion=lost))
+    row = extraction_tables(tally, audited, scale=scale)[0].rows[1]
+    assert row.ece is None
+    assert "too small" in row.name
