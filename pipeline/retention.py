@@ -86,10 +86,10 @@ def _identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
 
 
 def _shards(store: Workspace, zone: Zone, table: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    for path in sorted(store.table(zone, table).glob("*.parquet")):
-        frame = store.read(zone, table, [path.stem])
+    for key in store.keys(zone, table):
+        frame = store.read(zone, table, [key])
         if len(frame):
-            yield path.stem, frame
+            yield key, frame
 
 
 def _drop(

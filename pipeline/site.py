@@ -39,7 +39,7 @@ class Site:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.config = config.load(path)
-        self.workspace = Workspace(self.config.workspace)
+        self.workspace = Workspace.of(self.config)
 
     @staticmethod
     @lru_cache(maxsize=4)

@@ -5,6 +5,9 @@
     WORKSPACE/runs/<run_id>/manifest.json      what went into a run and what came out
     WORKSPACE/delivery/<period>/<recipient>/   pages
 
+The two zones may lie on any fsspec address instead (`pipeline.objects`); the vault (in ``raw``),
+runs, delivery, the audit log and the lock stay in the folder.
+
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
 of all that went into it, so a shard that exists need not be made again. That is the whole of
 resuming. A shard that was damaged later is found when it is read (`pipeline.shards`), put aside
@@ -27,22 +30,31 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.config import Configuration
 from pipeline.disk import no_room
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError, RunLockedError
 from pipeline.files import replacing
+from pipeline.objects import objects
 from pipeline.shards import SCHEMA_VERSION, DamageError, OtherVersionError, decode, encode, facts_of
 
 __all__ = ["Workspace", "Zone"]
 
 Zone = Literal["raw", "analysis"]
+_PAGES: Final = "analysis/pages"
 _LEAST_FREE_BYTES: Final = 64 * 2**20
 
 
 class Workspace:
-    """One folder that holds all a site's tables and runs."""
+    """All a site's tables and runs: one folder, or a folder and the address of its tables."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, url: str | None = None) -> None:
         self.root = root
+        self.objects = objects(root, url)
+
+    @classmethod
+    def of(cls, config: Configuration) -> Workspace:
+        """Open a configuration's workspace."""
+        return cls(config.workspace, config.store.url)
 
     def prepare(self) -> None:
         """Make the zones, private to this user.
@@ -69,14 +81,12 @@ class Workspace:
                 "Choose another folder or give this user the right to write there."
             )
             raise ConfigurationError(msg) from None
+        self.objects.claim(self.root)
 
-    def table(self, zone: Zone, name: str) -> Path:
-        """Folder of a table's shards."""
-        return self.root / zone / name
-
-    def shard(self, zone: Zone, name: str, key: str) -> Path:
-        """Path of one shard, whether or not it exists."""
-        return self.table(zone, name) / f"{key}.parquet"
+    def keys(self, zone: Zone, name: str) -> list[str]:
+        """List the keys of a table's shards, sorted."""
+        found = (n for n in self.objects.names(f"{zone}/{name}") if not n.startswith("."))
+        return [n.removesuffix(".parquet") for n in found if n.endswith(".parquet")]
 
     def write(
         self,
@@ -86,11 +96,9 @@ class Workspace:
         frame: pd.DataFrame,
         *,
         facts: Mapping[str, object] | None = None,
-    ) -> Path:
+    ) -> None:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
-        path = self.shard(zone, name, key)
-        self.write_bytes(path, encode(frame, facts or {}))
-        return path
+        self.objects.put(_shard(zone, name, key), encode(frame, facts or {}))
 
     def read(
         self,
@@ -127,12 +135,12 @@ class Workspace:
 
     def facts(self, zone: Zone, name: str, key: str) -> dict[str, Any]:
         """Give the counts that were written with a shard; reads the file's footer only."""
-        with self._judged(zone, name, key), self.shard(zone, name, key).open("rb") as file:
+        with self._judged(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
             return facts_of(file)
 
     def has(self, zone: Zone, name: str, key: str) -> bool:
         """Whether a shard exists; it was whole when it was written."""
-        return self.shard(zone, name, key).is_file()
+        return self.objects.has(_shard(zone, name, key))
 
     def complete(self, zone: Zone, key: str, *names: str) -> bool:
         """Whether a shard of this key exists in each of the named tables."""
@@ -140,11 +148,23 @@ class Workspace:
 
     def put_aside(self, damage: DamagedShardError) -> None:
         """Move a damaged shard out of its table, so that it is made again; none there is fine."""
-        path = self.shard(damage.zone, damage.table, damage.key)
-        if path.is_file():
-            folder = self.root / damage.zone / "damaged"
-            folder.mkdir(exist_ok=True, mode=0o700)
-            path.replace(folder / f"{damage.table}-{path.name}")
+        if self.has(damage.zone, damage.table, damage.key):
+            self.objects.move(
+                _shard(damage.zone, damage.table, damage.key),
+                _shard(damage.zone, "damaged", f"{damage.table}-{damage.key}"),
+            )
+
+    def write_page(self, name: str, content: bytes) -> None:
+        """Keep a drawn page, whole or not at all."""
+        self.objects.put(f"{_PAGES}/{name}", content)
+
+    def has_page(self, name: str) -> bool:
+        """Whether a page was drawn."""
+        return self.objects.has(f"{_PAGES}/{name}")
+
+    def read_page(self, name: str) -> bytes:
+        """Give a drawn page."""
+        return self.objects.get(f"{_PAGES}/{name}")
 
     def write_json(self, path: Path, content: Mapping[str, object]) -> None:
         """Write a JSON file whole, or not at all."""
@@ -201,7 +221,7 @@ class Workspace:
         where: tuple[str, str] | None,
     ) -> pd.DataFrame:
         with self._judged(zone, name, key):
-            content = self.shard(zone, name, key).read_bytes()
+            content = self.objects.get(_shard(zone, name, key))
             table = decode(content, None if where else columns)
         if where:
             table = table.filter(pc.field(where[0]) == where[1])
@@ -224,3 +244,7 @@ class Workspace:
                 f"(schema {error}, this is {SCHEMA_VERSION}). Use a new workspace."
             )
             raise InputError(msg) from None
+
+
+def _shard(zone: Zone, name: str, key: str) -> str:
+    return f"{zone}/{name}/{key}.parquet"

@@ -24,6 +24,7 @@ _GROUPS: Final = (
     "deidentify",
     "simulate",
     "run",
+    "serve",
     "keep",
     "returns",
     "neighbours",

@@ -69,11 +69,12 @@ def purge(
     import pandas as pd
 
     from pipeline.audit_log import AuditLog
+    from pipeline.config import load
     from pipeline.retention import purge as purge_workspace
     from pipeline.store import Workspace
     from pipeline.vault import Vault
 
-    store = Workspace(_workspace(config))
+    store = Workspace.of(load(config))
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
     with store.locked():
         if dry_run:
@@ -91,10 +92,11 @@ def purge(
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
     from pipeline.audit_log import AuditLog
+    from pipeline.config import load
     from pipeline.store import Workspace
     from pipeline.vault import Vault
 
-    store = Workspace(_workspace(config))
+    store = Workspace.of(load(config))
     with store.locked(), Vault.open(store.root / "raw" / "vault.sqlite") as vault:
         epoch = vault.rotate_readers()
         AuditLog(store.root / "audit.jsonl").append("rotate readers", epoch=epoch)

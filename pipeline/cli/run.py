@@ -109,7 +109,7 @@ def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, An
     from pipeline.prefect_home import settle
     from pipeline.store import Workspace
 
-    workspace = Workspace(load(config).workspace)
+    workspace = Workspace.of(load(config))
     workspace.prepare()
     settle(workspace.root / "prefect")
     _log_progress(quiet=quiet)

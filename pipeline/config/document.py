@@ -57,8 +57,8 @@ class Configuration(Section):
 
     @property
     def workspace(self) -> Path:
-        """The workspace folder."""
-        return self.path(self.store.workspace)
+        """The workspace folder, or what of a workspace elsewhere stays on this machine."""
+        return self.path(self.store.local if self.store.url else self.store.workspace)
 
     @property
     def digest(self) -> str:

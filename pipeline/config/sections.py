@@ -197,9 +197,22 @@ class Reports(Section):
 
 
 class Store(Section):
-    """Where the workspace lies."""
+    """Where the workspace lies, and what of it stays on this machine if that is elsewhere."""
 
     workspace: str = "workspace"
+    local: str = "workspace"
+
+    @property
+    def url(self) -> str | None:
+        """The workspace's address, if it is not a folder."""
+        return self.workspace.rstrip("/") if "://" in self.workspace else None
+
+    @model_validator(mode="after")
+    def _address_holds_no_secret(self) -> Store:
+        if "@" in (self.url or "").partition("://")[2].partition("/")[0]:
+            msg = "the address of `workspace` holds credentials; they belong into the environment"
+            raise ValueError(msg)
+        return self
 
 
 class Execution(Section):

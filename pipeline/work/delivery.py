@@ -47,10 +47,7 @@ def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
     delivered = 0
     for page in pages:
         recipient = page["recipient"]
-        drafts = {
-            file["name"]: (site.workspace.root / "analysis" / "pages" / file["draft"]).read_bytes()
-            for file in page["files"]
-        }
+        drafts = {file["name"]: site.workspace.read_page(file["draft"]) for file in page["files"]}
         target = root / period / recipient
         _recover(target, ours=ledger.delivered(period, recipient))
         sealed = recipient in locks

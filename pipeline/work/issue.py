@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
@@ -175,20 +174,16 @@ def _drawn(site: Site, key: str, files: Mapping[str, str]) -> bool:
     if not site.workspace.complete("analysis", key, "results", "advice"):
         return False
     marks = site.workspace.facts("analysis", "results", key)
-    drafts = {name: _drafts(site) / draft for name, draft in files.items()}
+    store = site.workspace
     return all(
-        path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == marks[name]
-        for name, path in drafts.items()
+        store.has_page(draft) and hashlib.sha256(store.read_page(draft)).hexdigest() == marks[name]
+        for name, draft in files.items()
     )
 
 
 def _draw(site: Site, files: Mapping[str, str], pages: Mapping[str, bytes]) -> None:
     for name, draft in files.items():
-        site.workspace.write_bytes(_drafts(site) / draft, pages[name])
-
-
-def _drafts(site: Site) -> Path:
-    return site.workspace.root / "analysis" / "pages"
+        site.workspace.write_page(draft, pages[name])
 
 
 def _page(recipient: str, files: Mapping[str, str]) -> Facts:

@@ -27,7 +27,7 @@ _COLUMNS: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
 
 def sheets(store: Workspace) -> list[str]:
     """Keys of all recorded sheets."""
-    return sorted(path.stem for path in store.table("analysis", "returns").glob("*.parquet"))
+    return store.keys("analysis", "returns")
 
 
 def answers(store: Workspace) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def record(config: str, paths: list[Path]) -> Facts:
     """
     site = Site.open(config)
     store = site.workspace
-    if not store.table("analysis", "pairs").is_dir():
+    if not store.keys("analysis", "pairs"):
         msg = "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
         raise InputError(msg)
     with store.locked():
@@ -73,11 +73,10 @@ def record(config: str, paths: list[Path]) -> Facts:
 
 def _known_pairs(store: Workspace) -> dict[str, str]:
     """Pair → reader, over every pairing this workspace has made."""
-    folder = store.table("analysis", "pairs")
     pairs = store.read(
         "analysis",
         "pairs",
-        sorted(path.stem for path in folder.glob("*.parquet")),
+        store.keys("analysis", "pairs"),
         columns=["xr_study_code", "ct_study_code", "reader_code"],
     )
     names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]

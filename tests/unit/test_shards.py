@@ -60,7 +60,8 @@ def test_shard_cut_short_anywhere_is_found() -> None:
 def test_damaged_and_missing_shards_are_named_with_what_to_do(tmp_path: Path) -> None:
     store = Workspace(tmp_path)
     store.prepare()
-    path = store.write("analysis", "t", "k1", FRAME)
+    store.write("analysis", "t", "k1", FRAME)
+    path = tmp_path / "analysis" / "t" / "k1.parquet"
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(DamagedShardError, match=r"t/k1\.parquet is damaged\. `radcal run` puts it"):
         store.read("analysis", "t", ["k1"])
@@ -71,7 +72,8 @@ def test_damaged_and_missing_shards_are_named_with_what_to_do(tmp_path: Path) ->
 def test_shard_put_aside_is_made_again_and_kept_for_a_look(tmp_path: Path) -> None:
     store = Workspace(tmp_path)
     store.prepare()
-    store.write("analysis", "t", "k1", FRAME).write_bytes(b"")
+    store.write("analysis", "t", "k1", FRAME)
+    (tmp_path / "analysis" / "t" / "k1.parquet").write_bytes(b"")
     with pytest.raises(DamagedShardError) as caught:
         store.read("analysis", "t", ["k1"])
     store.put_aside(caught.value)
