@@ -11,6 +11,7 @@ import typer
 from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.cli.lm_audit import audit
 from pipeline.cli.lm_elicit import elicit
+from pipeline.cli.lm_layers import layers
 from pipeline.cli.lm_report import report
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     _lm.command("audit")(audit)
     _lm.command("calibrate")(calibrate)
     _lm.command("report")(report)
+    _lm.command("layers")(layers)
     _lm.callback()(_about)
     app.add_typer(_lm, name="lm")
 

@@ -29,7 +29,7 @@ class PoolArrays:
     Attributes
     ----------
     items
-        Names of the items; numbers from 0 for arrays.
+        Names of the items; numbers from 0 for arrays without ``items``.
     probs
         Shape (m, n, C).
     votes
@@ -89,13 +89,24 @@ def _arrays(path: Path) -> PoolArrays:
     probs = held["probs"]
     count = probs.shape[1] if probs.ndim > 1 else 0
     return PoolArrays(
-        items=tuple(str(number) for number in range(count)),
+        items=_names(held, count, path.name),
         probs=probs,
         votes=held.get("votes"),
         reference=held.get("reference"),
         layers=_per_model(held, "layers"),
         checkpoints=_per_model(held, "checkpoints"),
     )
+
+
+def _names(held: Mapping[str, NDArray[Any]], count: int, source: str) -> tuple[str, ...]:
+    """Names of the items; their numbers where the file has none."""
+    if "items" not in held:
+        return tuple(str(number) for number in range(count))
+    names = tuple(str(name) for name in held["items"].tolist())
+    if len(names) != count:
+        msg = f"{source}: items has {len(names)} names but probs has {count} items."
+        raise InputError(msg)
+    return names
 
 
 def _per_model(held: Mapping[str, NDArray[Any]], name: str) -> tuple[NDArray[Any], ...]:
