@@ -108,14 +108,19 @@ def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, An
     from pipeline.config import load
     from pipeline.prefect_home import settle
     from pipeline.store import Workspace
+    from pipeline.temporary_server import temporary_server, trim
 
     workspace = Workspace.of(load(config))
     workspace.prepare()
-    settle(workspace.root / "prefect")
+    settle(home := workspace.root / "prefect")
+    with workspace.locked():
+        trim(home)
     _log_progress(quiet=quiet)
-    from pipeline.flows import whole_job
+    with temporary_server() as wait:
+        from pipeline.flows import whole_job
 
-    return whole_job(str(config.resolve()), period)
+        wait()
+        return whole_job(str(config.resolve()), period)
 
 
 def _log_progress(*, quiet: bool) -> None:
