@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -75,6 +75,7 @@ class StageRecord:
             "peak_mib": round(self.peak_mib, 1),
             "items": self.items,
             "made": self.made,
+            "ended": self.ended,
             "counts": dict(self.counts),
         }
 
@@ -88,12 +89,15 @@ class Journal:
 
     def __init__(self) -> None:
         self.stages: dict[str, StageRecord] = {}
+        self.changed: Callable[[], None] | None = None
+        """Called when a stage begins and when it ends."""
 
     @contextmanager
     def stage(self, name: str) -> Iterator[StageRecord]:
         """Time a stage; a stage that fails is recorded with the time it took."""
         record = self.stages.setdefault(name, StageRecord(name))
         record.ended, record.items = False, 0
+        self._tell()
         started = time.perf_counter()
         try:
             yield record
@@ -101,6 +105,11 @@ class Journal:
         finally:
             record.seconds += time.perf_counter() - started
             _LOG.info(record.line(), extra={"facts": record.to_dict()})
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.changed is not None:
+            self.changed()
 
     def timings(self) -> dict[str, float]:
         """Seconds per stage."""

@@ -20,10 +20,10 @@ from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.events import emit_event
 
 from pipeline.config import Notify
-from pipeline.errors import GateFailedError, RadcalError
+from pipeline.errors import GateFailedError
 from pipeline.gates import Check
 from pipeline.journal import Journal
-from pipeline.shield import UnforeseenError
+from pipeline.shield import in_words
 
 __all__ = ["notified", "publish_gates", "publish_pages", "publish_stages"]
 
@@ -82,8 +82,7 @@ def notified(settings: Notify) -> Iterator[None]:
         yield
     except Exception as error:
         happened = "gates failed" if isinstance(error, GateFailedError) else "run failed"
-        known = error if isinstance(error, RadcalError) else UnforeseenError.of(error)
-        _tell(settings, {"event": f"radcal: {happened}", "message": str(known)})
+        _tell(settings, {"event": f"radcal: {happened}", "message": in_words(error)[0]})
         raise
 
 

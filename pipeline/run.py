@@ -24,6 +24,7 @@ from pipeline.gates import Accounting, Check, check
 from pipeline.journal import Journal
 from pipeline.notices import notified, publish_gates, publish_pages, publish_stages
 from pipeline.provenance import version
+from pipeline.record import Record
 from pipeline.runners import Runners, runners
 from pipeline.site import Site
 from pipeline.work.issue import refusal_page
@@ -45,6 +46,7 @@ class Run:
         self.config = config
         self.site = Site.open(config)
         self.journal = Journal()
+        self.record = Record(self.site.workspace, self.journal, config_hash=self.site.config.digest)
         self.results: dict[str, list[Facts]] = {}
         self.checks: tuple[Check, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
@@ -58,6 +60,7 @@ class Run:
         with (
             run.site.workspace.locked(),
             notified(run.site.config.notify),
+            run.record.kept(),
             runners(run.site.config.execution) as run.runners,
         ):
             yield run
@@ -239,6 +242,7 @@ class Run:
             "observations": a.observations,
             "quarantined": a.rows_quarantined,
             "withheld": a.exams_withheld,
+            "damaged_shards_made_anew": len(self.damaged),
             **(self._delivered() if issued else {}),
             "manifest": path,
         }
@@ -254,6 +258,19 @@ class Run:
             "pages_unchanged": delivered["unchanged"],
             "delivery": str(folder),
         }
+
+    def _record(self, outcome: str) -> None:
+        delivered = self.results.get("deliver", [{}])[0]
+        pages = {f"pages_{name}": delivered[name] for name in delivered}
+        facts: Facts = {"last_period": self.period} if delivered else {}
+        self.record.ended(
+            outcome,
+            self.id,
+            counts={**asdict(self.accounting()), **pages},
+            gates=[asdict(c) for c in self.checks],
+            damaged_shards=len(self.damaged),
+            **facts,
+        )
 
     @property
     def period(self) -> str:
@@ -288,6 +305,7 @@ class Run:
         AuditLog(self.site.workspace.root / "audit.jsonl").append(
             "run", run=self.id, outcome=outcome, config_hash=self.site.config.digest
         )
+        self._record(outcome)
         return str(path)
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar
 
 from calibration.errors import CalibrationError
-from extraction.errors import ExtractionError
+from extraction.errors import ExtractionError, ModelOutageError
 from pipeline.disk import storage_error
-from pipeline.errors import RadcalError
+from pipeline.errors import ConfigurationError, RadcalError
 
-__all__ = ["UnforeseenError", "shielded"]
+__all__ = ["UnforeseenError", "in_words", "shielded"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,6 +62,19 @@ def shielded(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> 
         if os.environ.get("RADCAL_DEBUG"):
             raise
         raise UnforeseenError.of(error) from None
+
+
+def in_words(error: BaseException) -> tuple[str, int]:
+    """Give what may be told of any exception, and its exit code."""
+    if isinstance(error, RadcalError):
+        return str(error), error.exit_code
+    if isinstance(error, ModelOutageError):
+        return str(error), RadcalError.exit_code
+    if isinstance(error, (CalibrationError, ExtractionError)):
+        return str(error), ConfigurationError.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted; what was finished is kept, run again to go on.", RadcalError.exit_code
+    return str(UnforeseenError.of(error)), UnforeseenError.exit_code
 
 
 def place_of(error: BaseException) -> str:

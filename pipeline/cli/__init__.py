@@ -10,10 +10,10 @@ from typing import Final
 import typer
 
 from calibration.errors import CalibrationError
-from extraction.errors import ExtractionError, ModelOutageError
+from extraction.errors import ExtractionError
 from pipeline.cli.common import audit
-from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.shield import shielded
+from pipeline.errors import RadcalError
+from pipeline.shield import in_words, shielded
 
 __all__ = ["app", "main"]
 
@@ -55,15 +55,7 @@ def main() -> None:
     _register()
     try:
         shielded(app)
-    except ModelOutageError as error:
-        typer.echo(f"radcal: {error}", err=True)
-        sys.exit(RadcalError.exit_code)
-    except (CalibrationError, ExtractionError) as error:
-        typer.echo(f"radcal: {error}", err=True)
-        sys.exit(ConfigurationError.exit_code)
-    except RadcalError as error:
-        typer.echo(f"radcal: {error}", err=True)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("radcal: interrupted; what was finished is kept, run again to go on.", err=True)
-        sys.exit(1)
+    except (RadcalError, CalibrationError, ExtractionError, KeyboardInterrupt) as error:
+        message, code = in_words(error)
+        typer.echo(f"radcal: {message}", err=True)
+        sys.exit(code)

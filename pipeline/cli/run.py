@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import secrets
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +12,7 @@ import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.logs import LogFormat
 
 __all__ = ["register"]
 
@@ -53,12 +52,16 @@ def run(
     period: Annotated[
         str | None, typer.Option(help="Last month of the issue, as 2026-09; default the newest.")
     ] = None,
+    log_format: Annotated[
+        LogFormat, typer.Option(help="Progress on standard error: text, or json (a line an event).")
+    ] = "text",
     *,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Take report exports to delivered pages."""
-    summary = _whole_job(config, period, quiet=quiet or as_json)
+    told = quiet or (as_json and log_format == "text")
+    summary = _whole_job(config, period, quiet=told, log_format=log_format)
     emit(summary, as_json=as_json, quiet=quiet)
     if summary["quarantined"] or summary["withheld"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -104,8 +107,11 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     emit(summary, as_json=as_json, quiet=False)
 
 
-def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, Any]:
+def _whole_job(
+    config: Path, period: str | None, *, quiet: bool, log_format: LogFormat = "text"
+) -> dict[str, Any]:
     from pipeline.config import load
+    from pipeline.logs import on_terminal
     from pipeline.prefect_home import settle
     from pipeline.store import Workspace
     from pipeline.temporary_server import temporary_server, trim
@@ -115,19 +121,12 @@ def _whole_job(config: Path, period: str | None, *, quiet: bool) -> dict[str, An
     settle(home := workspace.root / "prefect")
     with workspace.locked():
         trim(home)
-    _log_progress(quiet=quiet)
+    on_terminal(log_format, quiet=quiet)
     with temporary_server() as wait:
         from pipeline.flows import whole_job
 
         wait()
         return whole_job(str(config.resolve()), period)
-
-
-def _log_progress(*, quiet: bool) -> None:
-    log = logging.getLogger("radcal")
-    log.handlers = [logging.NullHandler() if quiet else logging.StreamHandler(sys.stderr)]
-    log.setLevel(logging.INFO)
-    log.propagate = False
 
 
 def _new_key(folder: Path) -> Path:
