@@ -68,7 +68,7 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         if token_end == at or (count and _is_sentence(text, at, token_end, lexicon)):
             break
         end = at = token_end
-        gap = _GAP.match(text, at) or _wrap(text, at)
+        gap = _GAP.match(text, at) or _wrap(text, at, lexicon)
         if gap is None and comma and commas == 0:
             gap = _COMMA.match(text, at)
             commas += 1
@@ -93,9 +93,12 @@ def _is_sentence(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
     return any(map(lexicon.ends_capitals, _LETTERS.findall(text, start, end)))
 
 
-def _wrap(text: str, at: int) -> re.Match[str] | None:
-    """Find a line break that only wraps: the line before it is long."""
+def _wrap(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
+    """Find a line break that only wraps: the line before it is long, and a name follows."""
     match = _WRAP.match(text, at)
+    word = _WORD.match(text, match.end()) if match else None
+    if word is None or not lexicon.reads_as_name(word.group()):
+        return None
     is_long = "\n" not in text[max(0, at - _MIN_WRAPPED) : at] and at >= _MIN_WRAPPED
     return match if match and is_long else None
 

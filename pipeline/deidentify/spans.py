@@ -7,6 +7,7 @@ label (a *sure* rule) may take it. What overlaps an earlier owner keeps its free
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -14,6 +15,8 @@ from pipeline.deidentify.result import Category, Removed
 
 __all__ = ["Claims"]
 
+_LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|with)\b)*", re.I)
+"""Small words that stay where an earlier owner left only them and what follows."""
 _LOCK: Final = 1
 _GUARD: Final = 2
 _TAKEN: Final = 3
@@ -69,6 +72,7 @@ class Claims:
         return tuple(sorted(self._removed, key=_start))
 
     def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
+        start += len(_LEADING.match(self._text, start, end).group())  # type: ignore[union-attr]
         part = self._text[start:end]
         left = len(part) - len(part.lstrip(" \t\r\n,;:.()-"))
         right = len(part.rstrip(" \t\r\n,;:()-"))

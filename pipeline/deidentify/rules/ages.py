@@ -59,6 +59,12 @@ def _spelt(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, match.end(), "AGE", "age-words")
 
 
+def _hundred(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _SPELT.match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "AGE", "age-words")
+
+
 def _aged(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AGED.match(text, word.end)
     if match:
@@ -77,6 +83,7 @@ def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 RULES: Final = (
     Rule(frozenset({"ninety", "one", "a"}), _spelt),
+    Rule(frozenset({"hundred"}), _hundred),
     Rule(frozenset({"age", "aged", "ages"}), _aged),
     Rule(frozenset({"his", "her", "their", "the"}), _decade),
     Rule(

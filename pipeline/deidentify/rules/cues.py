@@ -36,7 +36,7 @@ _LABEL_START: Final = _START.replace(_TITLE, _SHORT_TITLE)
 _AFTER_ROLE: Final = re.compile(
     rf"(?:[ \t](?:name|signature|of[ \t]record|\d)\b)?(?:\(s\)"
     rf"|[ \t]?\([^)\n]{{1,20}}\))?"
-    rf"[ \t]?(?:[:=>]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_LABEL_START}",
+    rf"[ \t]?(?:[:=>|]|[ \t]-)[ \t]{{0,12}}(?:\n[ \t]{{0,8}})?{_LABEL_START}",
     re.ASCII,
 )
 _VERBS: Final = re.compile(
@@ -51,7 +51,8 @@ _VERBS: Final = re.compile(
     r"|protocoled"
     r"|completed|created|generated|discussed|taken|examined"
     r"|version[ \t]#?\d{1,2}|evaluated|followed|treated"
-    r"|inserted|removed)"
+    r"|inserted|removed|relayed|authored|cosigned)"
+    r"(?:[ \t]?:?[ \t](?:at|on|to|[A-Z][\w.'-]{1,14}|[A-Z]\.|[\d:/.,+TZ-]{1,30}|[APap][Mm])){0,7}"
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,
 )
@@ -59,9 +60,13 @@ _TOLD: Final = re.compile(
     r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon"
     r"|pag|text|messag|email|fax"
     r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed"
-    r"|escalat|hand)\w{0,7}"
+    r"|escalat|hand|left|notif)\w{0,7}"
     r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\bd/|\bw/)$",
     re.IGNORECASE,
+)
+_AFTER_PATIENT: Final = re.compile(rf"\.?[ \t]{{1,3}}(?:named?[ \t]|is[ \t])?(?=[{UPPER}])")
+_TOLD_WHOM: Final = re.compile(
+    r"\b(?:informed|told|notified|called|paged|bleeped|alerted|with|to|by|and)[ \t]$", re.IGNORECASE
 )
 _SPACE: Final = re.compile(rf"[ \t]{{1,3}}(?:\n[ \t]{{0,4}})?{_START}")
 _SPACE_OR_COMMA: Final = re.compile(rf"[ \t]?[,:(]?[ \t]{{0,2}}{_START}")
@@ -69,7 +74,10 @@ _WRAPPED: Final = re.compile(rf"[ \t]?[,:(]?(?:[ \t]{{0,2}}|[ \t]?\n[ \t]{{0,4}}
 _NEXT_LINE: Final = re.compile(rf"[ \t]?\n[ \t]{{0,4}}(?=[{UPPER}])")
 _NEXT_WORD: Final = re.compile(r"[ \t]{1,3}([A-Za-z]{3,20})")
 _AND: Final = re.compile(
-    rf"(?:[ \t]?,[ \t]{{0,2}}(?:and[ \t]|&[ \t]?)?|[ \t]and[ \t]|[ \t]?[&/][ \t]?){_START}"
+    rf"(?:,?[ \t]?(?:MD|M\.D\.|DO|D\.O\.|NP|PA|PA-C|RN)\b(?=[ \t]?;))?"
+    rf"(?:[ \t]?[,;][ \t]{{0,2}}(?:(?:and|AND)[ \t]|&[ \t]?)?|[ \t](?:and|AND)[ \t]"
+    rf"|[ \t]?[&/][ \t]?"
+    rf"|\n[ \t]{{2,8}}){_START}"
 )
 _ATTESTED: Final = re.compile(
     r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify"
@@ -142,9 +150,12 @@ def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _AFTER_ROLE.match(text, word.end)
     if match:
         end = name_end(text, match.end(), lexicon, comma=True)
+        wraps = "\n" in match.group() or "|" in match.group()
+        if wraps and not reads_as_name(text, match.end(), end, lexicon):
+            return
         if end > match.end():
             yield Found(match.end(), end, "NAME", "name-label")
-            yield from _following(text, end, lexicon, "name-label")
+            yield from _following(text, end, lexicon, "name-label", comma=word.folded in _COPIES)
 
 
 def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -157,6 +168,29 @@ def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
     if match and _TOLD.search(line_before(text, word.start, 90)):
         yield from _unless_words(text, word, match.end(), lexicon, "name-told")
+
+
+def _patient(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Pt. Jane Doe here for surgery; Name Doe, Jane: two words, none of them ordinary."""
+    match = _AFTER_PATIENT.match(text, word.end) if word.capital else None
+    end = name_end(text, match.end(), lexicon, comma=True) if match else 0
+    if match and " " in text[match.end() : end] and reads_as_name(text, match.end(), end, lexicon):
+        yield Found(match.end(), end, "NAME", "name-patient")
+
+
+def _opening_label(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """For: Doe, Jane; Prelim: J. Doe / Final: M. Roe."""
+    match = _AFTER_ROLE.match(text, word.end) if word.capital else None
+    end = name_end(text, match.end(), lexicon, comma=True) if match else 0
+    if match and reads_as_name(text, match.end(), end, lexicon):
+        yield Found(match.end(), end, "NAME", "name-label")
+
+
+def _sister(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Informed Sister Doe: the nurse, where someone was told; the relative has a rule of her own."""
+    match = _SPACE.match(text, word.end)
+    if match and _TOLD_WHOM.search(line_before(text, word.start, 20)):
+        yield from _unless_words(text, word, match.end(), lexicon, "name-title")
 
 
 def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -221,16 +255,22 @@ def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
     )
 
 
-def _following(text: str, end: int, lexicon: Lexicon, rule: str) -> Iterator[Found]:
+def _following(
+    text: str, end: int, lexicon: Lexicon, rule: str, *, comma: bool = False
+) -> Iterator[Found]:
     for _ in range(4):
         match = _AND.match(text, end)
-        stop = name_end(text, match.end(), lexicon, comma=False) if match else 0
+        stop = name_end(text, match.end(), lexicon, comma=comma) if match else 0
         if match is None or stop == match.end():
+            return
+        weak = text[match.end() : stop].isupper() or ";" in match.group()
+        if weak and not reads_as_name(text, match.end(), stop, lexicon):
             return
         yield Found(match.end(), stop, "NAME", rule)
         end = stop
 
 
+_COPIES: Final = frozenset({"cc", "copy", "to"})
 _TELLING: Final = triggers("telling")
 _RELATIVES: Final = triggers("relatives")
 
@@ -242,7 +282,10 @@ RULES: Final = (
     Rule(_WORD_TITLES, _over_line),
     Rule(frozenset({"by"}), _by),
     Rule(frozenset({"signed", "signature"}), _signed),
-    Rule(frozenset({"with", "to", "w", "d", "dw", "dr"}), _told),
+    Rule(frozenset({"with", "to", "for", "from", "w", "d", "dw", "dr"}), _told),
+    Rule(frozenset({"pt", "patient", "name"}), _patient),
+    Rule(frozenset({"for", "final", "prelim", "signer"}), _opening_label),
+    Rule(frozenset({"sister", "matron", "charge"}), _sister),
     Rule(_TELLING, _informed),
     Rule(_RELATIVES, _relative),
     Rule(frozenset({"i"}), _attest),

@@ -27,7 +27,7 @@ _DATE: Final = re.compile(
     rf"|({_DAY})([-/.])({_DAY})\3(?:{_YEAR}|\d\d)(?![\d/])(?!\.\d)"
     rf"|{_MONTH}/{_YEAR}(?![\d/])"
     rf"|(?:1[0-2]|0[1-9])-{_YEAR}(?![\d-])"
-    rf"|{_YEAR}/(?:1[0-2]|0[1-9])(?![\d/]))"
+    rf"|{_YEAR}[/-](?:1[0-2]|0[1-9])(?![\w/-]|\.\d))"
 )
 _WITHOUT_CENTURY: Final = re.compile(r"(?<!\d)\d\d?$")
 _STAMP: Final = re.compile(
@@ -53,7 +53,7 @@ _DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
     r"|d\.?o\.?b\.?|born|birth|hospital|center|centre|clinic|institute|facility|comparison"
     r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|MRI?|PET"
-    r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest"
+    r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
     r"|^|/\d{1,2}|[)\]])[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
@@ -102,11 +102,15 @@ _LOCAL: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?:\d{3}-\d{2}-\d{4}"
-    r"|\d{7,18}"
+    r"|\d{7,18}(?:-[A-Z\d]{1,6}){0,3}"
+    r"|\d{6}(?![ \t]?(?:/|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
+    r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
+    r"|\d{3}[ ]\d{3}[ ]\d{3,4}"
+    r"|[A-Z]{1,5}\.\d{1,4}\.\d{3,10}"
     r"|\d{1,5}(?:\.\d{1,40}){5,24}"
     r"|[A-Z]{1,5}-?\d{5,14}(?:-\d{1,6})?"
     r"|[A-Z]{2,5}-\d{2,4}-\d{3,10}"
-    r"|(?:19|20)?\d{2}-?[A-Z]{1,4}-?\d{4,10}"
+    r"|\d{2,8}-?[A-Z]{1,4}-?\d{4,10}"
     r"|[A-Z]{1,3}\d{2,4}-\d{3,8}(?:-\d{1,6})?"
     r"|\d{2,4}-\d{2,4}-\d{4,8}(?:-\d{1,6})?"
     r"|\d{2,4}-\d{5,8}"
@@ -114,6 +118,11 @@ _BARE: Final = re.compile(
     r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
     r")(?![\w^]|-\d|\.\d)"
 )
+_COUNT_FIGURES: Final = 6
+_COUNTED: Final = re.compile(
+    r"(?:platelets?|plt|wbc|counts?|cells|units|score|titer)[ \t:=(of]{0,5}$", re.IGNORECASE
+)
+"""Words before a number of six figures that is a count and not a code."""
 _BEFORE_CHUNK: Final = re.compile(r"[A-Za-z0-9-]{1,24}$")
 
 
@@ -162,7 +171,7 @@ def _at(text: str, start: int, end: int) -> Found | None:
         or _phone(text, start)
         or _time(text, start, before)
         or _local(text, start, before)
-        or _code(text, start)
+        or _code(text, start, before)
     )
 
 
@@ -229,6 +238,8 @@ def _local(text: str, start: int, before: str) -> Found | None:
     return Found(start, match.end(), "PHONE", "phone-local") if match else None
 
 
-def _code(text: str, start: int) -> Found | None:
+def _code(text: str, start: int, before: str) -> Found | None:
     match = _BARE.match(text, start)
+    if match and match.end() - start == _COUNT_FIGURES and _COUNTED.search(before):
+        return None
     return Found(start, match.end(), "ID", "id-shape") if match else None

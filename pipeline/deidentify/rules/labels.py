@@ -19,7 +19,7 @@ __all__ = ["ID_RULES", "PHONE_RULES"]
 _STRONG: Final = triggers("labels_of_numbers")
 _WEAK: Final = triggers("labels_of_numbers_with_a_noun")
 _SEPARATORS: Final = (
-    r"[ \t]{0,3}(?:(?:is|was|of)\b|[:#=–-])?[ \t]{0,3}[#:]?[ \t]{0,8}(?:\n[ \t]{0,4})?"
+    r"[ \t]{0,3}(?:(?:is|was|of)\b|[:#=–|-])?[ \t]{0,3}[#:]?[ \t]{0,8}(?:\n[ \t]{0,4})?"
 )
 _NOUN: Final = (
     r"(?:id(?:entifier)?\b|plate\b|#|no\b\.?|nos\b\.?|num\b\.?|numbers?\b|nbr\b\.?|code\b|nr\b\.?)"
@@ -39,6 +39,9 @@ _AFTER_WEAK: Final = re.compile(
 _MORE: Final = re.compile(rf"[ \t]?(?:,|/|&|and|or|;)[ \t]{{0,2}}{_VALUE}", re.IGNORECASE)
 _DATE_LIKE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}$|\d{1,2}/\d{2,4}$")
 
+_PLATE: Final = re.compile(
+    r"s?(?:[ \t](?:is|no\.?|number))?[ \t]?[:#]?[ \t]?([A-Z\d]{1,4}[ -]?[A-Z\d]{2,5})(?!\w)"
+)
 _PHONE_WORDS: Final = triggers("labels_of_phones")
 _AFTER_PHONE: Final = re.compile(
     r"(?:[ \t](?:number|no|at|on|is|phone|id))?\.?[ \t]?[.:#=(]{0,3}[ \t]{0,3}(?:at[ \t])?"
@@ -73,6 +76,12 @@ def _weak(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield from _labelled(_AFTER_WEAK, text, word, figures=4)
 
 
+def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _PLATE.match(text, word.end)
+    if match and any(c.isdigit() for c in match.group(1)):
+        yield Found(*match.span(1), "ID", "id-labelled")
+
+
 def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AFTER_PHONE.match(text, word.end)
     if match:
@@ -95,7 +104,11 @@ def _number(match: re.Match[str], category: Category, rule: str) -> Found:
     return Found(*match.span(1), category, rule)
 
 
-ID_RULES: Final = (Rule(_STRONG, _strong), Rule(_WEAK, _weak))
+ID_RULES: Final = (
+    Rule(_STRONG, _strong),
+    Rule(_WEAK, _weak),
+    Rule(frozenset({"plate", "plates"}), _plate),
+)
 PHONE_RULES: Final = (
     Rule(_PHONE_WORDS, _phone),
     Rule(frozenset({"ext", "extension", "extn", "exten"}), _extension),

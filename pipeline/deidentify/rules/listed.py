@@ -23,7 +23,8 @@ _NEXT: Final = re.compile(
     rf"(?:-{NAME_WORD})?[ \t]{{1,2}}(?:[{UPPER}]\.?[ \t]{{1,2}})?"
     rf"((?:(?:van|von|der|de|del|la|los|al|el|bin|ter|St\.?|ST\.?)[ \t-]){{0,3}})({NAME_WORD})"
 )
-_COMMA_GIVEN: Final = re.compile(rf",[ \t]{{0,2}}({NAME_WORD})(?:[ \t][{UPPER}]\b\.?)?")
+_COMMA_GIVEN: Final = re.compile(rf",[ \t]{{0,2}}({NAME_WORD})([ \t][{UPPER}]\b\.?)?")
+_JOINED: Final = re.compile(rf"(?<![\w.])(?:(?:{NAME_WORD}-)|(?:St|ST)\.?[ \t])$")
 _INITIALS: Final = re.compile(
     rf"(?<![\w.'’-])(?:[{UPPER}]\.[ \t-]?){{1,2}}"
     rf"(?:(?:van|von|der|de|del|la|los|al|el|bin|ter)[ \t-]){{0,3}}$"
@@ -37,7 +38,7 @@ def find(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Fou
     """Find names by the lists."""
     for word in capital_words:
         folded = word.folded if word.folded.isascii() else unaccented(word.folded)
-        if folded in lexicon.given_names or folded in lexicon.common_words:
+        if folded in lexicon.given_names:
             yield from _given(text, word, folded, lexicon)
         if folded in lexicon.surnames or not lexicon.is_ordinary(folded):
             yield from _inverted(text, word, folded, lexicon)
@@ -53,9 +54,10 @@ def _given(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Fou
     if not _pairs(word.folded, folded, family, lexicon, caps=family.isupper()):
         return
     end = match.end()
+    sure = family.casefold() in lexicon.eponyms
     if not _is_thing(text, end, lexicon, f"{word.folded} {family.casefold()}"):
         whole = name_end(text, word.start, lexicon, comma=False)
-        yield Found(word.start, max(end, whole), "NAME", "name-listed", sure=False)
+        yield Found(word.start, max(end, whole), "NAME", "name-listed", sure=sure)
 
 
 def _pairs(shown: str, given: str, family: str, lexicon: Lexicon, *, caps: bool) -> bool:
@@ -64,8 +66,11 @@ def _pairs(shown: str, given: str, family: str, lexicon: Lexicon, *, caps: bool)
     parts = surname.split("-")
     if min(map(len, parts)) == 1:
         return False
-    word_given = lexicon.is_word(shown) or lexicon.is_ordinary(given)
-    word_family = lexicon.is_word(surname) or all(map(lexicon.is_ordinary, parts))
+    word_given = lexicon.is_word(shown) or given in lexicon.ordinary
+    ordinary = all(map(lexicon.is_ordinary, parts))
+    if not word_given and surname in lexicon.eponyms and not ordinary:
+        return True
+    word_family = lexicon.is_word(surname) or ordinary
     if lexicon.ends_name(family):
         return False
     listed = any(part in lexicon.surnames for part in parts)
@@ -82,10 +87,14 @@ def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[
     if match is None:
         return
     given = unaccented(match.group(1))
-    if given not in lexicon.given_names or lexicon.is_word(given) or lexicon.is_ordinary(given):
+    if given not in lexicon.given_names or not lexicon.reads_as_name(folded):
         return
-    if folded in lexicon.surnames and lexicon.reads_as_name(folded):
-        yield Found(word.start, match.end(), "NAME", "name-listed", sure=False)
+    before = _JOINED.search(text[max(0, word.start - _BEFORE) : word.start])
+    start = word.start - (len(before.group()) if before else 0)
+    is_word = lexicon.is_word(given) or lexicon.is_ordinary(given)
+    opens = text[max(0, start - 1) : start] in ("", "\n") or match.group(2) is not None
+    if folded in lexicon.surnames and (opens or not is_word):
+        yield Found(start, match.end(), "NAME", "name-listed", sure=False)
 
 
 def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:

@@ -65,13 +65,15 @@ _TOWN: Final = re.compile(
 )
 _THEN_POST: Final = re.compile(rf",?[ \t]{{1,2}}{_POST}")
 _ENDS_LINE: Final = re.compile(r"[ \t]*(?:$|\n|[.;)]|,[ \t]?(?:USA|U\.S\.A\.|Canada))", re.M)
+_MORE_STREET: Final = rf"(?:[ \t]{NAME_WORD}){{0,2}}"
 _STREET: Final = re.compile(
     rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East"
-    rf"|West)[ \t])?(?:{NAME_WORD}|\d{{1,3}}(?:st|nd|rd|th))(?:[ \t]{NAME_WORD}){{0,2}}[ \t]$"
+    rf"|West)[ \t])?(?:(?:St|ST)\.?[ \t])?(?:{NAME_WORD}(?:['’][sS])?|\d{{1,3}}(?:st|nd|rd|th)){_MORE_STREET}[ \t]$"
 )
 _SUITE: Final = re.compile(
     r"(?:\.(?=,|[ \t]\w))?"
-    r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?"
+    r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?",
+    re.IGNORECASE,
 )
 _BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
 _ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
@@ -82,7 +84,9 @@ _CANADIAN: Final = re.compile(
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
 _SAINT: Final = re.compile(rf"\.?[ \t]{NAME_WORD}(?:['’]s)?(?![\w'’]|[ \t]valve)")
 _AT: Final = re.compile(r"\b(?:at|from|to|by|in)[ \t](?:the[ \t])?$", re.IGNORECASE)
-_ROOM: Final = re.compile(r"[ \t]?[:#]?[ \t]?([A-Z]?\d{2,5}[A-Z]?(?:-\d{1,3})?)(?![\w.])")
+_ROOM: Final = re.compile(
+    r"[ \t]?(?:[:#]|no\.?|number)?[ \t]?([A-Z]?\d{2,5}[A-Z]?(?:-\d{1,3})?|\d[A-Z])(?!\w|\.\d)"
+)
 
 
 def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -105,9 +109,24 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
             return
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
         return
-    if tail and not lexicon.is_word(tail.group().split()[-1]):
-        end = tail.end()
+    if tail:
+        end += _tail_length(tail.group(), lexicon)
     yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
+
+
+def _tail_length(tail: str, lexicon: Lexicon) -> int:
+    """Measure what of a hospital's tail is a name (of Ashford, not of Ashford Comparison)."""
+    length = 0
+    for match in re.finditer(r"[^\W\d_][^\s]*", tail):
+        word = match.group().strip(".,;:")
+        is_join = word.casefold() in ("of", "at", "in", "the")
+        if not is_join and (lexicon.is_word(word) or lexicon.is_ordinary(word)):
+            break
+        length = length if is_join else match.start() + len(word)
+    return length
+
+
+_SENTENCE: Final = re.compile(r"[ \t](?:IN|ON|AT|FOR|WITH|BY|IS|WAS|TO|FROM|AND|PERFORMED|DATED)\b")
 
 
 def _capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
@@ -115,6 +134,8 @@ def _capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
     begin = start
     for match in re.finditer(r"\S+", text[start:stop]):
         word = match.group().strip(".:,").casefold()
+        if word in ("of", "the", "and"):
+            continue
         if word in _NOT_IN_PLACES or word.endswith("ed") or lexicon.opens_sentence(word):
             begin = min(stop, start + match.end() + 1)
     return begin
@@ -158,8 +179,11 @@ def _place(text: str, start: int, lexicon: Lexicon, rule: str) -> Iterator[Found
     match = _PLACE.match(text, start)
     if match is None or match.group().split()[0].strip(".").casefold() in lexicon.not_names:
         return
-    if not _is_shouted_sentence(match.group(), lexicon):
-        yield Found(start, match.end(), "HOSPITAL", rule, sure=False)
+    place = match.group()
+    if place.isupper():
+        place = _SENTENCE.split(place, maxsplit=1)[0]
+    if not _is_shouted_sentence(place, lexicon):
+        yield Found(start, start + len(place), "HOSPITAL", rule, sure=False)
 
 
 def _is_shouted_sentence(place: str, lexicon: Lexicon) -> bool:
@@ -180,13 +204,17 @@ def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     post = _THEN_POST.match(text, word.end)
     town = match.group(1).casefold()
     plain = word.folded in _PLAIN_STATES or not short
+    named = not lexicon.is_ordinary(town.split()[-1]) and word.folded not in _CREDENTIAL_STATES
     header = _ENDS_LINE.match(text, word.end) and not lexicon.is_report_word(town.split()[-1])
     if (
         post
         or town in lexicon.cities
+        or (named and text[word.end : word.end + 1] in _ENDS_TOWN)
         or (header and word.folded != "md" and (plain or _is_header(text, word)))
     ):
         start = _trimmed(text, word.start - len(match.group()), word.start, lexicon)
+        if text[start : word.end].isupper():
+            start = _capitals_start(text, start, word.start - 1, lexicon)
         yield Found(start, post.end() if post else word.end, "LOCATION", "town-state", sure=False)
 
 
@@ -238,7 +266,7 @@ def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 def _room(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _ROOM.match(text, word.end)
-    if match and word.capital:
+    if match:
         yield Found(*match.span(1), "LOCATION", "room", sure=False)
 
 
@@ -277,6 +305,9 @@ _NOT_IN_PLACES: Final = frozenset(
 )
 """Words that end the search for a hospital's name in capitals (TRANSFERRED FROM ... HOSPITAL)."""
 _PLAIN_STATES: Final = triggers("states_that_are_no_words")
+_CREDENTIAL_STATES: Final = frozenset({"md", "pa", "ct", "ms", "mb", "or", "in"})
+"""States that stand behind a name or a comma for something else (Smith, MD; CHEST, PA)."""
+_ENDS_TOWN: Final = ("", " ", "\n", ".", ",", ";", ")")
 _STATES: Final = triggers("states")
 _STREETS: Final = triggers("streets")
 _LABELS: Final = frozenset(
@@ -293,5 +324,5 @@ RULES: Final = (
     Rule(frozenset({"box"}), _box),
     Rule(frozenset({"zip", "postcode", "postal"}), _zip),
     Rule(triggers("words_of_living"), _lives),
-    Rule(frozenset({"room", "rm", "bed"}), _room),
+    Rule(frozenset({"room", "rm", "bed", "ward"}), _room),
 )  # fmt: skip

@@ -20,9 +20,7 @@ _PART: Final = (
 )
 _LAST: Final = rf"(?:,[ \t]{{0,2}}{NAME_WORD}(?:[ \t](?:{NAME_WORD}|[{UPPER}]\.?)){{0,2}})?"
 _SMALL: Final = r"(?:(?:van|von|de|der|den|del|della|la|da|dos|al|bin|ter|di|[Ss]t\.)[ \t]){0,3}"
-_NAME: Final = (
-    rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
-)
+_NAME: Final = rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}(?:al-|el-)?{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
 _NAME_AT_END: Final = re.compile(rf"(?<![\w.'’^-])({_NAME}),?[ \t]{{0,2}}\(?$")
 _OPENING_NAME: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he"
@@ -58,7 +56,7 @@ _ACTED: Final = re.compile(
 )
 _SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
 _CARET: Final = re.compile(
-    rf"(?<![\w^])[{UPPER}{LOWER}'’-]{{1,40}}(?:\^{{1,4}}[{UPPER}{LOWER}'’.-]{{1,40}}"
+    rf"(?<![\w^.])[{UPPER}{LOWER}'’._-]{{1,40}}(?:\^{{1,4}}[{UPPER}{LOWER}'’._-]{{1,40}}"
     rf"(?:[ ](?=[^\s^]{{1,30}}\^))?){{1,5}}"
 )
 _SLASHED: Final = re.compile(
@@ -75,8 +73,8 @@ _INITIALS_LABEL: Final = re.compile(
     re.I,
 )
 _INITIALS_END: Final = re.compile(
-    r"^[^\n]{0,60}\b(?:[DT]|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
-    r"([A-Za-z]{2,3}/[A-Za-z]{2,3}|(?<=by )[A-Z]{2,4}|[A-Z]{2,3})[ \t]*$",
+    r"^[^\n]{0,60}\b(?:[DT]{1,2}|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
+    r"([A-Za-z]{2,3}/[A-Za-z]{2,3}|(?<=by )[A-Z]{2,4}|[A-Z]{2,3})\.?[ \t]*$",
     re.M | re.I,
 )
 _INITIALS_AFTER: Final = re.compile(
@@ -86,6 +84,10 @@ _INITIALS_DATED: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)[ \t]{1,4}(?:[DT]|DD|DT|TD|TT):", re.M
 )
 _INITIALS_DASHED: Final = re.compile(r"[.;][ \t]{1,2}[-–][ \t]?([A-Z]{2,4})[ \t]*$", re.M)
+_TIMED: Final = re.compile(
+    rf"\(({_NAME}),?[ \t](?:at[ \t]|@[ \t]?)?(?=\d{{1,2}}:\d\d|\d{{1,2}}[ \t]?[apAP]\.?[mM]"
+    rf"|\d{{4}}[ \t]?[hH])",
+)
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _INITIALS: Final = (
     _INITIALS_LINE, _INITIALS_END, _INITIALS_AFTER, _INITIALS_DATED, _INITIALS_DASHED,
@@ -111,6 +113,9 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "/" in text or "|" in text:
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
+    if "(" in text:
+        for match in _TIMED.finditer(text):
+            yield from _trimmed(text, match, lexicon, "name-timed")
     for pattern in _INITIALS:
         for match in pattern.finditer(text):
             if match.group(1).casefold() not in lexicon.not_names:
@@ -125,7 +130,7 @@ def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         if word.folded in _VIEWS
         else True
     )
-    if comma:
+    if comma or text[word.end : word.end + 2] == "-C":
         yield from _before(_NAME_AT_END, text, word.start, 60, lexicon, "name-credential")
 
 
@@ -178,9 +183,12 @@ def _trimmed(
         if space > 0 and text[begin:space].strip(".").casefold() in TITLES:
             begin = space + 1
             continue
+        if space > 0 and lexicon.ends_capitals(text[begin:space].strip(".,:;")):
+            begin = space + 1
+            continue
         end = name_end(text, begin, lexicon, comma=True)
         if end >= stop:
-            weak = rule in _WEAK and text[begin:stop].isupper()
+            weak = rule == "name-numbered" or (rule in _WEAK and text[begin:stop].isupper())
             if not weak or reads_as_name(text, begin, stop, lexicon):
                 yield Found(begin, stop, "NAME", rule)
             return
