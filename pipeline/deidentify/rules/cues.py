@@ -187,7 +187,7 @@ def _opening_label(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _sister(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    """Informed Sister Doe: the nurse, where someone was told; the relative has a rule of her own."""
+    """Find the nurse in "informed Sister Doe"; the relative has a rule of her own."""
     match = _SPACE.match(text, word.end)
     if match and _TOLD_WHOM.search(line_before(text, word.start, 20)):
         yield from _unless_words(text, word, match.end(), lexicon, "name-title")

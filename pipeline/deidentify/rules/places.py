@@ -68,7 +68,8 @@ _ENDS_LINE: Final = re.compile(r"[ \t]*(?:$|\n|[.;)]|,[ \t]?(?:USA|U\.S\.A\.|Can
 _MORE_STREET: Final = rf"(?:[ \t]{NAME_WORD}){{0,2}}"
 _STREET: Final = re.compile(
     rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East"
-    rf"|West)[ \t])?(?:(?:St|ST)\.?[ \t])?(?:{NAME_WORD}(?:['’][sS])?|\d{{1,3}}(?:st|nd|rd|th)){_MORE_STREET}[ \t]$"
+    rf"|West)[ \t])?(?:(?:St|ST)\.?[ \t])?(?:{NAME_WORD}(?:['’][sS])?"
+    rf"|\d{{1,3}}(?:st|nd|rd|th)){_MORE_STREET}[ \t]$"
 )
 _SUITE: Final = re.compile(
     r"(?:\.(?=,|[ \t]\w))?"

@@ -20,7 +20,10 @@ _PART: Final = (
 )
 _LAST: Final = rf"(?:,[ \t]{{0,2}}{NAME_WORD}(?:[ \t](?:{NAME_WORD}|[{UPPER}]\.?)){{0,2}})?"
 _SMALL: Final = r"(?:(?:van|von|de|der|den|del|della|la|da|dos|al|bin|ter|di|[Ss]t\.)[ \t]){0,3}"
-_NAME: Final = rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}(?:al-|el-)?{NAME_WORD}(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
+_NAME: Final = (
+    rf"(?:[{UPPER}]\.[ \t-]?){{0,2}}{_SMALL}(?:al-|el-)?{NAME_WORD}"
+    rf"(?:[ \t]{{1,2}}{_PART}){{0,4}}{_LAST}"
+)
 _NAME_AT_END: Final = re.compile(rf"(?<![\w.'’^-])({_NAME}),?[ \t]{{0,2}}\(?$")
 _OPENING_NAME: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}}|\b(?:[Tt]he"
