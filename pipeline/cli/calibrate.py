@@ -41,6 +41,12 @@ def calibrate(
     patient: Annotated[
         str, typer.Option("--patient", help="Column of patients, to resample them whole.")
     ] = "",
+    slider: Annotated[
+        str, typer.Option("--slider", help="Column of sliders set beside the phrases, if any.")
+    ] = "",
+    scale: Annotated[
+        float, typer.Option("--scale", min=1e-9, help="What a slider reads at certainty.")
+    ] = 100.0,
     bins: Annotated[int, typer.Option("--bins", min=1)] = 100,
     bin_rule: Annotated[
         str, typer.Option("--bin-rule", help="exact, midpoint or paper.")
@@ -82,7 +88,9 @@ def calibrate(
         regulariser=regulariser,  # type: ignore[arg-type]
         holdout=_holdout(holdout),
     )
-    columns = Columns(_names(by), weight.strip(), patient.strip(), most_groups)
+    columns = Columns(
+        _names(by), weight.strip(), patient.strip(), most_groups, slider.strip(), scale
+    )
     try:
         table = phrase_table(phrases)
         counted = count(read_table(observations), table, columns, observations.name)
@@ -154,7 +162,8 @@ def _groups(
             rng=_generator(seed, key),
         )
         group: dict[str, Plain] = dict(zip(by, key, strict=True))
-        yield {"group": group, **analysis_data(analysis)}
+        beside = {"slider": counted.sliders.of(index, table)} if counted.sliders else {}
+        yield {"group": group, **analysis_data(analysis), **beside}
 
 
 def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:

@@ -121,6 +121,10 @@ def scalar(
     predictions: Annotated[
         Path | None, typer.Option("--predictions", help="item and one probability column per class")
     ] = None,
+    phrases_out: Annotated[
+        Path | None,
+        typer.Option("--phrases-out", help="What the phrases mean by the sliders: a phrase table."),
+    ] = None,
     votes: Annotated[
         Path | None, typer.Option("--votes", help="Votes on the same items, for the bounds.")
     ] = None,
@@ -132,12 +136,21 @@ def scalar(
 ) -> None:
     """Calibrate a slider without bins, and hold class probabilities against one judged number."""
     from calibration.errors import CalibrationError
-    from pipeline.cli.neighbours_scalar import Judgements, against_classes, sliders
+    from pipeline.cli.neighbours_scalar import (
+        Judgements,
+        against_classes,
+        personal_table,
+        sliders,
+    )
+    from pipeline.formats.tables import write_table
 
     if predictions is None and (votes is not None or values):
         msg = "--votes and --values say how to judge --predictions; give those too."
         raise ConfigurationError(msg)
     judged = Judgements.read(judgements, scale=scale)
+    if phrases_out is not None and judged.phrase is None:
+        msg = f"{judgements.name}: --phrases-out needs a column phrase."
+        raise InputError(msg)
     content: dict[str, Plain] = {"n": len(judged.slider), "scale": scale}
     try:
         content |= sliders(judged, phrases=phrases)
@@ -149,6 +162,8 @@ def scalar(
         msg = f"{judgements.name}: {error}"
         raise InputError(msg) from None
     _write(out, content)
+    if phrases_out is not None:
+        write_table(personal_table(judged, phrases=phrases), phrases_out)
     done = [name for name in ("calibration", "phrases", "predictions") if content.get(name)]
     summary = {"judgements": len(judged.slider), "computed": ", ".join(done), "result": str(out)}
     emit(summary, as_json=as_json, quiet=quiet)

@@ -20,7 +20,7 @@ from pipeline.formats.tables import read_table, require_columns
 if TYPE_CHECKING:
     from calibration.export import Plain
 
-__all__ = ["Judgements", "against_classes", "sliders"]
+__all__ = ["Judgements", "against_classes", "personal_table", "sliders"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +82,24 @@ def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
         found["phrases"] = [personal_data(phrase) for phrase in personal]
         found["share_order"] = list(table.phrases)
     return found
+
+
+def personal_table(judged: Judgements, *, phrases: str) -> pd.DataFrame:
+    """Give the phrases that two sliders or more define, as a phrase table for ``--phrases``."""
+    from calibration.scalar import personal_phrases
+    from calibration.survey import PhraseTable
+
+    found = personal_phrases(
+        phrase=list(judged.phrase or ()), slider=judged.slider, table=phrase_table(phrases)
+    )
+    defined = [
+        (one.phrase, one.distribution, one.n) for one in found if one.distribution and one.n > 1
+    ]
+    if not defined:
+        msg = f"{judged.source}: no phrase has sliders that define a distribution."
+        raise InputError(msg)
+    names, distributions, n = zip(*defined, strict=True)
+    return PhraseTable("personal", names, distributions, n).to_frame()
 
 
 def against_classes(

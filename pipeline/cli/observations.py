@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
     from calibration.arrays import FloatArray, IntArray
+    from calibration.export import Plain
     from calibration.survey import PhraseTable
     from calibration.tally import GroupedTally
 
@@ -27,19 +30,50 @@ class Columns:
     weight: str
     patient: str
     most_groups: int
+    slider: str = ""
+    scale: float = 100.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sliders:
+    """Sliders set beside phrases of the table: group, phrase, label and value of each, all (N,)."""
+
+    group: IntArray
+    phrase: IntArray
+    label: FloatArray
+    value: FloatArray
+
+    def of(self, index: int, table: PhraseTable) -> dict[str, Plain]:
+        """One group's bin-free calibration, and what each phrase means by its sliders."""
+        from calibration.export_neighbours import personal_data, slider_data
+        from calibration.scalar import personal_phrases, slider_calibration
+
+        own = self.group == index
+        value, label = self.value[own], self.label[own]
+        if not own.any():
+            return {"n": 0, "calibration": None, "phrases": []}
+        said = [table.phrases[k] for k in self.phrase[own]]
+        personal = personal_phrases(phrase=said, slider=value, table=table)
+        return {
+            "n": len(value),
+            "calibration": slider_data(slider_calibration(slider=value, label=label)),
+            "phrases": [personal_data(phrase) for phrase in personal],
+        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counted:
     """Observations after counting: one tally per group, and what no phrase table knows.
 
-    ``patients`` is one tally per (group, patient) with the group of each, if patients are known.
+    ``patients`` is one tally per (group, patient) with the group of each, if patients are known;
+    ``sliders`` are those set, if a column of them was named.
     """
 
     groups: tuple[tuple[str, ...], ...]
     tallies: GroupedTally
     patients: tuple[GroupedTally, IntArray] | None
     unmapped: dict[str, int]
+    sliders: Sliders | None = None
 
     def patients_of(self, index: int) -> GroupedTally | None:
         """Tallies of one group's patients; pairs are sorted, so a group's are side by side."""
@@ -68,6 +102,8 @@ def phrase_table(name: str) -> PhraseTable:
 
 def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str) -> Counted:
     """Check the table and count it once, per group and, if asked, per patient in a group."""
+    import numpy as np
+
     from calibration.tally import tally_groups
     from pipeline.formats.tables import require_columns
 
@@ -102,7 +138,34 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
         owner = _owners(group, pair, len(pairs))
         each = tallied(pair, code[known], labels, n_groups=len(pairs))
         patients = (each, owner)
+    sliders = _sliders(frame, known, columns, source)
+    if sliders is not None:
+        at = ~np.isnan(sliders)
+        set_ = Sliders(group[at], code[known][at], labels[at], sliders[at])
+        return Counted(names, tallies, patients, unmapped, set_)
     return Counted(names, tallies, patients, unmapped)
+
+
+def _sliders(
+    frame: pd.DataFrame, known: NDArray[np.bool_], columns: Columns, source: str
+) -> FloatArray | None:
+    """Sliders of the known rows as shares of their scale, NaN where none was set."""
+    import numpy as np
+    import pandas as pd
+
+    if not columns.slider:
+        return None
+    column = frame[columns.slider]
+    text = column.astype(object).where(column.notna(), "").astype(str).str.strip()
+    values = np.asarray(pd.to_numeric(text, errors="coerce"), dtype=np.float64) / columns.scale
+    wrong = np.flatnonzero((text != "").to_numpy() & ~((values >= 0.0) & (values <= 1.0)))
+    if wrong.size:
+        msg = (
+            f"{source}: {columns.slider}: {len(wrong)} of {len(values)} values are no number from "
+            f"0 to {columns.scale:g}; first at row {wrong[0] + 1}. Correct or blank them."
+        )
+        raise InputError(msg)
+    return values[known]
 
 
 def _codes(spoken: pd.Series, table: PhraseTable) -> tuple[IntArray, dict[str, int]]:
@@ -129,6 +192,7 @@ def _needed(columns: Columns) -> dict[str, str]:
     named = {"phrase": "the phrase used", "label": "the outcome, 0 to 1"}
     named |= dict.fromkeys(columns.by, "named by --by")
     named |= {columns.weight: "named by --weight"} if columns.weight else {}
+    named |= {columns.slider: "named by --slider"} if columns.slider else {}
     return named | ({columns.patient: "named by --patient"} if columns.patient else {})
 
 
