@@ -1,38 +1,57 @@
-"""Mutated messages, resources and reports: nothing crashes, nothing hangs, all is accounted for.
+"""Mutated messages, resources, tables, reports: no crash, no hang, everything accounted for.
 
 ``python benchmarks/formats_fuzz.py [inputs] [seed]`` (100,000 inputs for the nightly run) mutates
-invented HL7 messages, FHIR resources and report texts, and prints the slowest of each kind and what
-became of them. It ends with 1 if anything raised, took over a second of processor time, or was not
-accounted for.
+invented HL7 messages, FHIR resources, CSV and JSON-lines rows and report texts. What a reader gives
+is validated and written to Parquet as a run would. It prints the slowest reading of each kind (of
+twenty inputs at once, a report alone) and what became of them, and ends with 1 if anything raised,
+took over a second of processor time, or was not accounted for.
 """
 
 from __future__ import annotations
 
+import copy
+import csv
+import io
 import json
 import random
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
+from pipeline.errors import InputError
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exports import TableOptions
+from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir.reports import exam as fhir_exam
-from pipeline.formats.fhir.resources import Directory
+from pipeline.formats.fhir.resources import Directory, resources_of
+from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
-from pipeline.formats.rows import SetAside
+from pipeline.formats.rows import Row, SetAside, batches
+from pipeline.stages.ingest import IngestOptions, validate
+from pipeline.store import Workspace
 
 LIMIT_S = 1.0
+ROWS_A_TABLE = 20
+TOGETHER = 20
 MESSAGE = b"\r".join(
     (
-        b"MSH|^~\\&|RIS|SITE|X|Y|20260301120000||ORU^R01|1|P|2.7",
+        b"MSH|^~\\&|RIS|SITE|X|Y|20260301120000||ORU^R01|1|P|2.7||||||UNICODE UTF-8",
         b"PID|1||M1^^^NM^MR~E2||DOE^JANE^Q||19500415|F",
+        b"NK1|1|DOE^RUTH",
         b"PV1||E",
         b"ORC|RE",
         b"OBR|1|O1|ACC77|XR100^XR CHEST 1 VIEW||20260301100000||||||||||D9^REF^RAY||CHEST||||"
         b"20260301113000||CR|Final||||||||D5^HOPE^FAITH",
         b"OBX|1|ST|&GDT|1|FINDINGS: Clear \\T\\ dry.||||||Final",
         b"OBX|2|ST|&IMP|1|Likely normal.~Signed by: Faith Hope, MD||||||Final",
+        b"OBX|3|ED|||X^TEXT^PLAIN^Base64^Q2xlYXIu||||||F",
     )
 )
 REPORT = (
@@ -46,24 +65,38 @@ RESOURCE = {
     "issued": "2026-03-01T11:00:00Z",
     "identifier": [{"type": {"coding": [{"code": "ACSN"}]}, "value": "A1"}],
     "code": {"coding": [{"code": "X", "display": "XR CHEST"}], "text": "XR CHEST"},
-    "subject": {"reference": "Patient/p", "display": "Jane Doe"}, "effectiveDateTime": "2026-03-01",
+    "subject": {"reference": "#p", "display": "Jane Doe"},
+    "effectiveDateTime": "2026-03-01T10:00:00Z",
+    "contained": [{"resourceType": "Patient", "id": "p", "identifier": [{"value": "M1"}],
+                   "name": [{"family": "Doe", "given": ["Jane"]}], "birthDate": "1950-04-15"}],
     "resultsInterpreter": [{"reference": "Practitioner/d", "display": "Dr Faith Hope"}],
     "presentedForm": [{"contentType": "text/html", "data": "PHA+Q2xlYXIuPC9wPg=="}],
     "conclusion": "Likely normal.",
 }  # fmt: skip
+CELLS = {
+    "accession": "A1", "patient_id": "7", "reader_id": "r1", "modality": "XR",
+    "performed_at": "2026-03-01T10:00:00+01:00", "signed_at": "2026-03-01T10:30:00Z",
+    "patient_birth_date": "1950-04-15", "patient_age_years": "",
+    "text": 'No "acute" disease,\nclear.',
+}  # fmt: skip
 SPLICES = (
-    b"|", b"^", b"~", b"\\", b"&", b"\r", b"\n", b"\x00", b"\x0b", b"\x1c", b"\xff", b"MSH|",
-    b"OBR|", b"OBX|1|TX|", b"|" * 300, b"^" * 500, b"A" * 3000, b"1" * 3000, b" " * 3000,
-    b"(" * 500, b"\\X" * 400, b"3/" * 800, b"Dr. " * 400,
-    b"a@" * 500, b"<" * 800, b"&#" * 400, "é".encode() * 300,
+    b"|", b"^", b"~", b"\\", b"&", b"\r", b"\n", b"\x00", b"\x0b", b"\x1c", b"\xff", b"MSH|", b'"',
+    b"OBR|", b"OBX|1|TX|", b"|" * 300, b"^" * 500, b"A" * 3000, b"1" * 3000, b" " * 3000, b'""',
+    b"(" * 500, b"\\X" * 400, b"3/" * 800, b"Dr. " * 400, b"\r\nPID|2||M9\r\n", b"[" * 3000,
+    b"a@" * 500, b"<" * 800, b"&#" * 400, "é".encode() * 300, b"\\ud800", b"\xed\xa0\x80",
 )  # fmt: skip
 VALUES = (
-    None, True, -1, 1e300, "", "x", "\x00", "=" * 5000, [], {}, [None], [[]], [{}], {"value": []},
-    {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
-    [{"data": "QQ=="}], "é" * 999,
+    None, True, -1, 10**400, 1e300, "", "x", "\x00", "=" * 5000, [], {}, [None], [[]], [{}],
+    {"value": []}, {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
+    [{"data": "QQ=="}], "é" * 999, "\ud800", "9999-12-31T23:59:59Z", "0001-01-01", "-5", "1e99",
+    [{"contentType": "text/plain; charset=undefined", "data": "QQ=="}], "#p", "urn:uuid:x",
 )  # fmt: skip
 CLEANER = Deidentifier()
 KNOWN = KnownIdentifiers(patient_names=("DOE^JANE",), patient_ids=("12345678",))
+CHECKS = IngestOptions(
+    modalities={"XR": "XR", "CT": "CT"}, chest_pattern="chest", now=pd.Timestamp("2026-11-20T00Z")
+)
+Outcomes = Counter[str]
 
 
 def mutated(raw: bytes, rng: random.Random) -> bytes:
@@ -87,57 +120,146 @@ def mutated(raw: bytes, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def message(rng: random.Random) -> str:
-    """Read a mutated message."""
-    found = exams(mutated(MESSAGE, rng), MessageOptions())
-    return ", ".join(sorted({f.reason if isinstance(f, SetAside) else "exam" for f in found}))
-
-
-def resource(rng: random.Random) -> str:
-    """Read a resource with one to four of its values replaced by something else."""
-    changed: Any = json.loads(json.dumps(RESOURCE))
+def changed(value: Any, rng: random.Random) -> Any:
+    """Replace one to four values of a tree by something else."""
+    tree: Any = json.loads(json.dumps(value))
     for _ in range(rng.randint(1, 4)):
-        node: Any = changed
+        node: Any = tree
         while isinstance(node, dict | list) and node:
             place = rng.choice(list(node) if isinstance(node, dict) else range(len(node)))
             if rng.random() < 0.4 or not isinstance(node[place], dict | list):
-                node[place] = rng.choice(VALUES)
+                node[place] = copy.deepcopy(rng.choice(VALUES))
                 break
             node = node[place]
-    found = fhir_exam(changed, Directory(), {})
-    return found.reason if isinstance(found, SetAside) else "exam"
+    return tree
 
 
-def report(rng: random.Random) -> str:
-    """Clean a mutated report."""
-    found = CLEANER.clean(mutated(REPORT.encode(), rng).decode("utf-8", "replace"), known=KNOWN)
-    return "clean" if isinstance(found, Clean) else found.reason
+class Fuzz:
+    """One kind of input after another, judged and stored as a run would."""
+
+    def __init__(self, folder: Path, rng: random.Random) -> None:
+        self.folder = folder
+        self.rng = rng
+        self.store = Workspace(folder)
+
+    def message(self) -> tuple[int, Outcomes]:
+        """Read mutated messages one by one."""
+        raw = [mutated(MESSAGE, self.rng) for _ in range(TOGETHER)]
+        return len(raw), self._judged([x for each in raw for x in exams(each, MessageOptions())])
+
+    def feed(self) -> tuple[int, Outcomes]:
+        """Read a file of mutated messages in their frames."""
+        path = self.folder / "feed.hl7"
+        raw = [b"\x0b" + mutated(MESSAGE, self.rng) + b"\x1c\r" for _ in range(TOGETHER)]
+        path.write_bytes(b"".join(raw))
+        found = [x for raw in framing.messages(path) for x in exams(raw, MessageOptions())]
+        return TOGETHER, self._judged(found)
+
+    def resource(self) -> tuple[int, Outcomes]:
+        """Read resources of which some values are something else, and some bytes."""
+        path = self.folder / "reports.ndjson"
+        lines = [json.dumps(changed(RESOURCE, self.rng)).encode() for _ in range(TOGETHER)]
+        lines += [mutated(lines[0], self.rng) for _ in range(TOGETHER // 4)]
+        path.write_bytes(b"\n".join(lines))
+        found = [
+            SetAside(each) if isinstance(each, str) else fhir_exam(each, Directory(), {})
+            for _, each in resources_of(path)
+        ]
+        outcomes = self._judged(found)
+        if outcomes.total() < TOGETHER:
+            outcomes["NOT ACCOUNTED"] += 1
+        return len(lines), outcomes
+
+    def table(self) -> tuple[int, Outcomes]:
+        """Read a mutated CSV of several rows."""
+        out = io.StringIO()
+        csv.writer(out).writerows([CELLS.keys(), *[CELLS.values()] * ROWS_A_TABLE])
+        return ROWS_A_TABLE, self._table("exams.csv", mutated(out.getvalue().encode(), self.rng))
+
+    def lines(self) -> tuple[int, Outcomes]:
+        """Read JSON lines of which values or bytes are something else."""
+        rows = [json.dumps(changed(CELLS, self.rng)).encode() for _ in range(ROWS_A_TABLE)]
+        raw = b"\n".join([json.dumps(CELLS).encode(), *rows])
+        if self.rng.random() < 0.5:
+            raw = mutated(raw, self.rng)
+        return ROWS_A_TABLE, self._table("exams.jsonl", raw)
+
+    def report(self) -> tuple[int, Outcomes]:
+        """Clean a mutated report."""
+        text = mutated(REPORT.encode(), self.rng).decode("utf-8", "replace")
+        found = CLEANER.clean(text, known=KNOWN)
+        return 1, Counter(["clean" if isinstance(found, Clean) else found.reason])
+
+    def _table(self, name: str, content: bytes) -> Outcomes:
+        path = self.folder / name
+        path.write_bytes(content)
+        outcomes: Outcomes = Counter()
+        try:
+            for batch in read_table(path, TableOptions()):
+                numbers = sorted([*batch.exams["source_row"], *batch.quarantined["row"]])
+                if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+                    outcomes["NOT ACCOUNTED"] += 1
+                outcomes += self._stored(batch)
+        except InputError:
+            outcomes["file refused"] += 1
+        return outcomes or Counter(["no rows"])
+
+    def _judged(self, found: list[Mapping[str, str] | SetAside]) -> Outcomes:
+        rows: Iterator[Row] = ((number, each) for number, each in enumerate(found, start=1))
+        outcomes: Outcomes = Counter()
+        for batch in batches("fuzz", rows, size=1000):
+            outcomes += self._stored(batch)
+        return outcomes
+
+    def _stored(self, batch: ExamBatch) -> Outcomes:
+        judged = validate(batch, source="fuzz", options=CHECKS, seen=set())
+        self.store.write("raw", "exams", "fuzz", judged.exams)
+        before = len(batch.exams) + len(batch.quarantined)
+        outcomes: Outcomes = Counter(judged.quarantined["reason"])
+        outcomes["exam"] += len(judged.exams)
+        if len(judged.exams) + len(judged.quarantined) != before:
+            outcomes["NOT ACCOUNTED"] += 1
+        return +outcomes
+
+
+def run(
+    fuzz: Fuzz, read: Callable[[], tuple[int, Outcomes]], inputs: int
+) -> tuple[float, Outcomes]:
+    """Read inputs of one kind; give the slowest reading and what became of all."""
+    outcomes: Outcomes = Counter()
+    slowest, done = 0.0, 0
+    while done < inputs:
+        start = time.process_time()
+        count = 1
+        try:
+            count, found = read()
+            outcomes += found or Counter(["NOT ACCOUNTED"])
+        except Exception as error:  # noqa: BLE001 - any escape is the finding
+            outcomes[f"RAISED {type(error).__name__}"] += 1
+        slowest = max(slowest, time.process_time() - start)
+        done += count
+    return slowest, outcomes
+
+
+def is_bad(slowest: float, outcomes: Outcomes) -> bool:
+    """Tell whether an input raised, hung, or was lost."""
+    return slowest > LIMIT_S or any(key.startswith(("RAISED", "NOT ")) for key in outcomes)
 
 
 def main() -> None:
-    """Run all three, a third each, and print what became of them."""
+    """Run all kinds, an equal share each, and print what became of them."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-    CLEANER.clean(REPORT)  # reads the vocabularies once
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    rng = random.Random(seed)  # noqa: S311 - mutations, not secrets
-    kinds: dict[str, Callable[[random.Random], str]] = {
-        "message": message, "resource": resource, "report": report,
-    }  # fmt: skip
+    CLEANER.clean(REPORT)  # reads the vocabularies once
     failed = False
-    for name, read in kinds.items():
-        outcomes: Counter[str] = Counter()
-        slowest = 0.0
-        for _ in range(n // len(kinds)):
-            start = time.process_time()
-            try:
-                outcomes[read(rng) or "NOTHING"] += 1
-            except Exception as error:  # noqa: BLE001 - any escape is the finding
-                outcomes[f"RAISED {type(error).__name__}"] += 1
-            slowest = max(slowest, time.process_time() - start)
-        bad = slowest > LIMIT_S or any(key.startswith(("RAISED", "NOTHING")) for key in outcomes)
-        failed = failed or bad
-        print(f"{name}: {sum(outcomes.values())} inputs, slowest {slowest * 1000:.0f} ms")
-        print(f"  {dict(outcomes)}")
+    with tempfile.TemporaryDirectory() as folder:
+        fuzz = Fuzz(Path(folder), random.Random(seed))  # noqa: S311 - mutations, not secrets
+        kinds = ("message", "feed", "resource", "table", "lines", "report")
+        for name in kinds:
+            slowest, outcomes = run(fuzz, getattr(fuzz, name), n // len(kinds))
+            failed = failed or is_bad(slowest, outcomes)
+            print(f"{name}: {n // len(kinds)} inputs, slowest {slowest * 1000:.0f} ms")
+            print(f"  {dict(outcomes.most_common())}")
     sys.exit(1 if failed else 0)
 
 

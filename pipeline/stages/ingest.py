@@ -162,7 +162,7 @@ def _times(values: pd.Series, zone: str) -> pd.Series:
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
     naive = pd.to_datetime(text.where(~aware), errors="coerce", format="ISO8601")
     local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
-    return with_offset.fillna(local.dt.tz_convert("UTC")).dt.as_unit("us")
+    return with_offset.dt.as_unit("us").fillna(local.dt.tz_convert("UTC").dt.as_unit("us"))
 
 
 def _signed(values: pd.Series, zone: str) -> pd.Series:

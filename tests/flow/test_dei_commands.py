@@ -133,12 +133,15 @@ def site(tmp_path: Path) -> Path:
         vault.codes("patient", ["M1", "M2"])
         vault.codes("study", ["A1", "A2"])
         vault.codes("reader", ["D5"])
+        vault.codes("exam", ["A1/final/v1", "A2/final/v2"])
     times = pd.to_datetime(["2001-01-05T10:00Z", "2999-01-05T10:00Z"])
     raw = pd.DataFrame(
         {
             "accession": ["A1", "A2"],
             "patient_id": ["M1", "M2"],
             "performed_at": times,
+            "status": "final",
+            "source_digest": ["v1", "v2"],
             "text": ["old", "new"],
         }
     )
@@ -200,9 +203,9 @@ def test_another_key_opens_nothing(site: Path) -> None:
 def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     code = _code(site, "patient", "M1")
     dry = radcal("purge", str(site), "--older-than-days", "365", "--dry-run", "--json")
-    assert json.loads(dry.stdout) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 2}
+    assert json.loads(dry.stdout) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 3}
     done = radcal("purge", str(site), "--older-than-days", "365", "--json")
-    assert json.loads(done.stdout)["codes"] == 2
+    assert json.loads(done.stdout)["codes"] == 3
     store = Workspace(site.parent / "workspace")
     assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
     assert store.facts("raw", "exams", "k-00000") == {"n": 2}

@@ -91,7 +91,7 @@ def test_reading_a_source_again_writes_nothing(tmp_path: Path, exams: pd.DataFra
     (tmp_path / "exams.csv").rename(tmp_path / "renamed.csv")
     second = intake.ingest_source(str(opened.path), str(tmp_path / "renamed.csv"))
     assert written() == before
-    assert (first["new"], second["new"]) == (True, False)
+    assert (first["made"], second["made"]) == (True, False)
     assert second["shards"] == first["shards"]
 
 

@@ -1,0 +1,203 @@
+"""FHIR as servers, bulk exports and people write it: bundles, references, attachments."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pipeline.formats.fhir import FhirOptions, read
+
+PATIENT = {
+    "resourceType": "Patient", "id": "p1", "birthDate": "1950-04-15",
+    "identifier": [
+        {"type": {"coding": [{"code": "SS"}]}, "value": "123-45-6789"},
+        {"type": {"coding": [{"code": "MR"}]}, "value": "M1"},
+    ],
+    "name": [{"family": "Doe", "given": ["Jane"]}, {"text": "Jane Roe"}],
+    "contact": [{"name": {"family": "Kin", "given": ["Ruth"]}, "telecom": [{"value": "5550101"}]}],
+}  # fmt: skip
+READER = {
+    "resourceType": "Practitioner", "id": "d5", "identifier": [{"value": "NPI5"}],
+    "name": [{"family": "Hope", "given": ["Faith"]}],
+}  # fmt: skip
+TEXT = "FINDINGS: Clear.\nIMPRESSION: Likely normal."
+
+
+def form(content: bytes, kind: str) -> dict[str, str]:
+    return {"contentType": kind, "data": base64.b64encode(content).decode()}
+
+
+def report(**changes: Any) -> dict[str, Any]:
+    return {
+        "resourceType": "DiagnosticReport", "id": "r1", "status": "final",
+        "identifier": [{"system": "http://x/accession-number", "value": "ACC1"}],
+        "code": {"coding": [{"code": "1"}, {"code": "2", "display": "CT of chest"}]},
+        "subject": {"reference": "Patient/p1"}, "issued": "2026-03-01T11:00:00Z",
+        "effectivePeriod": {"start": "2026-03-01T10:00:00Z"},
+        "resultsInterpreter": [{"reference": "Practitioner/d5"}],
+        "presentedForm": [form(TEXT.encode(), "text/plain")],
+    } | changes  # fmt: skip
+
+
+def found(
+    folder: Path, content: str | bytes, name: str = "a.ndjson"
+) -> tuple[pd.DataFrame, list[str]]:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    batches = list(read(path, FhirOptions()))
+    aside = [reason for batch in batches for reason in batch.quarantined["reason"]]
+    return pd.concat([batch.exams for batch in batches]), aside
+
+
+def lines(*resources: object) -> str:
+    return "\n".join(json.dumps(each) for each in resources)
+
+
+def bundle(*entries: tuple[str, object]) -> dict[str, object]:
+    each = [{"fullUrl": url, "resource": resource} for url, resource in entries]
+    return {"resourceType": "Bundle", "type": "collection", "entry": each}
+
+
+BY_URN = report(
+    subject={"reference": "urn:uuid:1"}, resultsInterpreter=[{"reference": "urn:uuid:2"}]
+)
+BY_CONTAINED = report(
+    subject={"reference": "#p"},
+    resultsInterpreter=[{"reference": "#d"}],
+    contained=[PATIENT | {"id": "p"}, READER | {"id": "d"}],
+)
+IN_A_BUNDLE = bundle(("x", report()), ("y", PATIENT), ("z", READER))
+IN_URNS = bundle(("urn:uuid:1", PATIENT), ("urn:uuid:2", READER), ("", BY_URN))
+BY_ADDRESS = report(
+    subject={"reference": "https://server/fhir/Patient/p1/_history/3"},
+    resultsInterpreter=[{"reference": "https://server/fhir/Practitioner/d5"}],
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "reader"),
+    [
+        (lines(PATIENT, READER, report()), "a.ndjson", "d5"),
+        (lines(report(), READER, PATIENT), "a.json", "d5"),
+        (json.dumps([PATIENT, READER, report()], indent=1), "a.json", "d5"),
+        (json.dumps(IN_A_BUNDLE, indent=1), "a.json", "d5"),
+        (lines(IN_URNS), "a.ndjson", "NPI5"),
+        (lines(BY_CONTAINED), "a.ndjson", "NPI5"),
+        (lines(BY_ADDRESS, PATIENT, READER), "a.ndjson", "d5"),
+        (gzip.compress(lines(PATIENT, READER, report()).encode()), "a.ndjson.gz", "d5"),
+    ],
+    ids=["ndjson", "lines in json", "list", "bundle", "urn", "contained", "absolute", "gzip"],
+)  # fmt: skip
+def test_references_of_every_form_lead_to_the_same_people(
+    tmp_path: Path, content: str | bytes, name: str, reader: str
+) -> None:
+    exams, aside = found(tmp_path, content, name)
+    (exam,) = exams.to_dict("records")
+    assert aside == []
+    assert (exam["patient_id"], exam["patient_birth_date"]) == ("M1", "1950-04-15")
+    assert (exam["reader_id"], exam["reader_name"]) == (reader, "Hope^Faith")
+    assert exam["patient_name"] == "Doe^Jane;Jane Roe"
+    assert exam["relative_names"] == "Kin^Ruth"
+    assert "123-45-6789" in exam["other_ids"]
+    assert (exam["modality"], exam["accession"], exam["text"]) == ("CT", "ACC1", TEXT)
+    assert exam["performed_at"] == "2026-03-01T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"%PDF-1.7 x", "application/pdf"),
+        (b"%PDF-1.7 x", "text/plain"),
+        (b"{\\rtf1 Clear.}", "text/rtf"),
+        (b"{\\rtf1 Clear.}", "application/rtf"),
+        (b"\x00\x01\x02", ""),
+    ],
+)
+def test_a_document_that_is_no_text_is_set_aside(tmp_path: Path, content: bytes, kind: str) -> None:
+    exams, aside = found(tmp_path, lines(report(presentedForm=[form(content, kind)])))
+    assert (len(exams), aside) == (0, ["only_attachment"])
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (TEXT.replace("\n", "\r\n").encode(), "text/plain"),
+        (TEXT.encode("utf-16"), "text/plain; charset=utf-16"),
+        (TEXT.encode(), "text/plain; charset=undefined"),
+        (f"<html><p>{TEXT.replace(chr(10), '</p><p>')}</p></html>".encode(), "text/html"),
+        (f"<div>{TEXT.replace(chr(10), '<br/>')}</div>".encode(), ""),
+        (f"<d><p>{TEXT.replace(chr(10), '</p><p>')}</p></d>".encode(), "application/xhtml+xml"),
+    ],
+)  # fmt: skip
+def test_text_of_any_kind_is_read(tmp_path: Path, content: bytes, kind: str) -> None:
+    forms = [form(b"%PDF-1.7", "application/pdf"), form(content, kind)]
+    exams, _ = found(tmp_path, lines(report(presentedForm=forms)))
+    assert [line for line in exams["text"].item().split("\n") if line] == TEXT.split("\n")
+
+
+def test_base64_of_either_alphabet_with_or_without_padding_is_read(tmp_path: Path) -> None:
+    data = base64.urlsafe_b64encode("Größe ÿþ?>: normal".encode()).decode().rstrip("=")
+    exams, _ = found(tmp_path, lines(report(presentedForm=[{"data": data}])))
+    assert exams["text"].item() == "Größe ÿþ?>: normal"
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [("entered-in-error", "entered_in_error"), ("cancelled", "no_valid_report")],
+)
+def test_a_report_taken_back_is_counted_as_such(tmp_path: Path, status: str, reason: str) -> None:
+    assert found(tmp_path, lines(report(status=status)))[1] == [reason]
+
+
+def test_codes_of_a_conclusion_are_no_report(tmp_path: Path) -> None:
+    coded = {"conclusionCode": [{"text": "Effusion"}], "presentedForm": []}
+    assert found(tmp_path, lines(report(**coded)))[1] == ["no_report_text"]
+
+
+def test_the_study_speaks_where_the_report_is_silent(tmp_path: Path) -> None:
+    study = {
+        "resourceType": "ImagingStudy", "id": "s1", "started": "2026-03-01T09:00:00Z",
+        "modality": [{"code": "DX"}],
+    }  # fmt: skip
+    bare = report(
+        effectivePeriod={}, code={"text": "Thorax"}, imagingStudy=[{"reference": "ImagingStudy/s1"}]
+    )
+    exams, aside = found(tmp_path, lines(bare, study))
+    assert aside == []
+    assert (exams["modality"].item(), exams["performed_at"].item()) == ("XR", study["started"])
+
+
+def test_an_encounter_gives_the_class_and_a_department_is_no_reader(tmp_path: Path) -> None:
+    ward = {"resourceType": "Encounter", "id": "e1", "class": {"code": "IMP"}}
+    team = {"resourceType": "Organization", "id": "o1", "name": "Radiology"}
+    held = report(
+        encounter={"reference": "Encounter/e1"},
+        resultsInterpreter=[],
+        performer=[
+            {"reference": "urn:o1", "type": "Organization"},
+            {"reference": "Practitioner/d5"},
+        ],
+    )
+    exams, aside = found(tmp_path, lines(held, ward, team, READER))
+    assert aside == []
+    assert (exams["patient_class"].item(), exams["reader_id"].item()) == ("inpatient", "d5")
+
+
+def test_a_lone_surrogate_becomes_a_question_mark(tmp_path: Path) -> None:
+    broken = lines(report(presentedForm=[], conclusion="SURROGATE")).replace(
+        "SURROGATE", "No \\ud800."
+    )
+    assert found(tmp_path, broken)[0]["text"].item() == "IMPRESSION: No ?."
+
+
+def test_depth_and_length_do_not_stop_the_rest(tmp_path: Path) -> None:
+    exams, aside = found(
+        tmp_path, "[" * 100_000 + "\n" + '{"a":' * 100_000 + "\n" + lines(report())
+    )
+    assert (len(exams), aside) == (1, ["not_json", "not_json"])
