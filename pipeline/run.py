@@ -19,6 +19,7 @@ from prefect.futures import PrefectFuture
 
 from pipeline.audit_log import AuditLog
 from pipeline.config import digest_of
+from pipeline.engines import reading
 from pipeline.errors import DamagedShardError, GateFailedError
 from pipeline.gates import Accounting, Check, check
 from pipeline.journal import Journal
@@ -61,6 +62,7 @@ class Run:
             run.site.workspace.locked(),
             notified(run.site.config.notify),
             run.record.kept(),
+            run.site.engine_in_use(),
             runners(run.site.config.execution) as run.runners,
         ):
             yield run
@@ -293,6 +295,7 @@ class Run:
                 "flow": self.flow,
                 "versions_signed_after_the_ct": self.late_versions,
                 "returned": dict(self.returned()),
+                "extraction": reading(self.site.engine),
                 "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
                 "failed_reports": dict(_merged(r["failed"] for r in reports)),
                 "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),

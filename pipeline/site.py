@@ -6,24 +6,27 @@ never text, clients or secrets; a worker process opens its own and keeps it.
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 import pandas as pd
 
 from calibration.survey import PhraseTable, builtin
-from extraction.engines import Engine
-from extraction.engines.server import ServerEngine
+from extraction.engines.model import ModelEngine
 from extraction.rules import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
-from pipeline import config
+from pipeline import config, engines
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.outcomes import OutcomeMemory
 from pipeline.provenance import code_digest
 from pipeline.shards import SCHEMA_VERSION
 from pipeline.store import Workspace
@@ -31,6 +34,8 @@ from pipeline.vault import Vault
 from pipeline.vault_key import key_from_environment
 
 __all__ = ["Site"]
+
+_LOG = logging.getLogger("radcal")
 
 
 class Site:
@@ -54,13 +59,32 @@ class Site:
         return load_vocabulary(self.config.path(name) if name else None)
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> RuleEngine | ModelEngine:
         """The engine that reads reports."""
         settings = self.config.extraction
-        if settings.engine == "rules":
-            return RuleEngine(self.vocabulary)
-        server = settings.server(os.environ.get("RADCAL_SERVER_KEY", ""))
-        return ServerEngine(server, self.vocabulary, tolerated_outage=settings.max_failed_share)
+        return engines.engine(
+            settings,
+            self.vocabulary,
+            folder=self.config.folder,
+            tolerated_outage=settings.max_failed_share,
+            memory=OutcomeMemory(self.workspace.root / "analysis" / "outcomes.sqlite"),
+        )
+
+    @contextmanager
+    def engine_in_use(self) -> Iterator[None]:
+        """Make the engine, so that what is wrong with it shows first; free its model at the end."""
+        model = self.model
+        try:
+            yield
+        finally:
+            if model is not None:
+                _LOG.info("model        %s", model.summary())
+                model.close()
+
+    @property
+    def model(self) -> ModelEngine | None:
+        """The engine if it asks a language model. One serves all shards of a process."""
+        return self.engine if isinstance(self.engine, ModelEngine) else None
 
     @cached_property
     def audited(self) -> SiteAudit | None:

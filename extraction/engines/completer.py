@@ -83,7 +83,7 @@ class Usage:
     answered
         Questions that got a reply.
     seconds
-        Time in which at least one question was under way.
+        Time in which at least one question was under way and the model was loaded.
     counters
         What the engine itself counts (``prefix_cache_hits``); empty where it is not seen.
     """

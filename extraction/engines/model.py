@@ -12,7 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Final, Protocol
 
@@ -130,14 +130,38 @@ class ModelEngine:
         return dict(self._rejected)
 
     @property
-    def recalled(self) -> int:
-        """Reports so far whose outcome was remembered, so that nothing was asked."""
-        return self._recalled
-
-    @property
     def usage(self) -> Usage:
         """What the model was asked so far."""
         return self._completer.usage
+
+    def counts(self) -> dict[str, object]:
+        """Give what was asked, answered, left out and remembered so far, for a manifest."""
+        usage = self.usage
+        asked = {name: value for name, value in asdict(usage).items() if name != "counters"}
+        rate = usage.answer_tokens / usage.seconds if usage.seconds else None
+        return {
+            **asked,
+            "seconds": round(usage.seconds, 3),
+            "answer_tokens_per_second": None if rate is None else round(rate, 1),
+            "reports_remembered": self._recalled,
+            "answer_lines_left_out": self.rejected,
+            "engine_counters": dict(usage.counters),
+            **self.facts,
+        }
+
+    def summary(self) -> str:
+        """Give the counts in a line, for a log."""
+        usage = self.usage
+        return (
+            f"{usage.questions:,} questions, {usage.answered:,} answered, {self._recalled:,} "
+            f"reports remembered, {usage.prompt_tokens:,} tokens read ({usage.cached_tokens:,} "
+            f"of them from the cache), {usage.answer_tokens:,} written in {usage.seconds:,.1f} s"
+        )
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What runs the model (its version, device, precision), where that is known."""
+        return {}
 
     def close(self) -> None:
         """Free what the model holds."""

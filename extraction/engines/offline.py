@@ -6,6 +6,8 @@ installed: the same prompts and the same reading of answers, one report at a tim
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from extraction.engines.local import LocalSettings, revision
 from extraction.engines.model import Memory, ModelEngine, Named
 from extraction.engines.process import ModelProcess
@@ -61,6 +63,6 @@ class OfflineEngine(ModelEngine):
         )
 
     @property
-    def facts(self) -> dict[str, object]:
-        """What runs the model (engine's version, device, precision); empty before it has run."""
-        return self._process.facts
+    def facts(self) -> Mapping[str, object]:
+        """What runs the model; empty before it has run."""
+        return {f"model_{name}": value for name, value in self._process.facts.items()}

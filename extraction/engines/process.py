@@ -155,7 +155,8 @@ class ModelProcess:
     async def _listen(self, child: Child) -> None:
         """Take a process's answers until it ends, and note what it left unanswered."""
         state, answered = self._state, self.usage.answered
-        state.child, state.heard, state.silent = child, time.monotonic(), False
+        state.child, state.silent = child, False
+        state.heard = state.since = time.monotonic()
         self.facts = dict(child.facts)
         for number, pending in state.pending.items():
             child.send(number, pending.question)

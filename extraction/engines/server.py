@@ -6,6 +6,7 @@ Each report is one question, several under way at once over kept connections.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -33,11 +34,12 @@ class ServerCompleter:
         """Answer questions, as many at once as the settings allow."""
         if not questions:
             return []
-        threads = min(self._settings.concurrency, len(questions))
+        threads, began = min(self._settings.concurrency, len(questions)), time.monotonic()
         with Completions(self._settings) as server, ThreadPoolExecutor(threads) as pool:
             answers = list(pool.map(server.ask, questions))
             self.ill = server.ill
         with self._lock:
+            self.usage.seconds += time.monotonic() - began
             for question, answer in zip(questions, answers, strict=True):
                 self.usage.add(question, answer)
         return answers

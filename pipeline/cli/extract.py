@@ -14,18 +14,31 @@ from pipeline.cli.extraction_checks import annotate, audit_extraction, vocabular
 from pipeline.cli.extraction_options import (
     ConcurrencyOption,
     ContextOption,
+    DTypeOption,
+    MemoryOption,
+    MemoryShareOption,
     ModelOption,
+    ParallelOption,
+    PythonOption,
     ServerChoice,
     ServerOption,
     StructuredOption,
 )
 from pipeline.cli.extraction_pool import pool
-from pipeline.cli.extraction_tables import named_engine, one_of, read_reports, run_engine
+from pipeline.cli.extraction_tables import (
+    closing_model,
+    named_engine,
+    one_of,
+    read_reports,
+    run_engine,
+)
 from pipeline.errors import EXIT_QUARANTINED
 
 if TYPE_CHECKING:
+    from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.resolution import ResolutionRule
+    from extraction.rules import RuleEngine
 
 __all__ = ["register"]
 
@@ -49,12 +62,17 @@ def extract(
         Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
     ],
     out: Annotated[Path, typer.Option("--out", help="Findings table to write.")],
-    engine: Annotated[str, typer.Option(help="Which engine reads: rules or server.")] = "rules",
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules",
     server: ServerOption = None,
     model: ModelOption = None,
-    structured: StructuredOption = False,
+    structured: StructuredOption = None,
     context_tokens: ContextOption = 8192,
     concurrency: ConcurrencyOption = 16,
+    python: PythonOption = None,
+    dtype: DTypeOption = "auto",
+    tensor_parallel: ParallelOption = 1,
+    memory_share: MemoryShareOption = 0.9,
+    remember: MemoryOption = None,
     level: Annotated[
         str, typer.Option(help="statement: every statement; report: one row per stated pathology.")
     ] = "statement",
@@ -79,10 +97,14 @@ def extract(
 
     one_of("--level", level, _LEVELS)
     one_of("--rule", rule, _RULES)
-    choice = ServerChoice(server, model, structured, context_tokens, concurrency)
+    choice = ServerChoice(
+        server, model, structured, context_tokens, concurrency, python, dtype, tensor_parallel,
+        memory_share, remember,
+    )  # fmt: skip
     reader = named_engine(engine, server=choice, vocabulary=vocabulary)
     frame = read_reports(reports)
-    outcomes = run_engine(reader, frame)
+    with closing_model(reader):
+        outcomes = run_engine(reader, frame)
     ids = frame["report_id"].astype(str).tolist()
     if level == "report":
         chosen = cast("ResolutionRule", rule)
@@ -94,7 +116,7 @@ def extract(
     write_table(table.assign(engine=reader.name, engine_version=reader.version), out)
     if explain:
         _explain(ids, frame["text"].tolist(), outcomes)
-    counts = _counts(outcomes, len(table)) | _rejected(reader)
+    counts = _counts(outcomes, len(table)) | _asked(reader)
     emit(counts, as_json=as_json, quiet=quiet)
     if counts["failed"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -124,10 +146,10 @@ def _counts(outcomes: Sequence[Outcome], rows: int) -> dict[str, object]:
     }
 
 
-def _rejected(reader: object) -> dict[str, object]:
-    """Give the lines of a model's answers that were left out; rules have no answers."""
-    rejected = getattr(reader, "rejected", None)
-    return {} if rejected is None else {"answer_lines_left_out": rejected}
+def _asked(reader: RuleEngine | ModelEngine) -> dict[str, object]:
+    """Give what a model was asked and what of its answers was left out; rules ask nobody."""
+    counts = getattr(reader, "counts", None)
+    return {} if counts is None else counts()
 
 
 def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Outcome]) -> None:

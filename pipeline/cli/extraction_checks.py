@@ -13,12 +13,22 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.cli.extraction_options import (
     ConcurrencyOption,
     ContextOption,
+    DTypeOption,
+    MemoryShareOption,
     ModelOption,
+    ParallelOption,
+    PythonOption,
     ServerChoice,
     ServerOption,
     StructuredOption,
 )
-from pipeline.cli.extraction_tables import named_engine, read_reports, rule_engine, run_engine
+from pipeline.cli.extraction_tables import (
+    closing_model,
+    named_engine,
+    read_reports,
+    rule_engine,
+    run_engine,
+)
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -45,12 +55,16 @@ VocabularyOption = Annotated[
 
 def audit_extraction(
     gold: Annotated[Path, typer.Option("--gold", help="Labelled reports, one JSON per line.")],
-    engine: Annotated[str, typer.Option(help="Which engine to score: rules or server.")] = "rules",
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules",
     server: ServerOption = None,
     model: ModelOption = None,
-    structured: StructuredOption = False,
+    structured: StructuredOption = None,
     context_tokens: ContextOption = 8192,
     concurrency: ConcurrencyOption = 16,
+    python: PythonOption = None,
+    dtype: DTypeOption = "auto",
+    tensor_parallel: ParallelOption = 1,
+    memory_share: MemoryShareOption = 0.9,
     vocabulary: VocabularyOption = None,
     findings: Annotated[
         Path | None,
@@ -75,11 +89,15 @@ def audit_extraction(
         reports = gold_reports(gold, words)
         outcomes = _from_table(findings, reports, words)
     else:
-        choice = ServerChoice(server, model, structured, context_tokens, concurrency)
+        choice = ServerChoice(
+            server, model, structured, context_tokens, concurrency, python, dtype,
+            tensor_parallel, memory_share,
+        )  # fmt: skip
         reader = named_engine(engine, server=choice, vocabulary=vocabulary)
         words, name, version = reader.vocabulary, reader.name, reader.version
         reports = gold_reports(gold, words)
-        outcomes = outcomes_of(reader, reports)
+        with closing_model(reader):
+            outcomes = outcomes_of(reader, reports)
     rng = np.random.default_rng(seed)
     result = audit(reports, outcomes, vocabulary=words, bootstrap=bootstrap, rng=rng)
     data = as_data(result, engine=name, version=version)

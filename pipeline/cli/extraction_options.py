@@ -1,8 +1,9 @@
-"""Options of every command that may ask a model server."""
+"""Options of every command that may ask a language model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,12 @@ import typer
 __all__ = [
     "ConcurrencyOption",
     "ContextOption",
+    "DTypeOption",
+    "MemoryOption",
+    "MemoryShareOption",
     "ModelOption",
+    "ParallelOption",
+    "PythonOption",
     "ServerChoice",
     "ServerOption",
     "StructuredOption",
@@ -25,12 +31,49 @@ ServerOption = Annotated[
     ),
 ]
 ModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Model that the server serves.")
+    str | None,
+    typer.Option(
+        "--model", metavar="NAME|FOLDER", help="What the server serves, or a model's folder here."
+    ),
 ]
 StructuredOption = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--structured-output", help="Bind answers to the line grammar (vLLM; others may refuse)."
+        "--structured-output/--free-output",
+        help="Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
+        "vLLM's can.",
+        show_default=False,
+    ),
+]
+_HERE = "A model on this machine (--engine vllm or transformers)"
+PythonOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vllm-python",
+        metavar="FILE",
+        help="Python of the model's environment; by default the one of make install-vllm.",
+        rich_help_panel=_HERE,
+    ),
+]
+DTypeOption = Annotated[
+    str,
+    typer.Option(help="auto, bfloat16, float16 or float32.", rich_help_panel=_HERE),
+]
+ParallelOption = Annotated[
+    int,
+    typer.Option("--tensor-parallel", min=1, help="GPUs that share it.", rich_help_panel=_HERE),
+]
+MemoryShareOption = Annotated[
+    float,
+    typer.Option("--memory-share", help="Share of a GPU's memory.", rich_help_panel=_HERE),
+]
+MemoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--remember",
+        metavar="FILE",
+        help="Keep a model's outcomes here by content hash: a command run again asks only what is "
+        "new. Holds no text.",
     ),
 ]
 ContextOption = Annotated[
@@ -43,15 +86,27 @@ ConcurrencyOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class ServerChoice:
-    """What a command line says about the server; `given` where it says anything."""
+    """What a command line says about the model; `given` where it says anything."""
 
     url: str | None
     model: str | None
-    structured: bool
+    structured: bool | None
     context_tokens: int
     concurrency: int
+    python: Path | None = None
+    dtype: str = "auto"
+    tensor_parallel: int = 1
+    memory_share: float = 0.9
+    remember: Path | None = None
 
     @property
     def given(self) -> bool:
         """Whether a server, a model or its output was spoken of."""
-        return bool(self.url or self.model or self.structured)
+        return bool(self.url or self.model or self.structured or self.python)
+
+    @property
+    def local(self) -> bool:
+        """Whether anything was said that only a model on this machine has."""
+        return (self.python, self.dtype, self.tensor_parallel, self.memory_share) != (
+            None, "auto", 1, 0.9,
+        )  # fmt: skip

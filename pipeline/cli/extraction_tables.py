@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from extraction.engines import Engine
-    from extraction.engines.server import ServerEngine
+    from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.rules import RuleEngine
+    from pipeline.config.sections import Extraction
 
 __all__ = [
     "ENGINES",
-    "KEY_VARIABLE",
     "NEEDED",
+    "closing_model",
+    "model_settings",
     "named_engine",
     "one_of",
     "read_reports",
@@ -29,11 +31,8 @@ __all__ = [
     "run_engine",
 ]
 
-ENGINES: Final = ("rules", "server")
+ENGINES: Final = ("rules", "server", "vllm", "transformers")
 """Engines a command can be asked for."""
-
-KEY_VARIABLE: Final = "RADCAL_SERVER_KEY"
-"""The environment variable that holds a model server's key; it stands nowhere else."""
 
 NEEDED: Final[Mapping[str, str]] = {
     "report_id": "a unique name for the report",
@@ -64,40 +63,90 @@ def rule_engine(vocabulary: Path | None) -> RuleEngine:
 
 def named_engine(
     name: str, *, server: ServerChoice, vocabulary: Path | None
-) -> RuleEngine | ServerEngine:
+) -> RuleEngine | ModelEngine:
     """Build the engine a command asks for; options of another engine are refused."""
-    one_of("--engine", name, ENGINES)
-    if name == "server":
-        return _server_engine(server, vocabulary)
-    if server.given:
-        msg = "--server, --model and --structured-output belong to --engine server."
-        raise ConfigurationError(msg)
-    return rule_engine(vocabulary)
-
-
-def _server_engine(server: ServerChoice, vocabulary: Path | None) -> ServerEngine:
-    """Build the engine that asks a model server, with the key of the environment."""
-    from extraction.engines.server import ServerEngine
-    from extraction.engines.settings import ServerSettings
     from extraction.errors import ExtractionError
     from extraction.vocabulary import load
+    from pipeline import engines
+    from pipeline.outcomes import OutcomeMemory
 
-    if not server.url or not server.model:
-        msg = "--engine server needs --server URL and --model NAME."
-        raise ConfigurationError(msg)
+    if name == "rules" and not server.given and not server.local:
+        return rule_engine(vocabulary)
+    settings = model_settings(name, server)
+    memory = OutcomeMemory(server.remember) if server.remember else None
     try:
-        settings = ServerSettings(
-            url=server.url,
-            model=server.model,
-            key=os.environ.get(KEY_VARIABLE, ""),
-            concurrency=server.concurrency,
-            structured=server.structured,
-            context_tokens=server.context_tokens,
-        )
-        return ServerEngine(settings, load(vocabulary))
+        return engines.engine(settings, load(vocabulary), folder=Path.cwd(), memory=memory)
     except ExtractionError as error:
-        msg = f"--engine server: {error}"
+        msg = f"--engine {name}: {error}"
         raise ConfigurationError(msg) from None
+
+
+def model_settings(name: str, choice: ServerChoice) -> Extraction:
+    """Turn a command's options into the settings of a model engine.
+
+    Raises
+    ------
+    ConfigurationError
+        If the engine is unknown, an option is missing, or one belongs to another engine.
+    """
+    from pydantic import ValidationError
+
+    from pipeline.config.sections import Extraction
+
+    one_of("--engine", name, ENGINES)
+    problem = _misfit(name, choice)
+    if problem:
+        raise ConfigurationError(problem)
+    try:
+        return Extraction.model_validate(
+            {
+                "engine": name,
+                "server_url": choice.url,
+                "model": choice.model,
+                "structured_output": choice.structured,
+                "context_tokens": choice.context_tokens,
+                "server_concurrency": choice.concurrency,
+                "vllm_python": str(choice.python) if choice.python else None,
+                "dtype": choice.dtype,
+                "tensor_parallel": choice.tensor_parallel,
+                "memory_share": choice.memory_share,
+            }
+        )
+    except ValidationError as error:
+        problems = "; ".join(
+            ": ".join([*map(str, each["loc"]), each["msg"].removeprefix("Value error, ")])
+            for each in error.errors(include_input=False, include_url=False)
+        )
+        msg = f"--engine {name}: {problems}"
+        raise ConfigurationError(msg) from None
+
+
+def _misfit(name: str, choice: ServerChoice) -> str:
+    """Say which option is missing, or belongs to another engine; empty if none."""
+    if name == "rules":
+        return "--model, --server and the other options of a model need --engine " + (
+            "server." if choice.url else "server, vllm or transformers."
+        )
+    if name == "server" and not (choice.url and choice.model):
+        return "--engine server needs --server URL and --model NAME."
+    if name == "server" and choice.local:
+        return "--vllm-python, --dtype, --tensor-parallel and --memory-share are for a local model."
+    if name != "server" and not choice.model:
+        return f"--engine {name} needs --model FOLDER."
+    if name != "server" and choice.url:
+        return "--server belongs to --engine server."
+    return ""
+
+
+@contextmanager
+def closing_model(engine: RuleEngine | ModelEngine) -> Iterator[None]:
+    """Free an engine's model, if it has one, when the block ends."""
+    try:
+        yield
+    finally:
+        close = getattr(engine, "close", None)
+        if close is not None:
+            close()
 
 
 def read_reports(path: Path, *, needed: Mapping[str, str] = NEEDED) -> pd.DataFrame:

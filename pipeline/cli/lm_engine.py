@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pipeline.cli.extraction_options import ServerChoice
-from pipeline.cli.extraction_tables import KEY_VARIABLE, one_of
+from pipeline.cli.extraction_tables import one_of
+from pipeline.engines import KEY_VARIABLE
 from pipeline.errors import ConfigurationError
 
 if TYPE_CHECKING:

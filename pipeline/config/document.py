@@ -71,7 +71,14 @@ class Configuration(Section):
                     "execution": True,
                     "notify": True,
                     "reports": {"passphrases"},
-                    "extraction": {"server_url", "server_concurrency"},
+                    "extraction": {
+                        "server_url",
+                        "server_concurrency",
+                        "vllm_python",
+                        "memory_share",
+                        "max_sequences",
+                        "model_timeout_seconds",
+                    },
                 },
             )
         )

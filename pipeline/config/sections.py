@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from extraction.engines.local import DType
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 
@@ -87,17 +88,25 @@ class Pairing(Section):
 
 
 class Extraction(Section):
-    """Which engine reads the reports, and where its model is served if it has one."""
+    """Which engine reads the reports, and where its model is served or lies if it has one."""
 
-    engine: Literal["rules", "server"] = "rules"
+    engine: Literal["rules", "server", "vllm", "transformers"] = "rules"
     vocabulary: str | None = None
     audit: str | None = None
+    examples: str | None = None
     server_url: str | None = None
     model: str | None = None
-    structured_output: bool = False
+    structured_output: bool | None = None
     context_tokens: int = 8192
+    answer_tokens: int = 1536
     server_concurrency: int = 16
     server_timeout_seconds: float = 120.0
+    vllm_python: str | None = None
+    dtype: DType = "auto"
+    tensor_parallel: int = 1
+    memory_share: float = 0.9
+    max_sequences: int = 256
+    model_timeout_seconds: float = 600.0
     max_failed_share: Share = 0.05
     max_unmapped_share: Share = 0.10
 
@@ -115,12 +124,16 @@ class Extraction(Section):
             key=key,
             concurrency=self.server_concurrency,
             timeout_seconds=self.server_timeout_seconds,
-            structured=self.structured_output,
+            structured=bool(self.structured_output),
             context_tokens=self.context_tokens,
+            answer_tokens=self.answer_tokens,
         )
 
     @model_validator(mode="after")
-    def _server_can_be_asked(self) -> Extraction:
+    def _model_can_be_asked(self) -> Extraction:
+        if self.engine in ("vllm", "transformers") and not self.model:
+            msg = f'engine "{self.engine}" needs `model`, the folder of a model'
+            raise ValueError(msg)
         if self.engine == "server":
             try:
                 self.server()

@@ -23,7 +23,8 @@ from extraction.vocabulary import Vocabulary
 __all__ = ["Readings", "read_reports"]
 
 _FINDINGS = (
-    "exam_key", "section", "start", "end", "pathology", "cue", "phrase", "outcome",
+    "exam_key", "section", "start", "end", "pathology", "cue", "phrase", "outcome", "engine",
+    "engine_version",
 )  # fmt: skip
 _RESOLVED = ("exam_key", "pathology", "phrase", "outcome", "reason")
 
@@ -53,7 +54,11 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
     ordered = [(key, outcomes[key]) for key in exams["exam_key"]]
     return Readings(
         pd.DataFrame(
-            [row for key, outcome in ordered for row in _statements(key, outcome)],
+            [
+                (*row, engine.name, engine.version)
+                for key, outcome in ordered
+                for row in _statements(key, outcome)
+            ],
             columns=list(_FINDINGS),
         ),
         pd.DataFrame(

@@ -499,8 +499,8 @@ def test_extract_command_without_a_server_ends_with_counted_failures(
     [
         (["--engine", "server"], "needs --server URL and --model NAME"),
         (["--engine", "server", "--server", "x", "--model", "m"], "must start with http"),
-        (["--server", "http://host"], "belong to --engine server"),
-        (["--engine", "oracle"], "use one of rules, server"),
+        (["--server", "http://host"], "need --engine server"),
+        (["--engine", "oracle"], "use one of rules, server, vllm, transformers"),
     ],
 )
 def test_options_that_do_not_fit_together_are_refused(
