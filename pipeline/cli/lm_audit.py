@@ -18,7 +18,14 @@ from pipeline.cli.extraction_options import (
     ServerOption,
 )
 from pipeline.cli.extraction_tables import named_engine, one_of
-from pipeline.cli.lm_elicit import CacheOption, PhrasesOption, Words, answers_table, words
+from pipeline.cli.lm_elicit import (
+    CacheOption,
+    PhrasesOption,
+    Words,
+    answers_table,
+    refuse_silence,
+    words,
+)
 from pipeline.cli.lm_engine import EngineOption, completer
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
@@ -86,6 +93,7 @@ def audit(
         found = put(names, asked, completer=answerer, phrases=offered.phrases)
         rows = [(with_truth(row, one), offered) for row, one in zip(found, claims, strict=True)]
         name = answerer.name
+    refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
     write_table(table, out)
     reasons = Counter(str(row.reason) for row, _ in rows if row.reason)

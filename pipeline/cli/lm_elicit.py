@@ -35,6 +35,7 @@ __all__ = [
     "Words",
     "answers_table",
     "elicit",
+    "refuse_silence",
     "words",
 ]
 
@@ -131,6 +132,7 @@ def elicit(
             by = Judge(answerer, prompter) if judge == "model" else None
             rows, missing = _asked(asked, forms, phrases, answerer, prompter, by, choose)
         name = answerer.name
+    refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
     write_table(table, out)
     summary = _summary(rows, len(asked), len(problems), missing) | {
@@ -189,6 +191,27 @@ def answers_table(
         )  # fmt: skip
     frame = pd.DataFrame(cells, columns=list(COLUMNS))
     return frame.astype({"correct": "Int64"})
+
+
+def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
+    """Stop where the model was never heard: that is an outage, not a table of failures.
+
+    Raises
+    ------
+    ModelOutageError
+        If every question failed.
+    """
+    from extraction.errors import ModelOutageError
+
+    if not rows or any(row.outcome != "failed" for row, _ in rows):
+        return
+    reasons = Counter(str(row.reason) for row, _ in rows)
+    counts = ", ".join(f"{reason}: {n}" for reason, n in reasons.items())
+    msg = (
+        f"{model}: none of {len(rows)} questions got a reply ({counts}). Nothing was written; "
+        "check the server or the model, its name and the key, and run again."
+    )
+    raise ModelOutageError(msg)
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:

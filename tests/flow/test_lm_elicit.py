@@ -15,6 +15,7 @@ import typer
 from pypdf import PdfReader
 from typer.testing import CliRunner
 
+from extraction.errors import ModelOutageError
 from extraction.prompt import NONE
 from pipeline.cli import lm
 from pipeline.errors import ConfigurationError
@@ -165,9 +166,6 @@ def test_all_four_forms_are_asked_judged_calibrated_and_drawn(
 def test_run_that_stopped_goes_on_and_gives_the_same_bytes(
     serve: Callable[[Model], tuple[str, list[str]]], questions: Path, tmp_path: Path
 ) -> None:
-    def limited(prompt: str) -> str | int:
-        return student(prompt) if number_of(prompt) < 20 else 500
-
     whole, _ = serve(student)
     arguments = ["--model", "student", "--form", "probability"]
     run("elicit", questions, "--out", tmp_path / "whole.jsonl", "--server", whole, *arguments)
@@ -258,6 +256,16 @@ def test_unusable_lines_are_named_and_left_out(
     for words in ("line 61: no known layout", "line 62: not a JSON object", "line 63: question:"):
         assert words in result.stderr
     assert "unusable lines: 4" in result.stdout
+
+
+def test_model_that_was_never_heard_is_an_outage_and_nothing_is_written(
+    serve: Callable[[Model], tuple[str, list[str]]], questions: Path, tmp_path: Path
+) -> None:
+    url, _ = serve(lambda _: 400)
+    out = tmp_path / "a.csv"
+    with pytest.raises(ModelOutageError, match="none of 60 questions got a reply"):
+        run("elicit", questions, "--out", out, "--server", url, "--model", "m", "--form", "beta")
+    assert not out.exists()
 
 
 def test_server_and_model_must_be_named(questions: Path, tmp_path: Path) -> None:
