@@ -186,6 +186,10 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     return Table(columns, rows, empty=words("state.none"), id="suppressed")
 
 
+def _uses(uses: int | SuppressedCell, words: Strings) -> str:
+    return state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
+
+
 def term_table(use: ScaleUse, *, words: Strings) -> Table:
     """Count the uses of each phrase over the whole span."""
     columns = (
@@ -194,6 +198,7 @@ def term_table(use: ScaleUse, *, words: Strings) -> Table:
         Column(words("scale.kind"), 1.6),
     )
     rows = tuple(
-        Row((term, count(uses), words(f"scale.{kind}_kind"))) for term, uses, kind in use.terms
+        Row((term, _uses(uses, words), words(f"scale.{kind}_kind")))
+        for term, uses, kind in use.terms
     )
     return Table(columns, rows, empty=words("state.none"), id="terms")

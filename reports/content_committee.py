@@ -126,14 +126,16 @@ class ScaleUse:
     """Shares of certainty phrases that the scale recommends and discourages, per period.
 
     ``recommended`` and ``discouraged`` are (T,), NaN where a period has too few phrases; ``n``
-    counts phrases (T,). ``terms`` lists the whole span's count per phrase.
+    counts phrases (T,). ``terms`` lists the whole span's count per phrase, or that it is withheld.
     """
 
     periods: tuple[str, ...]
     n: npt.NDArray[np.int64]
     recommended: FloatArray
     discouraged: FloatArray
-    terms: tuple[tuple[str, int, Literal["recommended", "discouraged", "other"]], ...] = ()
+    terms: tuple[
+        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "other"]], ...
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)

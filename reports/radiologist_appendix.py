@@ -70,19 +70,22 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
 
 def _number_row(row: PhraseRow, borrowed: list[str], minimum_n: int, words: Strings) -> Row:
     shown = row.state is RowState.SHOWN
-    states = {
-        RowState.SHOWN: count(row.n),
-        RowState.TOO_FEW: words("state.too_few", minimum=minimum_n),
-        RowState.NOT_USED: words("state.not_used"),
-    }
+    state = (
+        words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
+    )
     cells = (
         row.phrase,
-        states[row.state],
+        state or count(row.n),
         percent(row.observed) if shown else BLANK,
         percent_interval(row.low, row.high) if shown else BLANK,
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high),
-        *(percent(getattr(row, name)) for name in borrowed),
+        *(
+            words("state.withheld_short")
+            if name == "department" and row.department_withheld
+            else percent(getattr(row, name))
+            for name in borrowed
+        ),
     )
     return Row(cells, quiet=not shown)
 

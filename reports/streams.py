@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from calibration.substitution import SubstitutionMap
 
 __all__ = ["streams_of_actions", "streams_of_map"]
+
+
+_WITHHELD: Final = "phrases not shown"
 
 
 def _order(table: PhraseCalibration) -> list[str]:
@@ -45,9 +49,13 @@ def streams_of_actions(
 def streams_of_map(
     fitted: SubstitutionMap, table: PhraseCalibration, *, least: float = 1e-3
 ) -> tuple[list[Stream], list[str]]:
-    """List a fitted plan's cells above ``least`` of its mass."""
+    """List a fitted plan's cells above ``least`` of its mass; withheld phrases go as one."""
     plan = np.nan_to_num(fitted.plan)
     cells = np.argwhere(plan > least * max(float(plan.sum()), 1e-300))
-    names = fitted.phrases
-    streams = [Stream(names[k], names[j], float(plan[k, j])) for k, j in cells]
-    return streams, _order(table)
+    hidden = {p for p, n in zip(table.phrases, table.n, strict=True) if math.isnan(n)}
+    names = [_WITHHELD if phrase in hidden else phrase for phrase in fitted.phrases]
+    merged: dict[tuple[str, str], float] = {}
+    for k, j in cells:
+        pair = names[k], names[j]
+        merged[pair] = merged.get(pair, 0.0) + float(plan[k, j])
+    return [Stream(a, b, share) for (a, b), share in merged.items()], [*_order(table), _WITHHELD]

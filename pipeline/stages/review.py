@@ -16,6 +16,7 @@ from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.stages.committee.variation import Variation, variation
+from pipeline.stages.committee.withheld import results_without, withheld_phrases
 from pipeline.stages.results import GroupResults, Scale, tally_of
 from reports.content import CommitteeContent, Instrument, SuppressedCell
 
@@ -59,6 +60,8 @@ def committee_content(
     if len(readers.rows) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
+    withheld = withheld_phrases(cells, settings)
+    results = results_without(results, withheld)
     department = results.overall or SuppressedCell(settings.min_exams)
     by_pathology = content.pathology_results(
         results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
@@ -76,6 +79,8 @@ def committee_content(
             months=evidence.months,
             phrases=issue.config.phrases,
             minimum=settings.min_exams,
+            minimum_readers=settings.min_readers,
+            withheld=withheld[None],
         ),
         maps=content.advice_rows(results, by_pathology),
         frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),

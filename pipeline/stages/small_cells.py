@@ -16,7 +16,7 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.phrase_calibration import PhraseCalibration
 
-__all__ = ["complementary", "of_enough_readers"]
+__all__ = ["complementary", "few_users", "of_enough_readers", "without"]
 
 Name = TypeVar("Name")
 
@@ -45,19 +45,51 @@ def complementary(sizes: Mapping[Name, float], withheld: Collection[Name]) -> fr
     return frozenset({min(shown, key=lambda name: shown[name])})
 
 
+def few_users(
+    sizes: Mapping[str, float], users: Mapping[str, int], *, minimum_n: int, minimum_readers: int
+) -> frozenset[str]:
+    """Name the phrases to withhold: those of too few readers, and what would give one away.
+
+    Parameters
+    ----------
+    sizes
+        Uses of every phrase; their total is printed.
+    users
+        Readers who used each phrase.
+    minimum_n
+        A phrase used less often is printed as too few whoever used it, so it hides another one.
+
+    Examples
+    --------
+    >>> uses, users = {"a": 30, "b": 40, "c": 90}, {"a": 2, "b": 9, "c": 9}
+    >>> sorted(few_users(uses, users, minimum_n=20, minimum_readers=5))
+    ['a', 'b']
+    """
+    used = {phrase: n for phrase, n in sizes.items() if n > 0}
+    of_few = {phrase for phrase in used if users.get(phrase, 0) < minimum_readers}
+    rare = {phrase for phrase, n in used.items() if n < minimum_n}
+    return frozenset(of_few | complementary(used, of_few | rare))
+
+
 def of_enough_readers(
     phrases: PhraseCalibration, readers: Mapping[str, int], *, minimum: int
 ) -> PhraseCalibration:
-    """Blank the department's rates of phrases that fewer than `minimum` readers used."""
-    few = np.array([readers.get(phrase, 0) < minimum for phrase in phrases.phrases])
+    """Withhold the department's rates of phrases that fewer than `minimum` readers used."""
+    used = zip(phrases.phrases, phrases.n, strict=True)
+    return without(phrases, {p for p, n in used if n > 0 and readers.get(p, 0) < minimum})
 
-    def kept(values: FloatArray, otherwise: float = np.nan) -> FloatArray:
-        return np.where(few, otherwise, values)
+
+def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibration:
+    """Blank some phrases' numbers; a count that is NaN is withheld, which is not 0."""
+    hidden = np.array([phrase in names for phrase in phrases.phrases])
+
+    def kept(values: FloatArray) -> FloatArray:
+        return np.where(hidden, np.nan, values)
 
     return replace(
         phrases,
-        n=kept(phrases.n, 0.0),
-        label_mass=kept(phrases.label_mass, 0.0),
+        n=kept(phrases.n),
+        label_mass=kept(phrases.label_mass),
         observed=kept(phrases.observed),
         low=kept(phrases.low),
         high=kept(phrases.high),

@@ -134,8 +134,7 @@ def _figures(
     put(drawing, slot.right, baseline, expected, kind, colour=palette.muted, anchor="end")
     edge = slot.right - _EXPECTED
     if not shown:
-        key = "too_few" if row.state is RowState.TOO_FEW else "not_used"
-        state = words(f"state.{key}", minimum=minimum_n)
+        state = words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n)
         text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
         put(drawing, edge, baseline, text, face, colour=palette.muted, anchor="end")
         return

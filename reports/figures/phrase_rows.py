@@ -1,7 +1,8 @@
-"""Rows of the phrase chart, in order of meaning: which phrase is shown, too rare, or not used."""
+"""Rows of the phrase chart, in order of meaning: shown, too rare, withheld, or not used."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,6 +18,7 @@ class RowState(Enum):
 
     SHOWN = "shown"
     TOO_FEW = "too few"
+    WITHHELD = "withheld"
     NOT_USED = "not used"
 
 
@@ -24,7 +26,8 @@ class RowState(Enum):
 class PhraseRow:
     """One phrase: own numbers (NaN unless SHOWN), what readers expect, and the department's rate.
 
-    ``department`` is NaN where the department is not shown.
+    ``department`` is NaN where the department is not shown; ``department_withheld`` says that
+    it used the phrase, and the rate rests on too few.
     """
 
     phrase: str
@@ -38,22 +41,30 @@ class PhraseRow:
     expected_low: float
     expected_high: float
     department: float
+    department_withheld: bool = False
 
 
 def _state(n: float, minimum_n: int) -> RowState:
+    if math.isnan(n):
+        return RowState.WITHHELD
     if n <= 0:
         return RowState.NOT_USED
     return RowState.SHOWN if n >= minimum_n else RowState.TOO_FEW
 
 
 def _department_rates(
-    phrases: tuple[str, ...], department: PhraseCalibration | None, minimum_n: int
-) -> dict[str, float]:
+    department: PhraseCalibration | None, minimum_n: int
+) -> dict[str, tuple[float, bool]]:
+    """Give the department's rate of each phrase it used, and whether it is withheld."""
     if department is None:
         return {}
-    shown = department.n >= minimum_n
-    pairs = zip(department.phrases, department.observed, shown, strict=True)
-    return {phrase: float(rate) for phrase, rate, enough in pairs if enough and phrase in phrases}
+    each = zip(department.phrases, department.n, department.observed, strict=True)
+    states = {phrase: (_state(float(n), minimum_n), float(rate)) for phrase, n, rate in each}
+    return {
+        phrase: (rate, False) if state is RowState.SHOWN else (float("nan"), True)
+        for phrase, (state, rate) in states.items()
+        if state is not RowState.NOT_USED
+    }
 
 
 def phrase_rows(
@@ -61,9 +72,9 @@ def phrase_rows(
 ) -> tuple[PhraseRow, ...]:
     """Order all phrases from surest present to surest absent, own numbers only where n allows.
 
-    Phrases without a known expectation come last.
+    Phrases without a known expectation come last; a count that is NaN has been withheld.
     """
-    rates = _department_rates(table.phrases, department, minimum_n)
+    rates = _department_rates(department, minimum_n)
     order = np.argsort(np.where(np.isnan(table.expected), -1.0, table.expected), kind="stable")[
         ::-1
     ]
@@ -72,6 +83,7 @@ def phrase_rows(
         state = _state(float(table.n[k]), minimum_n)
         hidden = float("nan")
         own = state is RowState.SHOWN
+        rate, withheld = rates.get(table.phrases[k], (hidden, False))
         rows.append(
             PhraseRow(
                 phrase=table.phrases[k],
@@ -84,7 +96,8 @@ def phrase_rows(
                 expected=float(table.expected[k]),
                 expected_low=float(table.expected_low[k]),
                 expected_high=float(table.expected_high[k]),
-                department=rates.get(table.phrases[k], hidden),
+                department=rate,
+                department_withheld=withheld,
             )
         )
     return tuple(rows)

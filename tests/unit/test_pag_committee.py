@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,14 @@ from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.stages.committee.variation import variation
+from pipeline.stages.committee.withheld import results_without, withheld_phrases
 from pipeline.stages.observe import observe, tallied
-from pipeline.stages.results import Scale, tally_of
+from pipeline.stages.results import Scale, group_results, tally_of
 from pipeline.stages.shrinkage import shrunk_table
 from pipeline.stages.small_cells import complementary, of_enough_readers
 from pipeline.store import Workspace
-from reports.content import SuppressedCell
+from reports.content import ScaleUse, SuppressedCell
+from reports.figures.phrase_rows import RowState, phrase_rows
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
@@ -162,9 +165,7 @@ def test_window_with_too_few_exams_is_withheld() -> None:
 
 def test_scale_use_leaves_certain_statements_out_and_withholds_rare_terms() -> None:
     evidence = hospital()
-    used = scale_use(
-        evidence.pairs, evidence.report_findings, months=MONTHS, phrases=Phrases(), minimum=20
-    )
+    used = used_terms(evidence)
     assert used is not None
     assert used.periods == ("2026 Q3",)
     assert used.n.tolist() == [360]
@@ -175,12 +176,60 @@ def test_scale_use_leaves_certain_statements_out_and_withholds_rare_terms() -> N
 
 def test_scale_use_of_few_phrases_is_nan_not_a_share() -> None:
     evidence = hospital(readers=1, per_reader=10)
-    used = scale_use(
-        evidence.pairs, evidence.report_findings, months=MONTHS, phrases=Phrases(), minimum=20
-    )
+    used = used_terms(evidence)
     assert used is not None
     assert np.isnan(used.recommended).all()
-    assert used.terms == ()
+    assert {cell.of for _, cell, _ in used.terms if isinstance(cell, SuppressedCell)} == {"exams"}
+    assert len(used.terms) == 3
+
+
+def test_count_of_a_term_that_two_readers_use_is_withheld_with_the_next_smallest() -> None:
+    evidence = hospital(per_reader=150)
+    two = evidence.pairs.loc[evidence.pairs["reader_code"].isin(["R0", "R1"]), "xr_exam_key"]
+    said = evidence.report_findings
+    hedge = said["exam_key"].isin(two) & (said["phrase"] == "likely")
+    said = said.assign(phrase=said["phrase"].mask(hedge, "possibly"))
+    used = used_terms(replace(evidence, report_findings=said))
+    assert used is not None
+    cells = {term: cell for term, cell, _ in used.terms}
+    withheld = {term for term, cell in cells.items() if isinstance(cell, SuppressedCell)}
+    assert "possibly" in withheld
+    assert len(withheld) == 2
+    shown = {term: n for term, n in cells.items() if term not in withheld}
+    assert min(shown.values()) >= max(
+        (said["phrase"] == term).sum() for term in withheld - {"possibly"}
+    )
+
+
+def used_terms(evidence: Evidence) -> ScaleUse | None:
+    return scale_use(
+        evidence.pairs,
+        evidence.report_findings,
+        months=MONTHS,
+        phrases=Phrases(),
+        minimum=20,
+        minimum_readers=5,
+    )
+
+
+def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_trace() -> None:
+    rows = observed(hospital(per_reader=150))
+    two = rows["reader_code"].isin(["R0", "R1"]) & (rows["phrase"] == "likely")
+    rows = rows.assign(phrase=rows["phrase"].mask(two, "possibly"))
+    cells = cells_of(rows).rename(columns={"performed_month": "month"})
+    hidden = withheld_phrases(cells, CONFIG.reports)
+    results = group_results(cells, name="d", pathologies=["pleural effusion"], scale=SCALE)
+    guarded = results_without(results, hidden)
+    assert guarded.overall is not None
+    drawn = {r.phrase: r for r in phrase_rows(guarded.overall.phrases, minimum_n=20)}
+    withheld = {p for p, row in drawn.items() if row.state is RowState.WITHHELD}
+    assert "possibly" in withheld
+    assert len(withheld) == 2
+    assert drawn["maybe"].state is RowState.NOT_USED
+    assert sum(row.n for row in drawn.values()) < len(rows) - 20
+    for advice in guarded.advice.values():
+        told = (*advice.suggestions, *advice.suppressed)
+        assert not withheld & {s.source for s in told}
 
 
 def test_frontier_starts_at_no_word_changed_and_rings_the_setting_used() -> None:
@@ -212,7 +261,8 @@ def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:
     at = guarded.phrases.index
     assert guarded.observed[at("likely")] == pooled.observed[at("likely")]
     assert np.isnan(guarded.observed[at("unlikely")])
-    assert guarded.n[at("unlikely")] == 0
+    assert np.isnan(guarded.n[at("unlikely")])
+    assert guarded.n[at("maybe")] == 0
 
 
 @pytest.mark.parametrize(

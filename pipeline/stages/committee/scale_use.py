@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, Literal
 
 import numpy as np
@@ -10,7 +10,8 @@ import pandas as pd
 
 from pipeline.config import Phrases
 from pipeline.stages.results import quarters
-from reports.content import ScaleUse
+from pipeline.stages.small_cells import few_users
+from reports.content import ScaleUse, SuppressedCell
 
 __all__ = ["scale_use"]
 
@@ -24,16 +25,19 @@ def scale_use(
     months: Sequence[str],
     phrases: Phrases,
     minimum: int,
+    minimum_readers: int,
+    withheld: Collection[str] = (),
 ) -> ScaleUse | None:
     """Count hedged phrases of paired X-ray reports; None where there is none in the period.
 
     Statements of 0 % and 100 % are no use of the scale and are left out. A share of fewer than
-    `minimum` phrases, and a term used less often, is withheld.
+    `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer than
+    `minimum_readers`, or named in `withheld` by another table of the same page.
     """
     stated = report_findings[
         (report_findings["outcome"] == "stated") & ~report_findings["phrase"].isin(_CERTAIN)
     ]
-    used = pairs[["xr_exam_key", "performed_month"]].merge(
+    used = pairs[["xr_exam_key", "performed_month", "reader_code"]].merge(
         stated, left_on="xr_exam_key", right_on="exam_key"
     )
     used = used[used["performed_month"].isin(list(months))]
@@ -45,17 +49,45 @@ def scale_use(
     spans = {name: part for name, part in spans.items() if len(part)}
     terms = used["phrase"].value_counts().sort_index(kind="stable")
     terms = terms.sort_values(ascending=False, kind="stable")
+    counts = {str(term): int(count) for term, count in terms.items()}
+    users = used.groupby("phrase")["reader_code"].nunique()
+    cells = _withheld(
+        counts,
+        {str(term): int(n) for term, n in users.items()},
+        minimum=minimum,
+        minimum_readers=minimum_readers,
+        named=withheld,
+    )
     return ScaleUse(
         periods=tuple(spans),
         n=np.array([len(part) for part in spans.values()], dtype=np.int64),
         recommended=_shares(spans, phrases.recommended, minimum),
         discouraged=_shares(spans, phrases.discouraged, minimum),
         terms=tuple(
-            (str(term), int(count), _kind(str(term), phrases))
-            for term, count in terms.items()
-            if count >= minimum
+            (term, cells.get(term, count), _kind(term, phrases)) for term, count in counts.items()
         ),
     )
+
+
+def _withheld(
+    counts: Mapping[str, int],
+    users: Mapping[str, int],
+    *,
+    minimum: int,
+    minimum_readers: int,
+    named: Collection[str],
+) -> dict[str, SuppressedCell]:
+    """Give the terms whose count may not be printed, and why."""
+    few = few_users(
+        {term: n for term, n in counts.items() if term not in named},
+        users,
+        minimum_n=minimum,
+        minimum_readers=minimum_readers,
+    )
+    cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
+    for term in (*few, *(term for term in named if term in counts)):
+        cells.setdefault(term, SuppressedCell(minimum_readers, "readers"))
+    return cells
 
 
 def _shares(
