@@ -6,6 +6,7 @@ Readers appear by code, in code order; figures by reader and for the department 
 
 from __future__ import annotations
 
+from reports import committee_cases as cases
 from reports import committee_sections as later
 from reports.committee_department import department, exams, pathologies
 from reports.committee_people import readers
@@ -64,7 +65,9 @@ def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     by_pathology = (pathologies(content, words),) if content.by_pathology else ()
     return (
         *by_pathology,
+        cases.disagreement(content, words),
         *readers(content, words),
+        cases.case_mix(content, words),
         later.sensitivity(content, words),
         later.scale_use(content, words),
         later.maps(content, words),

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reports.content_cases import CaseHistogram, CaseMix, Disagreement, MixRow
 from reports.content_committee import (
     Exclusion,
     FloatArray,
@@ -50,8 +51,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case",
+    "CaseHistogram",
+    "CaseMix",
     "CommitteeContent",
     "Coverage",
+    "Disagreement",
     "Exclusion",
     "FloatArray",
     "FlowStep",
@@ -64,6 +68,7 @@ __all__ = [
     "Instrument",
     "InstrumentFigure",
     "Masthead",
+    "MixRow",
     "PathologyAdvice",
     "PathologyResult",
     "RadiologistContent",
@@ -118,6 +123,8 @@ class CommitteeContent:
     minimum_readers: int = 5
     minimum_reliability: float = 0.7
     coverage: Coverage | None = None
+    case_mix: CaseMix | None = None
+    disagreement: Disagreement | None = None
 
 
 @dataclass(frozen=True, slots=True)

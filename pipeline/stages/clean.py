@@ -30,7 +30,7 @@ _WITHHELD: Final = Clean("", (), 0)
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band", "patient_class",
-    "text", "phrases_locked",
+    "drafted", "text", "phrases_locked",
 )  # fmt: skip
 
 
@@ -143,9 +143,16 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
             "is_adult": age >= min_age_years,
             "age_band": _age_band(age),
             "patient_class": exams["patient_class"],
+            "drafted": _drafted(exams),
         },
         index=exams.index,
     )
+
+
+def _drafted(exams: pd.DataFrame) -> pd.Series:
+    """Whether the source names an author of the preliminary report other than the reader."""
+    author = exams["preliminary_author"].fillna("").str.strip()
+    return (author != "") & (author != exams["reader_id"].fillna("").str.strip())
 
 
 def _age_band(age: pd.Series) -> pd.Series:

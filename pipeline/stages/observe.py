@@ -31,6 +31,7 @@ RETURNED_NOT_APPLICABLE: Final = "its reader returned the case as not applicable
 _COLUMNS: Final = (
     "pair_id", "patient_code", "reader_code", "pathology", "phrase", "ct_phrase", "label",
     "performed_month", "weight", "interval_hours", "patient_class", "age_band",
+    "draft",
 )  # fmt: skip
 
 

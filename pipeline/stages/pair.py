@@ -24,9 +24,12 @@ _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
 _IN_TIME: Final = ["signed_at", "_rank", "exam_key"]
 _SECONDS_PER_HOUR: Final = 3600.0
 
+DRAFTED: Final = "by someone else"
+NOT_DRAFTED: Final = "no other author named"
+
 PAIR_COLUMNS: Final = (
     "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
-    "interval_hours", "patient_class", "age_band", "performed_month",
+    "interval_hours", "patient_class", "age_band", "performed_month", "draft",
 )  # fmt: skip
 
 
@@ -69,7 +72,7 @@ def pair(
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
         performed_at, signed_at, status, is_chest, is_adult, patient_class, age_band,
-        performed_month``.
+        performed_month, drafted``.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -87,6 +90,7 @@ def pair(
         answered[answered["xr_exam_key"].notna() & answered["ct_exam_key"].notna()]
     )
     fates = _fates(studies[studies["modality"] == "XR"], candidates, answered, chosen)
+    chosen = chosen.assign(draft=_drafts(chosen, exams))
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
         fates=fates,
@@ -151,6 +155,16 @@ def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFra
     versions = versions.rename(columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"})
     versions = versions.drop(columns=["signed_at", "_rank"])
     return candidates.merge(versions, on="ct_study_code", how="left")
+
+
+def _drafts(chosen: pd.DataFrame, exams: pd.DataFrame) -> pd.Series:
+    """Say whether someone else than the reader wrote a first version of each paired X-ray."""
+    named = set(exams.loc[exams["drafted"].astype(bool), "study_code"])
+    prelim = exams.loc[exams["status"] == "prelim", ["study_code", "reader_code"]]
+    reader = chosen.set_index("xr_study_code")["reader_code"]
+    other = prelim["reader_code"] != prelim["study_code"].map(reader)
+    named |= set(prelim.loc[other, "study_code"])
+    return chosen["xr_study_code"].isin(named).map({True: DRAFTED, False: NOT_DRAFTED})
 
 
 def _late_versions(chosen: pd.DataFrame, exams: pd.DataFrame) -> int:

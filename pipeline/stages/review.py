@@ -11,6 +11,8 @@ from calibration.result import GroupResult
 from pipeline.extraction_audit import SiteAudit
 from pipeline.gates import Check
 from pipeline.stages import content
+from pipeline.stages.committee.case_mix import case_mix
+from pipeline.stages.committee.disagreement import disagreement
 from pipeline.stages.committee.extraction_errors import extraction_tables
 from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
@@ -69,6 +71,8 @@ def committee_content(
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
+        case_mix=case_mix(observations, scale=scale),
+        disagreement=disagreement(observations, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
             *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),

@@ -140,7 +140,7 @@ def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:
     columns = [
         "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
         "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-        "patient_class",
+        "patient_class", "drafted",
     ]  # fmt: skip
     parts = [
         site.workspace.read("analysis", "clean_exams", [key], columns=columns).assign(shard=key)

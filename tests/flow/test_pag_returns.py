@@ -29,6 +29,7 @@ PAIRS = pd.DataFrame(
         "patient_class": ["inpatient"] * 3,
         "age_band": ["40-59"] * 3,
         "performed_month": ["2026-09"] * 3,
+        "draft": ["no other author named"] * 3,
     }
 )
 

@@ -38,6 +38,7 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
                 "is_adult": True,
                 "age_band": "40-59",
                 "patient_class": "inpatient",
+                "drafted": False,
             }
             for i, (patient, modality, performed, delay) in enumerate(drawn)
         ]

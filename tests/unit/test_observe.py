@@ -25,6 +25,7 @@ def pairs(*readers: str) -> pd.DataFrame:
                 "patient_class": "inpatient",
                 "age_band": "40-59",
                 "performed_month": "2026-03",
+                "draft": "no other author named",
             }
             for i, reader in enumerate(readers)
         ]

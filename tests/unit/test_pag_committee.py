@@ -13,12 +13,15 @@ from calibration.estimate import Estimate
 from calibration.survey import builtin
 from pipeline.config import Configuration, Phrases
 from pipeline.stages import content
+from pipeline.stages.committee.case_mix import case_mix
+from pipeline.stages.committee.disagreement import disagreement
 from pipeline.stages.committee.frontier import held_out_frontier
 from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.stages.committee.variation import variation
 from pipeline.stages.committee.withheld import results_without, withheld_phrases
 from pipeline.stages.observe import observe, tallied
+from pipeline.stages.pair import pair
 from pipeline.stages.results import Scale, group_results, tally_of
 from pipeline.stages.shrinkage import shrunk_table
 from pipeline.stages.small_cells import complementary, of_enough_readers
@@ -45,7 +48,7 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Evidence:
         true = rng.random() < mean - (0.6 * mean if reader == 0 else 0.0)
         rows.append(
             (f"X{number}", f"C{number}", xr, ct, f"p{number}", f"R{reader}", 3.0, patient_class,
-             "40-59", month)
+             "40-59", month, ("by someone else", "no other author named")[number % 5 == 0])
         )  # fmt: skip
         said.append((xr, "pleural effusion", phrase, "stated"))
         if true or number % 2:
@@ -59,7 +62,8 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Evidence:
     pairs = pd.DataFrame(
         rows,
         columns=["xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code",
-                 "reader_code", "interval_hours", "patient_class", "age_band", "performed_month"],
+                 "reader_code", "interval_hours", "patient_class", "age_band", "performed_month",
+                 "draft"],
     )  # fmt: skip
     return Evidence(
         months=MONTHS,
@@ -199,6 +203,90 @@ def test_count_of_a_term_that_two_readers_use_is_withheld_with_the_next_smallest
     assert min(shown.values()) >= max(
         (said["phrase"] == term).sum() for term in withheld - {"possibly"}
     )
+
+
+def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() -> None:
+    # drafted X-rays have twice the share of inpatients; CT shows .2 less, in inpatients only
+    rng = np.random.default_rng(5)
+    rows = observed(hospital(per_reader=300))
+    size = len(rows)
+    draft = rng.random(size) < 0.5
+    inpatient = rng.random(size) < np.where(draft, 0.8, 0.4)
+    means = rows["phrase"].map(dict(zip(SCALE.phrases.phrases, SCALE.phrases.means, strict=True)))
+    rate = np.clip(means - 0.2 * inpatient, 0.0, 1.0)
+    rows = rows.assign(
+        draft=np.where(draft, "by someone else", "no other author named"),
+        patient_class=np.where(inpatient, "inpatient", "emergency"),
+        label=(rng.random(size) < rate).astype(float),
+    )
+    found = case_mix(rows, scale=SCALE)
+    gaps = {row.level: row for row in found.rows}
+    for level, n in (("inpatient", inpatient.sum()), ("emergency", (~inpatient).sum())):
+        assert gaps[level].n == n
+    inside, outside = gaps["inpatient"], gaps["emergency"]
+    assert inside.gap.value - outside.gap.value == pytest.approx(-0.19, abs=0.05)
+    assert inside.adjusted.high < outside.adjusted.low
+    raw = gaps["by someone else"].gap.value - gaps["no other author named"].gap.value
+    held = gaps["by someone else"].adjusted.value - gaps["no other author named"].adjusted.value
+    assert raw < -0.04
+    assert abs(held) < abs(raw) / 2
+    assert set(found.alike) == {"Age (40-59)", "X-ray to CT (2-6 h)", "Difficulty (CT is plain)"}
+
+
+def test_kind_of_case_seen_by_four_readers_is_withheld_with_its_neighbour() -> None:
+    rows = observed(hospital(per_reader=60))
+    four = rows["reader_code"].isin(["R0", "R1", "R2", "R3"]) & (rows.index % 3 == 0)
+    rows = rows.assign(age_band=np.where(four, "80 and over", "40-59"))
+    states = {
+        row.level: row.gap.of for row in case_mix(rows, scale=SCALE).rows if row.factor == "Age"
+    }
+    assert states == {"80 and over": "readers", "40-59": "complementary"}
+
+
+def test_exact_words_spread_over_cases_as_chance_would_have_them() -> None:
+    # 60 times "likely" (.774): 46 right are .226 from CT, 14 wrong are .774 from it
+    rows = observed(hospital(per_reader=60)).head(60)
+    labels = np.repeat([1.0, 0.0], [46, 14])
+    rows = rows.assign(phrase="likely", label=labels)
+    found = disagreement(rows, scale=SCALE)
+    assert found.plain.share[[2, 7]] == pytest.approx([46 / 60, 14 / 60])
+    assert found.plain.expected[[2, 7]] == pytest.approx([0.774, 0.226], abs=1e-3)
+    assert found.plain.mean == pytest.approx((46 * 0.226 + 14 * 0.774) / 60, abs=1e-3)
+    assert isinstance(found.hedged, SuppressedCell)
+    hard = disagreement(rows.assign(label=0.6), scale=SCALE)
+    assert isinstance(hard.plain, SuppressedCell)
+    assert hard.hedged.mean == pytest.approx(0.174, abs=1e-3)
+    assert hard.entropy.mean < 0  # .774 is the more decided of the two
+
+
+def test_draft_is_named_by_the_export_or_by_a_preliminary_version() -> None:
+    day = pd.Timestamp("2026-03-01")
+    rows = []
+    for study, modality, hour, status, reader, drafted in (
+        ("A", "XR", 1, "final", "R1", True),
+        ("B", "XR", 1, "prelim", "R9", False),
+        ("B", "XR", 1, "final", "R1", False),
+        ("C", "XR", 1, "prelim", "R1", False),
+        ("C", "XR", 1, "final", "R1", False),
+        *((f"{s}ct", "CT", 5, "final", "R2", False) for s in "ABC"),
+    ):
+        rows.append(
+            {
+                "study_code": study, "patient_code": study[0], "reader_code": reader,
+                "exam_key": f"{study}.{status}", "modality": modality,
+                "performed_at": day + pd.Timedelta(hours=hour),
+                "signed_at": day + pd.Timedelta(hours=hour + (status == "final")),
+                "performed_month": "2026-03", "status": status, "is_chest": True,
+                "is_adult": True, "age_band": "40-59", "patient_class": "inpatient",
+                "drafted": drafted,
+            }
+        )  # fmt: skip
+    pairs = pair(pd.DataFrame(rows)).pairs
+    assert dict(zip(pairs["xr_study_code"], pairs["draft"], strict=True)) == {
+        "A": "by someone else",
+        "B": "by someone else",
+        "C": "no other author named",
+    }
 
 
 def used_terms(evidence: Evidence) -> ScaleUse | None:

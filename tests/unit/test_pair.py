@@ -35,6 +35,7 @@ def exam(
         "is_adult": True,
         "age_band": "40-59",
         "patient_class": "inpatient",
+        "drafted": False,
     } | {k: v for k, v in more.items() if k != "version"}
 
 

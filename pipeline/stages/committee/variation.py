@@ -1,14 +1,13 @@
 """How readers differ: gaps raw, shrunk and adjusted for case mix, the funnel, the signals.
 
-Case mix: finding, age band, patient class and the interval between X-ray and CT. Difficulty of a
-case is not recorded in reports and not adjusted for.
+Case mix: finding, age band, patient class, the interval between X-ray and CT, difficulty, and
+whether someone else drafted the report (`case_mix`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -23,15 +22,13 @@ from calibration.several_readers import control_false_discoveries, funnel
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.stages import content
+from pipeline.stages.committee.case_mix import MIX, mix_columns
 from pipeline.stages.results import Scale, tally_of
 from pipeline.stages.small_cells import complementary
 from reports.content import Funnel, ReaderRow, SuppressedCell
 from reports.funnels import funnel_content
 
 __all__ = ["Variation", "variation"]
-
-_INTERVALS: Final = (-np.inf, 0.0, 2.0, 6.0, 12.0, 24.0, np.inf)
-_MIX: Final = ["pathology", "age_band", "patient_class", "interval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +100,14 @@ def _adjusted(
 ) -> Gaps | None:
     """Adjust for case mix; None where the model cannot be fitted (all labels equal)."""
     seen = observations[observations["reader_code"].isin(list(codes))]
-    mix = seen.assign(
-        interval=pd.cut(seen["interval_hours"], list(_INTERVALS)).astype(str),
-        mass=seen["label"] * seen["weight"],
-    )
-    summed = mix.groupby(["reader_code", "phrase", *_MIX], sort=True, observed=True)
+    summed = mix_columns(seen).groupby(["reader_code", "phrase", *MIX], sort=True, observed=True)
     rows = summed[["weight", "mass"]].sum().reset_index()
     means = dict(zip(phrases.phrases, phrases.means, strict=True))
     try:
         return adjusted_gaps(
             np.searchsorted(codes, rows["reader_code"].tolist()),
             stated=rows["phrase"].map(means).to_numpy(np.float64),
-            design=indicators(rows[_MIX]),
+            design=indicators(rows[list(MIX)]),
             n=rows["weight"].to_numpy(np.float64),
             mass=rows["mass"].to_numpy(np.float64),
             n_readers=len(codes),
