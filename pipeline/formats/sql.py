@@ -45,20 +45,22 @@ def read(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
     Raises
     ------
     ConfigurationError
-        If the address or its driver is unusable.
+        If the address or its driver is unusable, or the database cannot be reached.
     InputError
-        If the query fails or lacks a needed column.
+        If the query fails, at once or after some rows, or lacks a needed column.
     """
     engine = _engine(source)
     try:
-        with engine.connect().execution_options(
-            stream_results=True, max_row_buffer=500
-        ) as database:
+        with _connected(engine) as database:
             rows = database.execute(sqlalchemy.text(options.query))
             names = _names(list(rows.keys()), options)
             yield from batches("query", _rows(rows, names), size=options.batch_rows)
     except SQLAlchemyError as error:
-        msg = f"input.query: refused by the database ({type(error).__name__}). Try it in a client."
+        msg = (
+            f"input.query: refused by the database ({type(error).__name__}). Run it in the "
+            "database's own client, which shows the reason; it is not repeated here because it "
+            "may quote a row."
+        )
         raise InputError(msg) from None
     finally:
         engine.dispose()
@@ -74,6 +76,19 @@ def _engine(source: str) -> sqlalchemy.Engine:
             "installed."
         )
         raise ConfigurationError(msg) from None
+
+
+def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
+    """Connect, with a cursor that keeps the rows on the server until they are asked for."""
+    try:
+        connection = engine.connect()
+    except SQLAlchemyError as error:
+        msg = (
+            f"The database that RADCAL_SQL_URL names cannot be reached ({type(error).__name__}). "
+            "Check that it runs, and the address's host, port, name, user and password."
+        )
+        raise ConfigurationError(msg) from None
+    return connection.execution_options(stream_results=True, max_row_buffer=500)
 
 
 def _names(columns: list[str], options: SqlOptions) -> dict[str, str]:

@@ -6,7 +6,9 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,11 +58,17 @@ def check(address: str) -> None:
     assert exams["source_row"].tolist() == [1, 2, 3]
 
 
+def _program(name: str) -> str:
+    """Find a program of the server, which Debian keeps off the path."""
+    beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    return shutil.which(name) or next(map(str, reversed(beside)), "")
+
+
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
-    binary = shutil.which("postgres")
     root = os.geteuid() == 0
-    if binary is None or shutil.which("initdb") is None or (root and not shutil.which("runuser")):
+    tools = {name: _program(name) for name in ("initdb", "pg_ctl", "postgres")}
+    if not all(tools.values()) or (root and not shutil.which("runuser")):
         pytest.skip("no PostgreSQL on this machine")
     prefix = ["runuser", "-u", "postgres", "--"] if root else []
     if root and subprocess.run(["id", "postgres"], capture_output=True, check=False).returncode:
@@ -72,10 +80,21 @@ def postgres() -> Iterator[str]:
         folder = Path(name)
         folder.chmod(0o777)
         data = str(folder / "data")
-        create = ["initdb", "-D", data, "-A", "trust", "-U", "tester", "-E", "UTF8", "--locale=C"]
+        create = [
+            tools["initdb"],
+            "-D",
+            data,
+            "-A",
+            "trust",
+            "-U",
+            "tester",
+            "-E",
+            "UTF8",
+            "--locale=C",
+        ]
         subprocess.run([*prefix, *create], check=True, capture_output=True)
         server = [
-            "pg_ctl",
+            tools["pg_ctl"],
             "-D",
             data,
             "-w",
@@ -89,7 +108,7 @@ def postgres() -> Iterator[str]:
             yield f"postgresql+psycopg://tester@127.0.0.1:{port}/postgres"
         finally:
             subprocess.run(
-                [*prefix, "pg_ctl", "-D", data, "-m", "immediate", "stop"],
+                [*prefix, tools["pg_ctl"], "-D", data, "-m", "immediate", "stop"],
                 check=False,
                 stdout=subprocess.DEVNULL,
             )
@@ -123,3 +142,71 @@ def test_a_bad_address_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="dialect") as caught:
         list(read("nonsense://user:hunter2@x", SqlOptions(query="SELECT 1")))
     assert "hunter2" not in str(caught.value)
+
+
+TYPES = """
+SELECT 'A1' AS accession, 7::numeric AS patient_id, NULL AS reader_id, 'XR' AS modality,
+       TIMESTAMPTZ '2026-03-01 10:00:00+02' AS performed_at, DATE '2026-03-01' AS signed_at,
+       'Gr\u00f6\u00dfe'::bytea AS text, 71::smallint AS patient_age_years
+"""
+
+
+@pytest.mark.slow
+def test_every_type_of_a_database_becomes_text(postgres: str) -> None:
+    (batch,) = read(postgres, SqlOptions(query=TYPES))
+    (exam,) = batch.exams.to_dict("records")
+    assert (exam["patient_id"], exam["reader_id"], exam["patient_age_years"]) == ("7", "", "71")
+    assert (exam["signed_at"], exam["text"]) == ("2026-03-01", "Größe")
+    assert pd.Timestamp(exam["performed_at"]) == pd.Timestamp("2026-03-01T08:00:00Z")
+
+
+@pytest.mark.slow
+def test_an_error_after_some_rows_quotes_no_row(postgres: str) -> None:
+    query = TYPES.replace("71::smallint", "(CASE WHEN n < 900 THEN '1' ELSE 'Quorl' END)::int")
+    failing = SqlOptions(query=f"{query} FROM generate_series(1, 2000) AS n", batch_rows=100)
+    with pytest.raises(InputError, match="refused by the database") as caught:
+        list(read(postgres, failing))
+    assert "Quorl" not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.slow
+def test_a_database_out_of_reach_is_said_without_its_password(postgres: str) -> None:
+    wrong = postgres.replace("tester@", "tester:hunter2@").replace("/postgres", "/nowhere")
+    with pytest.raises(ConfigurationError, match="cannot be reached") as caught:
+        list(read(wrong, SqlOptions(query="SELECT 1")))
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
+
+
+PEAK = """
+import resource, sys
+from pipeline.formats.sql import SqlOptions, read
+list(read(sys.argv[1], SqlOptions(query="SELECT * FROM reports LIMIT 1", batch_rows=1)))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+rows = sum(len(b.exams) for b in read(sys.argv[1], SqlOptions(query=sys.argv[2], batch_rows=500)))
+print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_rows(postgres: str) -> None:
+    fill(postgres)
+    engine = sqlalchemy.create_engine(postgres)
+    with engine.begin() as database:
+        database.execute(sqlalchemy.text(
+            "ALTER TABLE reports RENAME COLUMN body TO text; "
+            "ALTER TABLE reports RENAME COLUMN acc TO accession; "
+            "ALTER TABLE reports RENAME COLUMN mrn TO patient_id; "
+            "ALTER TABLE reports RENAME COLUMN reader TO reader_id; "
+            "ALTER TABLE reports RENAME COLUMN performed TO performed_at; "
+            "ALTER TABLE reports RENAME COLUMN signed TO signed_at"
+        ))  # fmt: skip
+    engine.dispose()
+    query = (
+        "SELECT accession, patient_id, reader_id, modality, performed_at, signed_at, "
+        "repeat('No effusion. ', 800) AS text FROM reports, generate_series(1, 10000)"
+    )
+    command = [sys.executable, "-c", PEAK, postgres, query]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    rows, grown_mb = map(int, done.stdout.split())
+    assert rows == 30_000
+    assert grown_mb < 100  # the query gives 300 MB of text
