@@ -29,6 +29,7 @@ __all__ = ["AuditLog", "LogState", "verify"]
 
 _START: Final = "0" * 64
 _MAX_VALUE: Final = 400
+_TAIL: Final = 2**16
 
 Scalar = str | int | float | bool | None
 
@@ -65,19 +66,37 @@ class AuditLog:
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._locked() as handle:
             number, last = _head(self.path)
-            body = {
-                "number": number + 1,
-                "at": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
-                "actor": _actor(),
-                "event": event,
-                "details": {name: _cut(value) for name, value in sorted(details.items())},
-                "before": last,
-            }
-            line = json.dumps(body, sort_keys=True, separators=(",", ":"))
-            handle.write(line.encode() + b"\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-            _write_head(self.path, number + 1, _hash(line))
+            unsealed = _unsealed(self.path, number, last)
+            if unsealed:
+                number, last = number + 1, unsealed
+                _write_head(self.path, number, last)
+                number, last = self._write(
+                    handle, number, last, "head restored", {"sealed_entry": number}
+                )
+            self._write(handle, number, last, event, details)
+
+    def _write(
+        self,
+        handle: BinaryIO,
+        number: int,
+        last: str,
+        event: str,
+        details: Mapping[str, Scalar | Mapping[str, Scalar]],
+    ) -> tuple[int, str]:
+        body = {
+            "number": number + 1,
+            "at": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
+            "actor": _actor(),
+            "event": event,
+            "details": {name: _cut(value) for name, value in sorted(details.items())},
+            "before": last,
+        }
+        line = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        handle.write(line.encode() + b"\n")
+        handle.flush()
+        os.fsync(handle.fileno())
+        _write_head(self.path, number + 1, _hash(line))
+        return number + 1, _hash(line)
 
     def entries(self) -> Iterator[Mapping[str, object]]:
         """Read the events in order."""
@@ -126,6 +145,19 @@ def _faults(line: bytes, number: int, last: str) -> Iterator[str]:
         yield f"line {number}: numbered {found}"
     if before != last:
         yield f"line {number}: does not follow the line before it"
+
+
+def _unsealed(path: Path, number: int, last: str) -> str:
+    """Give the hash of a last line that follows the head, whose writer was killed; else ''.
+
+    The next entry says that it was there: until then `verify` reports it.
+    """
+    with path.open("rb") as handle:
+        handle.seek(max(0, path.stat().st_size - _TAIL))
+        line = handle.read().split(b"\n")[-2:-1]
+    if not line or next(_faults(line[0], number + 1, last), None):
+        return ""
+    return hashlib.sha256(line[0]).hexdigest()
 
 
 def _head(path: Path) -> tuple[int, str]:

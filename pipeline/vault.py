@@ -9,18 +9,21 @@ moved to another domain or code does not open.
 
     key (>= 32 bytes, environment or file) --HKDF--> check · encryption · one lookup key per domain
 
-The file is SQLite, 0600, and may be opened read-only by any number of processes at once.
+The file is SQLite, 0600, and may be opened read-only by any number of processes at once. A process
+killed while it writes leaves the vault as it was before; `copy_to` makes a copy at any time.
 """
 
 from __future__ import annotations
 
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
+from pipeline.files import replacing
 from pipeline.vault_codes import (
     DOMAINS,
     Domain,
@@ -66,19 +69,27 @@ class Vault:
             If a vault is there already, or the key is missing, short or a default.
         """
         chosen = Key.of(key)
-        if path.exists():
-            msg = f"{path.name}: a vault is here already; open it, or choose another folder."
-            raise ConfigurationError(msg)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path.touch(mode=0o600, exist_ok=False)
-        connection = sqlite3.connect(path, timeout=30)
-        connection.executescript(_SCHEMA)
-        vault = cls(connection, chosen, read_only=False)
-        with connection:
-            sealed = vault._box.seal(b"radcal vault", "check")
-            connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
-            connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
-        return vault
+        # Made whole under another name: a kill leaves no half vault, and of two processes that
+        # make one at once the second finds the first's.
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".vault-") as folder:
+            new = Path(folder) / path.name
+            new.touch(mode=0o600)
+            connection = sqlite3.connect(new)
+            connection.executescript(_SCHEMA)
+            sealed = Box(chosen).seal(b"radcal vault", "check")
+            with connection:
+                connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
+                connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
+            connection.close()
+            try:
+                path.hardlink_to(new)
+            except FileExistsError:
+                msg = f"{path.name}: a vault is here already; open it, or choose another folder."
+                raise ConfigurationError(msg) from None
+            except OSError:  # a file system without links
+                new.rename(path)
+        return cls.open(path, chosen)
 
     @classmethod
     def open(cls, path: Path, key: Key | str | None = None, *, read_only: bool = False) -> Vault:
@@ -93,8 +104,13 @@ class Vault:
         if not path.is_file():
             msg = f"{path}: no vault here. A first run makes one."
             raise ConfigurationError(msg)
+        # A writer that was killed left its journal: only who may write can take it back.
+        if read_only and path.with_name(f"{path.name}-journal").exists():
+            cls.open(path, chosen).close()
         mode = "ro" if read_only else "rw"
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=30)
+        if not read_only:
+            connection.execute("PRAGMA secure_delete = ON")
         vault = cls(connection, chosen, read_only=read_only)
         vault._check_key(path)
         return vault
@@ -102,7 +118,13 @@ class Vault:
     @classmethod
     def ensure(cls, path: Path, key: Key | str | None = None) -> Vault:
         """Open the vault, or make it if there is none."""
-        return cls.open(path, key) if path.exists() else cls.create(path, key)
+        if not path.exists():
+            try:
+                return cls.create(path, key)
+            except ConfigurationError:
+                if not path.exists():
+                    raise  # else another process made it meanwhile
+        return cls.open(path, key)
 
     def codes(self, domain: Domain, identifiers: Sequence[str]) -> list[str]:
         """Give each identifier's code, making those that are new; '' stays ''.
@@ -176,6 +198,22 @@ class Vault:
                     shift = self._shift_lookup(normalised(each))
                     self._db.execute("DELETE FROM shifts WHERE lookup = ?", (shift,))
         return gone
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole vault as it is now, while others may be writing to it.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is a file already.
+        """
+        if path.exists():
+            msg = f"{path}: there is a file already; it was left as it is. Name another."
+            raise ConfigurationError(msg)
+        with replacing(path) as partial:
+            target = sqlite3.connect(partial)
+            self._db.backup(target)
+            target.close()
 
     def close(self) -> None:
         """Close the file."""

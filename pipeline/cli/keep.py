@@ -1,4 +1,4 @@
-"""Keeping what is kept safe: `radcal reidentify`, `radcal purge`, `radcal audit log verify`."""
+"""Keeping what is kept safe: `reidentify`, `purge`, `rotate`, `backup`, `audit log verify`."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
     app.command("reidentify")(reidentify)
     app.command("purge")(purge)
     app.command("rotate")(rotate)
+    app.command("backup")(backup)
     audit.add_typer(log, name="log")
     log.command("verify")(verify_log)
 
@@ -101,6 +102,23 @@ def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
         epoch = vault.rotate_readers()
         AuditLog(store.root / "audit.jsonl").append("rotate readers", epoch=epoch)
     emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
+
+
+def backup(
+    config: ConfigArgument,
+    to: Annotated[Path, typer.Option("--to", help="A new file; keep it apart from the key.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
+    from pipeline.audit_log import AuditLog
+    from pipeline.vault import Vault
+
+    root = _workspace(config)
+    with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
+        vault.copy_to(to)
+    AuditLog(root / "audit.jsonl").append("vault copied")
+    emit({"copy": str(to)}, as_json=as_json, quiet=False)
 
 
 def verify_log(

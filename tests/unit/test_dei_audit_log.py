@@ -79,3 +79,17 @@ def test_a_long_value_is_cut(tmp_path: Path) -> None:
 def test_no_log_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no audit log"):
         verify(tmp_path / "none.jsonl")
+
+
+def test_an_entry_whose_writer_was_killed_before_the_head_is_told_and_the_chain_goes_on(
+    log: Path,
+) -> None:
+    head = log.with_name(log.name + ".head")
+    before = head.read_text(encoding="ascii")
+    AuditLog(log).append("interrupted")
+    head.write_text(before, encoding="ascii")
+    assert not verify(log).is_intact
+    AuditLog(log).append("later")
+    assert verify(log).is_intact
+    events = [entry["event"] for entry in AuditLog(log).entries()]
+    assert events[-3:] == ["interrupted", "head restored", "later"]

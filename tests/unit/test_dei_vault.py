@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -178,6 +180,70 @@ def test_a_code_tells_its_domain() -> None:
 def _read(path: str, key: str, queue: multiprocessing.Queue[list[str]]) -> None:
     with Vault.open(Path(path), key, read_only=True) as vault:
         queue.put(vault.codes("patient", ["1", "2"]))
+
+
+def _write(path: str, key: str, queue: multiprocessing.Queue[list[str]]) -> None:
+    with Vault.ensure(Path(path), key) as vault:
+        queue.put([vault.codes("patient", [str(n)])[0] for n in range(40)])
+
+
+def test_processes_that_make_and_write_one_vault_at_once_agree(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    arguments = (str(tmp_path / "new.sqlite"), KEY, queue)
+    workers = [context.Process(target=_write, args=arguments) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    first, second = [queue.get(timeout=60) for _ in workers]
+    for worker in workers:
+        worker.join()
+    queue.close()
+    queue.join_thread()
+    assert first == second
+    assert len(set(first)) == 40
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.vault import Vault
+vault = Vault.open(Path(sys.argv[1]), sys.argv[2])
+vault._db.execute("PRAGMA cache_size = 1")  # so that rows reach the file before the end
+vault._db.execute("BEGIN")
+rows = (("patient", 0, os.urandom(32), f"P-{n}", os.urandom(200)) for n in range(5000))
+vault._db.executemany("INSERT INTO codes VALUES (?, ?, ?, ?, ?)", rows)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_writer_killed_in_the_middle_leaves_the_vault_as_it_was(
+    vault: Vault, tmp_path: Path
+) -> None:
+    codes = vault.codes("patient", ["1", "2"])
+    vault.close()
+    path = tmp_path / "vault.sqlite"
+    subprocess.run([sys.executable, "-c", KILLED, str(path), KEY], check=False)
+    assert path.with_name("vault.sqlite-journal").stat().st_size > 0
+    with Vault.open(path, KEY, read_only=True) as again:
+        assert again.codes("patient", ["1", "2"]) == codes
+        assert again.identifier_for("patient", codes[0]) == "1"
+        (rows,) = again._db.execute("SELECT count(*) FROM codes").fetchone()
+    assert rows == 2
+
+
+def test_a_copy_made_while_another_writes_is_whole(vault: Vault, tmp_path: Path) -> None:
+    codes = vault.codes("patient", ["1", "2"])
+    with Vault.open(tmp_path / "vault.sqlite", KEY) as writer:
+        writer._db.execute("BEGIN")
+        writer._db.execute("DELETE FROM codes")
+        vault.copy_to(tmp_path / "copy.sqlite")
+        writer._db.rollback()
+    assert (tmp_path / "copy.sqlite").stat().st_mode & 0o777 == 0o600
+    with Vault.open(tmp_path / "copy.sqlite", KEY, read_only=True) as copy:
+        assert copy.codes("patient", ["1", "2"]) == codes
+    with pytest.raises(ConfigurationError, match="there is a file already"):
+        vault.copy_to(tmp_path / "copy.sqlite")
 
 
 def test_processes_read_at_once(vault: Vault, tmp_path: Path) -> None:
