@@ -19,9 +19,10 @@ __all__ = ["Section", "SectionReader"]
 
 FINDINGS: Final = "findings"
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
-_PARAGRAPH: Final = re.compile(r"\S[^\n]*\n[ \t\r]*\n")
-_LINE: Final = re.compile(r"\S[^\n]*\n")
-_STATEMENT: Final = re.compile(r"\S.*?[.!?](?=\s)", re.DOTALL)
+_WORD: Final = re.compile(r"\S")
+_NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
+"""A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
+bound and fail: a megabyte of spaces would cost its square."""
 _CLOSING_LIST: Final = re.compile(
     r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•·]\s*(?=[A-Z0-9])"
 )
@@ -57,10 +58,10 @@ class SectionReader:
         alternatives = "|".join(re.escape(name).replace(r"\ ", r"[ \t]+") for name in names)
         self._header = re.compile(
             r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
-            r"|(?<=[.;:!?\"”)\]])\s*|\s{2,}|(?<=XXXX)\s)"
+            r"|(?<=[.;:!?\"”)\]])\s?|(?<=\s\s)|(?<=XXXX)\s)"
             rf"(?P<name>{alternatives})"
-            r"(?P<after>[ \t*]*(?:\([^()\n]{0,40}\)[ \t]*)?"
-            r"(?P<mark>:|\s[-–]\s|[ \t*\r]*(?:\n|$)))",
+            r"(?P<after>[ \t*]{0,20}(?:\([^()\n]{0,40}\)[ \t]{0,20})?"
+            r"(?P<mark>:|\s[-–]\s|[ \t*\r]{0,200}(?:\n|$)))",
             re.IGNORECASE,
         )
 
@@ -119,8 +120,10 @@ _CLOSING: Final = frozenset({"signature", "recommendation"})
 
 def _end_of_note(text: str, start: int, end: int) -> int:
     """Where an indication, history or comparison without a later header stops."""
-    for stop in (_PARAGRAPH, _LINE, _STATEMENT):
-        match = stop.search(text, start, end)
+    word = _WORD.search(text, start, end)
+    first = end if word is None else word.end()
+    for stop in _NOTE_ENDS:
+        match = stop.search(text, first, end)
         if match is not None:
             return match.end()
     return end

@@ -134,7 +134,7 @@ class MentionFinder:
                 continue
             ahead = items[at - 1] if at else None
             if ahead is not None and _qualifies(ahead, item):
-                found += [Mention(n, at, ahead.first, item.last) for n in item.lexeme.splits]
+                found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
             for j in range(at + 1, len(items)):
                 other = items[j]
@@ -148,10 +148,16 @@ class MentionFinder:
                 break
         return found
 
+    def _led(self, name: str, at: int, ahead: Item, item: Item, tokens: Sequence[Token]) -> Mention:
+        """Give the mention of a property in front: "not enlarged hilar nodes"."""
+        if tokens[ahead.first].word in self._limiting:
+            return Mention(name, at, ahead.first, item.last, "absent", ahead.first, ahead.last)
+        return Mention(name, at, ahead.first, item.last)
+
     def _spread(
         self, name: str, at: int, item: Item, other: Item, tokens: Sequence[Token]
     ) -> Mention:
-        for position in range(item.last, other.first):
+        for position in range(item.last, other.last):
             if tokens[position].word in self._limiting:
                 return Mention(name, at, item.first, other.last, "absent", position, other.last)
         return Mention(name, at, item.first, other.last)

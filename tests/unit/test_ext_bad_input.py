@@ -64,3 +64,37 @@ def test_a_megabyte_without_a_space_is_read() -> None:
 
 def test_a_fault_in_one_text_is_a_reason_and_not_an_exception() -> None:
     assert read("No effusion \ud800") == Failed("engine error")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<div>" * 50_000 + "No effusion.",
+        "FINDINGS" + " " * 250_000 + "\nNo effusion.",
+        "No effusion." + "\n \t" * 80_000,
+        "HISTORY: " + "a " * 120_000 + "\nNo effusion.",
+        "No effusion.\nHISTORY: " + "a " * 120_000,
+        "&nbsp;" * 40_000 + "No effusion.",
+    ],
+    ids=["tags", "spaces after a header", "blank lines", "long note", "endless note", "entities"],
+)
+def test_a_run_of_nothing_costs_its_length_and_not_its_square(text: str) -> None:
+    """Squared, each of these takes minutes; the suite would not end."""
+    outcome = read(text)
+    assert isinstance(outcome, Extracted)
+    assert [(f.pathology, f.phrase) for f in outcome.findings] == [("pleural effusion", "absent")]
+
+
+def test_line_ends_of_three_kinds_part_the_sections() -> None:
+    outcome = read("FINDINGS:\r\nNo effusion.\r\rIMPRESSION:\n\rLung mass.\r")
+    assert isinstance(outcome, Extracted)
+    assert [(f.section, f.pathology) for f in outcome.findings] == [
+        ("findings", "pleural effusion"),
+        ("impression", "lung mass"),
+    ]
+
+
+def test_a_mark_that_turns_the_writing_direction_hides_nothing() -> None:
+    outcome = read("\u202eNo effusion\u202c. \u200fSmall mass.")
+    assert isinstance(outcome, Extracted)
+    assert len(outcome.findings) == 2
