@@ -36,6 +36,9 @@ bench: install
 lock:
 	uv pip compile pyproject.toml --extra dask --extra s3 --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -o requirements.lock
+	uv pip compile pyproject.toml --extra dask --extra s3 --universal --python-version 3.11 \
+		--constraint requirements.lock --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate -o deploy/runtime.lock
 
 clean:
 	rm -rf $(VENV) demo build dist

@@ -8,9 +8,11 @@ shard to another one, and a shard is written whole or not at all. Stages that ar
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
@@ -63,6 +65,7 @@ def _dask(settings: Execution) -> Runner:
         msg = 'execution.runner is "dask", which is not installed: pip install radcal[dask].'
         raise ConfigurationError(msg) from None
     if settings.dask_address:
+        _check_reach(settings.dask_address)
         runner = DaskTaskRunner(address=settings.dask_address)
     else:
         cluster = {
@@ -81,3 +84,15 @@ def _dask(settings: Execution) -> Runner:
         )
         raise ConfigurationError(msg) from None
     return runner
+
+
+def _check_reach(scheduler: str) -> None:
+    """Refuse to send work to other machines whose Prefect server only this machine can reach."""
+    here = {"127.0.0.1", "localhost", "::1"}
+    server = urlsplit(os.environ.get("PREFECT_API_URL", "")).hostname
+    if urlsplit(scheduler).hostname not in here and server in {None, *here}:
+        msg = (
+            f"execution.dask_address: workers at {scheduler} cannot reach a Prefect server on this "
+            "machine's loopback. Start one they can reach, and set PREFECT_API_URL."
+        )
+        raise ConfigurationError(msg)

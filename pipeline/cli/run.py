@@ -52,6 +52,9 @@ def run(
     period: Annotated[
         str | None, typer.Option(help="Last month of the issue, as 2026-09; default the newest.")
     ] = None,
+    no_pages: Annotated[
+        bool, typer.Option("--no-pages", help="Stop after the gates: a night between two issues.")
+    ] = False,
     log_format: Annotated[
         LogFormat, typer.Option(help="Progress on standard error: text, or json (a line an event).")
     ] = "text",
@@ -61,7 +64,7 @@ def run(
 ) -> None:
     """Take report exports to delivered pages."""
     told = quiet or (as_json and log_format == "text")
-    summary = _whole_job(config, period, quiet=told, log_format=log_format)
+    summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
     emit(summary, as_json=as_json, quiet=quiet)
     if summary["quarantined"] or summary["withheld"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -108,7 +111,12 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
 
 
 def _whole_job(
-    config: Path, period: str | None, *, quiet: bool, log_format: LogFormat = "text"
+    config: Path,
+    period: str | None,
+    *,
+    quiet: bool,
+    pages: bool = True,
+    log_format: LogFormat = "text",
 ) -> dict[str, Any]:
     from pipeline.config import load
     from pipeline.logs import on_terminal
@@ -123,10 +131,11 @@ def _whole_job(
         trim(home)
     on_terminal(log_format, quiet=quiet)
     with temporary_server() as wait:
-        from pipeline.flows import whole_job
+        from pipeline.flows import nightly, whole_job
 
         wait()
-        return whole_job(str(config.resolve()), period)
+        path = str(config.resolve())
+        return whole_job(path, period) if pages else nightly(path)
 
 
 def _new_key(folder: Path) -> Path:

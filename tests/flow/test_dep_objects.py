@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
-import httpx
 import pandas as pd
 import pytest
 
 from pipeline.errors import ConfigurationError, DamagedShardError
 from pipeline.store import Workspace
+from tests.fixtures.loopback import free_port, wait_until_it_answers
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "who": ["x", "y", "x"]})
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -45,24 +37,13 @@ def s3() -> Iterator[str]:
     for name, value in settings.items():
         patch.setenv(name, value)
     try:
-        _until_it_answers(server, address)
+        wait_until_it_answers(server, address)
         fsspec.filesystem("s3", skip_instance_cache=True).mkdir("hospital")
         yield "s3://hospital"
     finally:
         patch.undo()
         server.terminate()
         server.wait()
-
-
-def _until_it_answers(server: subprocess.Popen[bytes], address: str) -> None:
-    while server.poll() is None:
-        try:
-            httpx.get(address, timeout=5)
-        except httpx.TransportError:
-            time.sleep(0.2)
-        else:
-            return
-    pytest.fail(f"the S3 server ended with {server.returncode}")
 
 
 def workspace(folder: Path, url: str) -> Workspace:

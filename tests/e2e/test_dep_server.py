@@ -1,0 +1,162 @@
+"""The deployments on a real Prefect server: scheduled, refused, worked on, nothing given away."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pandas as pd
+import pytest
+
+from tests.e2e.commands import radcal
+from tests.fixtures.loopback import free_port, wait_until_it_answers
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFECT = (sys.executable, "-m", "prefect", "--no-prompt")
+
+
+@dataclass(frozen=True)
+class Site:
+    """A server that knows the deployments, and the simulated hospital they work on."""
+
+    folder: Path
+    api: str
+    environment: dict[str, str]
+
+    def prefect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*PREFECT, *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def ask(self, path: str, **question: object) -> list[dict[str, Any]]:
+        answer = httpx.post(f"{self.api}/{path}", json=question, timeout=60)
+        answer.raise_for_status()
+        return list(answer.json())
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("site")
+    made = radcal("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
+    assert made.code == 0, made.err
+    (folder / "radcal.toml").write_text('[input]\npaths = ["hospital/exams.csv"]\n')
+    api = f"http://127.0.0.1:{(port := free_port())}/api"
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "PREFECT_HOME": str(folder / "prefect"),
+        "PREFECT_API_URL": api,
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        "DO_NOT_TRACK": "1",
+        "RADCAL_VAULT_KEY": "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe",
+        "RADCAL_CONFIG": str(folder / "radcal.toml"),
+        "RADCAL_TIME_ZONE": "Europe/Berlin",
+    }
+    server = subprocess.Popen(
+        [*PREFECT, "server", "start", "--host", "127.0.0.1", "--port", str(port)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until_it_answers(server, f"{api}/health")
+        setup = subprocess.run(
+            [ROOT / "deploy" / "prefect-setup.sh"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert setup.returncode == 0, setup.stdout + setup.stderr
+        yield Site(folder, api, environment)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+@pytest.fixture(scope="module")
+def worked(site: Site) -> dict[str, Any]:
+    """Ask for one monthly run and let a worker do it; gives the run as the server tells it."""
+    asked = site.prefect("deployment", "run", "radcal/monthly")
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    worker = site.prefect("worker", "start", "--pool", "radcal", "--run-once")
+    assert worker.returncode == 0, worker.stdout + worker.stderr
+    (run,) = site.ask("flow_runs/filter", flow_runs={"start_time": {"is_null_": False}})
+    return run
+
+
+def test_both_deployments_stand_with_schedules_in_the_sites_time_zone(site: Site) -> None:
+    found = {d["name"]: d for d in site.ask("deployments/filter")}
+    assert sorted(found) == ["monthly", "nightly"]
+    for deployment in found.values():
+        (schedule,) = deployment["schedules"]
+        assert schedule["schedule"]["timezone"] == "Europe/Berlin"
+        assert deployment["enforce_parameter_schema"]
+        assert deployment["parameters"] == {"config": str(site.folder / "radcal.toml")}
+        assert deployment["global_concurrency_limit"]["limit"] == 1
+    assert found["monthly"]["schedules"][0]["schedule"]["cron"] == "0 5 2 * *"
+
+
+def test_model_server_and_work_pool_have_limits(site: Site) -> None:
+    limits = {limit["tag"]: limit["concurrency_limit"] for limit in _tags(site)}
+    assert limits == {"gpu": 1}
+    (pool,) = (p for p in site.ask("work_pools/filter") if p["name"] == "radcal")
+    assert pool["concurrency_limit"] == 1
+
+
+def _tags(site: Site) -> list[dict[str, Any]]:
+    return site.ask("concurrency_limits/filter")
+
+
+@pytest.mark.parametrize("parameter", ['config="Roe, Jane"', 'period="last month"', 'text="x"'])
+def test_parameter_that_is_no_path_or_month_is_refused(site: Site, parameter: str) -> None:
+    refused = site.prefect("deployment", "run", "radcal/monthly", "--param", parameter)
+    assert refused.returncode != 0
+    assert not [r for r in site.ask("flow_runs/filter") if "Roe" in str(r["parameters"])]
+
+
+def test_worker_takes_the_run_to_delivered_pages(site: Site, worked: dict[str, Any]) -> None:
+    assert worked["state"]["type"] == "COMPLETED"
+    pages = sorted(p.name for p in (site.folder / "workspace" / "delivery").glob("*/*/*.pdf"))
+    assert pages == ["feedback.pdf"] * 5 + ["review.pdf"]
+    for page in (site.folder / "workspace" / "delivery").glob("*/*/*.pdf"):
+        assert page.stat().st_mode & 0o777 == 0o600
+
+
+def test_run_leaves_its_tables_links_and_events_on_the_server(
+    site: Site, worked: dict[str, Any]
+) -> None:
+    artifacts = {a["key"]: a for a in site.ask("artifacts/latest/filter")}
+    assert set(artifacts) >= {"radcal-stages", "radcal-gates", "radcal-pages"}
+    assert '"ingest"' in artifacts["radcal-stages"]["data"]
+    assert "FAILED" not in artifacts["radcal-gates"]["data"]
+    assert "/delivery/" in artifacts["radcal-pages"]["data"]
+    with sqlite3.connect(site.folder / "prefect" / "prefect.db") as database:
+        events = {row[0] for row in database.execute("SELECT event FROM events")}
+    assert {"radcal.gates.passed", "radcal.pages.delivered"} <= events
+
+
+def test_server_holds_no_identifier_and_no_text(site: Site, worked: dict[str, Any]) -> None:
+    exams = pd.read_csv(site.folder / "hospital" / "exams.csv", dtype="str").fillna("")
+    with sqlite3.connect(site.folder / "prefect" / "prefect.db") as database:
+        kept = "\n".join(database.iterdump())
+    assert worked["id"] in kept
+    for column in ("accession", "patient_id", "patient_name", "reader_name", "text"):
+        for value in set(exams[column]) - {""}:
+            shown = value if column != "text" else value.strip().splitlines()[-1].strip()
+            assert len(shown) < 5 or shown not in kept, f"a value of {column} is in the database"

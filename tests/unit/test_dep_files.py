@@ -1,0 +1,160 @@
+"""The files of deploy/, read as the programs they are for would read them."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prefect.events.schemas.automations import AutomationCore
+from prefect.flows import load_flow_from_entrypoint
+from prefect.utilities.callables import parameter_schema
+
+from pipeline import config
+from pipeline.provenance import version
+
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+PREFECT = yaml.safe_load((DEPLOY / "prefect.yaml").read_text())
+COMPOSE = yaml.safe_load((DEPLOY / "container" / "compose.yaml").read_text())
+
+
+def manifests() -> Iterator[dict[str, Any]]:
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml")):
+        yield from yaml.safe_load_all(path.read_text())
+
+
+def pods() -> Iterator[tuple[str, dict[str, Any]]]:
+    for manifest in manifests():
+        spec = manifest.get("spec", {})
+        spec = spec.get("jobTemplate", {}).get("spec", spec)
+        if "template" in spec:
+            yield manifest["metadata"]["name"], spec["template"]["spec"]
+
+
+@pytest.mark.parametrize("deployment", PREFECT["deployments"], ids=lambda d: d["name"])
+def test_deployment_names_a_flow_and_gives_only_its_parameters(deployment: dict[str, Any]) -> None:
+    flow = load_flow_from_entrypoint(deployment["entrypoint"])
+    known = parameter_schema(flow.fn).properties
+    assert set(deployment["parameters"]) == {"config"} <= set(known)
+    assert deployment["enforce_parameter_schema"] is True
+    assert deployment["concurrency_limit"]["limit"] == 1
+
+
+def test_flows_take_paths_and_months_and_nothing_else() -> None:
+    from pipeline.flows import nightly, whole_job
+
+    properties = parameter_schema(whole_job.fn).properties
+    assert set(properties) == {"config", "period"}
+    assert re.search(properties["config"]["pattern"], "/etc/radcal/radcal.toml")
+    assert not re.search(properties["config"]["pattern"], "Impression: likely pneumonia.")
+    month = properties["period"]["anyOf"][0]["pattern"]
+    assert re.search(month, "2026-09")
+    assert not re.search(month, "2026-13")
+    assert set(parameter_schema(nightly.fn).properties) == {"config"}
+
+
+def test_automations_are_what_prefect_takes_and_expect_events_that_are_emitted() -> None:
+    found = yaml.safe_load((DEPLOY / "automations.yaml").read_text())["automations"]
+    expected = {
+        event
+        for a in found
+        for event in AutomationCore.model_validate(a).trigger.model_dump()["expect"]
+    }
+    source = (DEPLOY.parent / "pipeline" / "notices.py").read_text()
+    assert {e for e in expected if e.startswith("radcal")} == {"radcal.gates.failed"}
+    assert '"radcal.gates.failed"' in source
+
+
+@pytest.mark.parametrize("name", COMPOSE["services"])
+def test_container_is_confined(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert not service["user"].startswith("0")
+    assert "ports" not in service
+    assert service["networks"] == ["inside"]
+    assert COMPOSE["networks"]["inside"]["internal"] is True
+    assert not [k for k in service.get("environment", {}) if re.search("PASSWORD$|KEY$|TOKEN$", k)]
+
+
+@pytest.mark.parametrize("pod", [pytest.param(pod, id=name) for name, pod in pods()])
+def test_pod_keeps_to_the_restricted_standard(pod: dict[str, Any]) -> None:
+    assert pod["automountServiceAccountToken"] is False
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in pod["containers"] + pod.get("initContainers", []):
+        context = container["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert {"cpu", "memory"} <= set(container["resources"]["limits"])
+
+
+def test_cluster_denies_all_traffic_that_is_not_named() -> None:
+    policies = {
+        m["metadata"]["name"]: m["spec"] for m in manifests() if m["kind"] == "NetworkPolicy"
+    }
+    assert policies["deny-all"] == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+    for name, spec in policies.items():
+        for rule in spec.get("egress", []) + spec.get("ingress", []):
+            assert rule["ports"], f"{name} allows every port"
+            assert rule.get("to") or rule.get("from"), f"{name} allows everyone"
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("Containerfile*")), ids=lambda p: p.name)
+def test_image_is_pinned_and_does_not_run_as_root(path: Path) -> None:
+    text = path.read_text()
+    for default in re.findall(r"^ARG \w+=(\S+)", text, re.MULTILINE):
+        assert re.search(r"\d+\.\d+\.\d+", default)
+    assert re.findall(r"^USER (\S+)", text, re.MULTILINE)[-1] == "10001:10001"
+    assert "--require-hashes" in text
+    assert "HEALTHCHECK" in text
+
+
+def test_images_and_bundle_install_what_the_tests_ran_with() -> None:
+    def pins(path: Path) -> dict[str, str]:
+        return dict(re.findall(r"^([a-z0-9.-]+)==([^\s;\\]+)", path.read_text(), re.MULTILINE))
+
+    runtime, tested = pins(DEPLOY / "runtime.lock"), pins(DEPLOY.parent / "requirements.lock")
+    assert runtime.items() <= tested.items()
+    assert "pytest" not in runtime
+
+
+def test_versions_named_in_deploy_are_this_version() -> None:
+    named = re.compile(r"radcal(?:-gpu)?:(\d+\.\d+\.\d+)")
+    files = [p for p in DEPLOY.rglob("*") if p.is_file()]
+    found = {v for p in files for v in named.findall(p.read_text(encoding="utf-8"))}
+    assert found == {version()}
+    kustomization = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())
+    assert {i["newTag"] for i in kustomization["images"]} == {version()}
+
+
+def test_unit_is_confined_and_timers_start_it() -> None:
+    unit = (DEPLOY / "systemd" / "radcal@.service").read_text()
+    for line in ("ProtectSystem=strict", "IPAddressDeny=any", "UMask=0077", "NoNewPrivileges=true"):
+        assert line in unit.splitlines()
+    for timer in (DEPLOY / "systemd").glob("*.timer"):
+        parsed = configparser.ConfigParser(interpolation=None)
+        parsed.read(timer)
+        assert parsed["Timer"]["Unit"] == f"radcal@{timer.stem.removeprefix('radcal-')}.service"
+
+
+@pytest.mark.parametrize("path", sorted(DEPLOY.rglob("*.sh")), ids=lambda p: p.name)
+def test_script_parses_and_stops_at_the_first_error(path: Path) -> None:
+    first, *lines = path.read_text().splitlines()
+    assert path.stat().st_mode & 0o111
+    assert any(line in ("set -euo pipefail", "set -eu") for line in lines)
+    subprocess.run([first.split("/")[-1].split()[-1], "-n", path], check=True)
+
+
+def test_shipped_configuration_of_the_cluster_is_valid() -> None:
+    path = DEPLOY / "kubernetes" / "radcal.toml"
+    assert config.load(path).workspace == Path("/var/lib/radcal/workspace")
+    assert tomllib.loads(path.read_text())
