@@ -22,11 +22,17 @@ def version() -> str:
 
 
 @lru_cache
-def code_digest(*packages: str) -> str:
-    """Hash the source and data files of the given packages and modules' folders."""
+def code_digest(*names: str) -> str:
+    """Hash the source and data files of packages, with all that lies in them, and of modules."""
     digest = hashlib.sha256()
-    for package in packages:
-        _add(digest, resources.files(package), package)
+    for name in names:
+        top, *below = name.split(".")
+        place = resources.files(top).joinpath(*below[:-1])
+        last = place.joinpath(below[-1]) if below else place
+        if last.is_dir():
+            _add(digest, last, name)
+        else:
+            digest.update(place.joinpath(f"{below[-1]}.py").read_bytes())
     return digest.hexdigest()[:16]
 
 

@@ -28,7 +28,7 @@ __all__ = ["Record", "last_record"]
 
 Facts = dict[str, Any]
 _LOG = logging.getLogger("radcal")
-_KEPT: Final = ("last_success_at", "last_period")
+_KEPT: Final = ("last_success_at", "last_period", "last_run", "last_issue", "last_tally")
 
 
 class Record:
@@ -66,7 +66,7 @@ class Record:
 
     def ended(self, outcome: str, run: str, **facts: object) -> None:
         """Note how the run ended, before its block does."""
-        self.facts |= {"state": "ended", "outcome": outcome, "run": run, **facts}
+        self.facts |= {"state": "ended", "outcome": outcome, "last_run": run, **facts}
         self.facts["ended_at"] = datetime.now(tz=UTC).isoformat(timespec="seconds")
         if outcome != "refused":
             self.facts["last_success_at"] = self.facts["ended_at"]

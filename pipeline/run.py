@@ -22,6 +22,7 @@ from pipeline.config import digest_of
 from pipeline.engines import reading
 from pipeline.errors import DamagedShardError, GateFailedError
 from pipeline.gates import Accounting, Check, check
+from pipeline.ingredients import KEYED, ingredients
 from pipeline.journal import Journal
 from pipeline.notices import notified, publish_gates, publish_pages, publish_stages
 from pipeline.provenance import version
@@ -211,10 +212,7 @@ class Run:
     def id(self) -> str:
         """Hash of the run's sources, returned sheets, configuration and code."""
         shards = [source["shards"] for source in self.results["ingest"]]
-        return digest_of(
-            shards, self.site.clean_digest(), self.site.read_digest(), self.site.issue_digest(),
-            self.returned(),
-        )  # fmt: skip
+        return digest_of(shards, [self.site.digest_of(stage) for stage in KEYED], self.returned())
 
     def manifest_rows(self) -> list[list[str]]:
         """Give the manifest's entries that a page shows."""
@@ -264,7 +262,11 @@ class Run:
     def _record(self, outcome: str) -> None:
         delivered = self.results.get("deliver", [{}])[0]
         pages = {f"pages_{name}": delivered[name] for name in delivered}
-        facts: Facts = {"last_period": self.period} if delivered else {}
+        facts: Facts = {}
+        if delivered:
+            tally = self.results["tally"][0]["key"]
+            facts = {"last_period": self.period, "last_tally": tally}
+            facts["last_issue"] = self.site.digest_of("pages")
         self.record.ended(
             outcome,
             self.id,
@@ -291,6 +293,7 @@ class Run:
                 "config_hash": self.site.config.digest,
                 "configuration": self.site.config.model_dump(mode="json"),
                 "sources": self.results["ingest"],
+                "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
                 "accounting": asdict(self.accounting()),
                 "flow": self.flow,
                 "versions_signed_after_the_ct": self.late_versions,

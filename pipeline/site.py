@@ -26,9 +26,8 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.ingredients import ingredients
 from pipeline.outcomes import OutcomeMemory
-from pipeline.provenance import code_digest
-from pipeline.shards import SCHEMA_VERSION
 from pipeline.store import Workspace
 from pipeline.vault import Vault
 from pipeline.vault_key import key_from_environment
@@ -193,14 +192,9 @@ class Site:
         batch_rows = self.config.execution.shard_rows
         return spool(address, self.config.input, folder, batch_rows=batch_rows)
 
-    def ingest_digest(self) -> str:
-        """Hash of what decides how a source becomes exams."""
-        settings = self.config.input.model_dump(
-            mode="json", exclude={"paths", "exam_codes", "query"}
-        )
-        return config.digest_of(
-            "ingest", SCHEMA_VERSION, settings, sorted(self.chest_codes.items())
-        )
+    def digest_of(self, stage: str) -> str:
+        """Hash of what a stage's results depend on, beside the keys it builds on."""
+        return config.digest_of(stage, ingredients(self, stage))
 
     @cached_property
     def reader_epoch(self) -> int:
@@ -209,24 +203,6 @@ class Site:
             return 0
         with self.open_vault(read_only=True) as vault:
             return vault.reader_epoch
-
-    def clean_digest(self) -> str:
-        """Hash of what decides how an exam is de-identified and coded."""
-        pairing = self.config.pairing.min_age_years
-        code = code_digest("pipeline.deidentify", "extraction")
-        options = self.config.deidentification.replacement
-        return config.digest_of("clean", SCHEMA_VERSION, code, options, pairing, self.reader_epoch)
-
-    def read_digest(self) -> str:
-        """Hash of what decides how a report is read."""
-        code = code_digest("extraction")
-        return config.digest_of("read", SCHEMA_VERSION, code, self.engine.name, self.engine.version)
-
-    def issue_digest(self) -> str:
-        """Hash of what decides the numbers and the pages, given the tallies."""
-        code = code_digest("calibration", "reports", "pipeline.stages", "pipeline.work")
-        audited = None if self.audited is None else self.audited.digest
-        return config.digest_of("issue", SCHEMA_VERSION, code, self.config.digest, audited)
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))

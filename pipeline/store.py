@@ -21,10 +21,11 @@ import fcntl
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TextIO
 
 import pandas as pd
 import pyarrow as pa
@@ -187,16 +188,14 @@ class Workspace:
         """
         path = self.root / "lock"
         with path.open("a+") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not _taken(handle):
                 handle.seek(0)
                 holder = handle.read().strip() or "unknown"
                 msg = (
                     f"another run holds {self.root} (process {holder}). "
                     "Wait for it to end, or use another workspace."
                 )
-                raise RunLockedError(msg) from None
+                raise RunLockedError(msg)
             handle.truncate(0)
             handle.write(str(os.getpid()))
             handle.flush()
@@ -204,11 +203,25 @@ class Workspace:
             yield
             handle.truncate(0)
 
+    def holder(self) -> str:
+        """Say which process holds the workspace; '' if none does."""
+        path = self.root / "lock"
+        if not path.is_file():
+            return ""
+        with path.open() as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return handle.read().strip() or "unknown"
+        return ""
+
     def _sweep(self) -> None:
         """Remove half-written files and spooled query rows; the lock says that nobody uses them."""
-        for zone in ("raw", "analysis", "delivery", "runs"):
+        for zone in ("raw", "analysis", "delivery", "runs", "metrics"):
             for partial in (self.root / zone).rglob(".*.part"):
                 partial.unlink(missing_ok=True)
+        for left in (*self.root.glob(".*.part"), *self.root.glob(".probe.*")):
+            left.unlink(missing_ok=True)
         for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
             spooled.unlink(missing_ok=True)
 
@@ -244,6 +257,20 @@ class Workspace:
                 f"(schema {error}, this is {SCHEMA_VERSION}). Use a new workspace."
             )
             raise InputError(msg) from None
+
+
+def _taken(handle: TextIO) -> bool:
+    """Take the lock; a second try lets a `radcal status` that is just looking pass."""
+    for patience in (0.3, 0.3, None):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if patience is None:
+                return False
+            time.sleep(patience)
+        else:
+            break
+    return True
 
 
 def _shard(zone: Zone, name: str, key: str) -> str:

@@ -24,6 +24,7 @@ _GROUPS: Final = (
     "deidentify",
     "simulate",
     "run",
+    "status",
     "serve",
     "keep",
     "returns",

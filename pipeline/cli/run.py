@@ -1,8 +1,7 @@
-"""The whole job from the command line: init, run, demo, status."""
+"""The whole job from the command line: init, run, demo."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from pathlib import Path
@@ -26,7 +25,6 @@ def register(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("run")(run)
     app.command("demo")(demo)
-    app.command("status")(status)
 
 
 def init(folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")]) -> None:
@@ -94,20 +92,6 @@ def demo(
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(out))
     summary = _whole_job(config, None, quiet=quiet or as_json)
     emit(summary, as_json=as_json, quiet=quiet)
-
-
-def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
-    """Tell what the workspace holds and how the last runs ended."""
-    from pipeline.config import load
-
-    root = load(config).workspace
-    manifests = sorted((root / "runs").glob("*/manifest.json"), key=lambda p: p.stat().st_mtime)
-    runs = [json.loads(path.read_text(encoding="utf-8")) for path in manifests]
-    summary: dict[str, Any] = {"workspace": str(root), "runs": len(runs)}
-    if runs:
-        last = runs[-1]
-        summary |= {"last_run": last["run"], "outcome": last["outcome"], **last["accounting"]}
-    emit(summary, as_json=as_json, quiet=False)
 
 
 def _whole_job(

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field, ValidationError
 
@@ -63,24 +64,26 @@ class Configuration(Section):
     @property
     def digest(self) -> str:
         """Hash of everything that can change a number or a page (not where things lie)."""
-        return digest_of(
-            self.model_dump(
-                mode="json",
-                exclude={
-                    "store": True,
-                    "execution": True,
-                    "notify": True,
-                    "reports": {"passphrases"},
-                    "extraction": {
-                        "server_url",
-                        "server_concurrency",
-                        "vllm_python",
-                        "memory_share",
-                        "max_sequences",
-                        "model_timeout_seconds",
-                    },
+        return digest_of(self.material())
+
+    def material(self) -> dict[str, Any]:
+        """Give every option that can change a number or a page, by section."""
+        return self.model_dump(
+            mode="json",
+            exclude={
+                "store": True,
+                "execution": True,
+                "notify": True,
+                "reports": {"passphrases"},
+                "extraction": {
+                    "server_url",
+                    "server_concurrency",
+                    "vllm_python",
+                    "memory_share",
+                    "max_sequences",
+                    "model_timeout_seconds",
                 },
-            )
+            },
         )
 
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 import pandas as pd
 
 from pipeline.config import digest_of
-from pipeline.provenance import code_digest
 from pipeline.site import Site
 from pipeline.stages.observe import observe, tallied
 from pipeline.stages.pair import FlowStep, PairedExams, pair
@@ -17,20 +16,22 @@ from pipeline.stages.read import read_reports
 from pipeline.store import Workspace
 from pipeline.work import returns
 
-__all__ = ["observe_pairs", "pair_exams", "read_shard"]
+__all__ = [
+    "READ_TABLES", "is_paired", "observe_pairs", "pair_exams", "pair_key", "read_key", "read_shard",
+    "tally_key",
+]  # fmt: skip
 
 Facts = dict[str, Any]
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
-_READ_TABLES: Final = ("findings", "report_findings", "readings")
+READ_TABLES: Final = ("findings", "report_findings", "readings")
 
 
 def pair_exams(config: str, clean_keys: list[str]) -> Facts:
     """Pair all coded exams; later versions of one key (an exam exported twice) count once."""
     site = Site.open(config)
     store, settings = site.workspace, site.config.pairing
-    code = code_digest("pipeline.stages")
-    key = digest_of("pair", code, sorted(clean_keys), settings.model_dump(mode="json"))
-    made = not _paired(store, key)
+    key = pair_key(site, clean_keys)
+    made = not is_paired(store, key)
     if made:
         exams = _coded_exams(site, clean_keys)
         paired = pair(
@@ -63,7 +64,7 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
     return {**store.facts("analysis", "pairs", key), "made": made}
 
 
-def _paired(store: Workspace, key: str) -> bool:
+def is_paired(store: Workspace, key: str) -> bool:
     """Whether a pairing is there with all its tables."""
     return store.complete("analysis", key, "pairs", "wanted", "fates") and all(
         store.has("analysis", "window_pairs", window)
@@ -71,14 +72,12 @@ def _paired(store: Workspace, key: str) -> bool:
     )
 
 
-def read_shard(config: str, pair_key: str, clean_key: str) -> Facts:
+def read_shard(config: str, pairs: str, clean_key: str) -> Facts:
     """Read the paired reports of one coded shard; its ``readings`` are written last."""
     site = Site.open(config)
     store = site.workspace
-    asked = store.read("analysis", "wanted", [pair_key], where=("shard", clean_key))
-    exam_keys = sorted(asked["exam_key"])
-    key = digest_of(site.read_digest(), clean_key, exam_keys)
-    made = not store.complete("analysis", key, *_READ_TABLES)
+    key, exam_keys = read_key(site, pairs, clean_key)
+    made = not store.complete("analysis", key, *READ_TABLES)
     if made:
         exams = store.read(
             "analysis", "clean_exams", [clean_key], columns=["exam_key", "modality", "text"]
@@ -94,25 +93,22 @@ def read_shard(config: str, pair_key: str, clean_key: str) -> Facts:
             "statements": len(tables.findings),
             "unmapped": dict(Counter(unmapped.str.lower())),
         }
-        for name in _READ_TABLES:
+        for name in READ_TABLES:
             mark = facts if name == "readings" else None
             store.write("analysis", name, key, getattr(tables, name), facts=mark)
     return {**store.facts("analysis", "readings", key), "made": made}
 
 
-def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
+def observe_pairs(config: str, pairs: str, read_keys: list[str]) -> Facts:
     """Join pairs with what their reports say into observations, and add those up into tallies."""
     site = Site.open(config)
     store, settings = site.workspace, site.config.calibration
-    key = digest_of(
-        "observe", code_digest("pipeline.stages"), pair_key, sorted(read_keys), site.phrases_digest,
-        settings.label, settings.ct_silence, returns.sheets(store),
-    )  # fmt: skip
+    key = tally_key(site, pairs, read_keys)
     made = not store.complete("analysis", key, "tallies", "observations")
     if made:
         answers = returns.answers(store)
         observed = observe(
-            store.read("analysis", "pairs", [pair_key]),
+            store.read("analysis", "pairs", [pairs]),
             store.read("analysis", "report_findings", read_keys, columns=_SAID),
             store.read("analysis", "readings", read_keys, columns=["exam_key", "outcome"]),
             phrases=site.phrases,
@@ -134,6 +130,24 @@ def observe_pairs(config: str, pair_key: str, read_keys: list[str]) -> Facts:
         store.write("analysis", "observations", key, observed.observations)
         store.write("analysis", "tallies", key, tallies, facts=facts)
     return {**store.facts("analysis", "tallies", key), "made": made}
+
+
+def pair_key(site: Site, clean_keys: Sequence[str]) -> str:
+    """Give the key of the pairing of these coded shards."""
+    return digest_of(site.digest_of("pair"), sorted(clean_keys))
+
+
+def read_key(site: Site, pairs: str, clean: str) -> tuple[str, list[str]]:
+    """Give the key of a coded shard's reading, and the exams in it that are to be read."""
+    asked = site.workspace.read("analysis", "wanted", [pairs], where=("shard", clean))
+    exam_keys = sorted(asked["exam_key"])
+    return digest_of(site.digest_of("extract"), clean, exam_keys), exam_keys
+
+
+def tally_key(site: Site, pairs: str, read_keys: Sequence[str]) -> str:
+    """Give the key of the tallies of these pairs and readings, and of the sheets returned."""
+    sheets = returns.sheets(site.workspace)
+    return digest_of(site.digest_of("tally"), pairs, sorted(read_keys), sheets)
 
 
 def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:

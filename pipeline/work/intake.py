@@ -17,9 +17,10 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.site import Site
 from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
 from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
-from pipeline.store import Workspace
 
-__all__ = ["clean_shard", "ingest_source", "register"]
+__all__ = [
+    "clean_key", "clean_shard", "ingest_source", "register", "source_content", "source_key",
+]  # fmt: skip
 
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
@@ -42,8 +43,8 @@ def ingest_source(config: str, source: str) -> Facts:
     """
     site = Site.open(config)
     store, path = site.workspace, Path(source)
-    content = _content(site, path)
-    key, found = _read_before(store, digest_of(site.ingest_digest(), content))
+    content = source_content(site, path)
+    key, found = source_key(site, content)
     if found is not None:
         return {**found, "made": False}
     shards: list[str] = []
@@ -58,7 +59,7 @@ def ingest_source(config: str, source: str) -> Facts:
             shard = f"{key}-{number:05d}"
             store.write("raw", "exams", shard, batch.exams)
             shards.append(shard)
-    if _content(site, path) != content:
+    if source_content(site, path) != content:
         msg = f"{path.name}: changed while it was read. Run again when the export is complete."
         raise InputError(msg)
     quarantined = pd.concat(set_aside, ignore_index=True) if set_aside else pd.DataFrame()
@@ -79,7 +80,7 @@ def register(config: str, shards: list[str]) -> int:
     """Give every patient, study and reader of these shards a code; one writer, before the rest."""
     site = Site.open(config)
     todo = [
-        s for s in shards if not site.workspace.has("analysis", "clean_exams", _clean_key(site, s))
+        s for s in shards if not site.workspace.has("analysis", "clean_exams", clean_key(site, s))
     ]
     with site.open_vault(read_only=False) as vault:
         for shard in todo:
@@ -96,7 +97,7 @@ def register(config: str, shards: list[str]) -> int:
 def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
     """De-identify one shard; `batch` are the shards whose people the leak scan looks for."""
     site = Site.open(config)
-    store, key = site.workspace, _clean_key(site, shard)
+    store, key = site.workspace, clean_key(site, shard)
     made = not store.complete("analysis", key, "clean_exams", "withheld")
     if made:
         exams = store.read("raw", "exams", [shard])
@@ -120,7 +121,14 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
     return {**store.facts("analysis", "clean_exams", key), "made": made}
 
 
-def _content(site: Site, path: Path) -> str:
+def source_content(site: Site, path: Path) -> str:
+    """Hash what a source holds.
+
+    Raises
+    ------
+    InputError
+        If it vanished.
+    """
     try:
         return site.formats.digest(path)
     except FileNotFoundError:
@@ -128,12 +136,13 @@ def _content(site: Site, path: Path) -> str:
         raise InputError(msg) from None
 
 
-def _read_before(store: Workspace, key: str) -> tuple[str, Facts | None]:
+def source_key(site: Site, content: str) -> tuple[str, Facts | None]:
     """Give the key of a source's reading, and its counts if that is complete and still holds.
 
     Rows that lay in the future then (a wrong date, or this machine's clock set back) are judged
     again when their time has come: under a key of its own, for a shard never changes.
     """
+    store, key = site.workspace, digest_of(site.digest_of("ingest"), content)
     while store.has("raw", "quarantine", key):
         found = store.facts("raw", "quarantine", key)
         if not all(store.has("raw", "exams", shard) for shard in found["shards"]):
@@ -181,8 +190,9 @@ def _attribution(exams: pd.DataFrame) -> Counter[str]:
     return +counts
 
 
-def _clean_key(site: Site, shard: str) -> str:
-    return digest_of(site.clean_digest(), shard)
+def clean_key(site: Site, shard: str) -> str:
+    """Give the key of a shard's coded exams."""
+    return digest_of(site.digest_of("de-identify"), shard)
 
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:

@@ -70,7 +70,7 @@ def choose_issue(config: str, tally_key: str, period: str | None) -> Facts:
 def feedback_page(config: str, issue: Facts, run: Facts, reader: str) -> Facts:
     """Calibrate and advise one reader and draw the feedback; writes its results and its page."""
     site = Site.open(config)
-    key = digest_of("feedback", site.issue_digest(), site.phrases_digest, issue, run, reader)
+    key = digest_of("feedback", site.digest_of("pages"), site.phrases_digest, issue, run, reader)
     files = {"return.csv": f"{key}.csv", "feedback.pdf": f"{key}.pdf"}
     made = not _drawn(site, key, files)
     if made:
@@ -117,7 +117,7 @@ def _feedback(
 def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
     """Calibrate the department and every reader and draw the review."""
     site = Site.open(config)
-    key = digest_of("review", site.issue_digest(), site.phrases_digest, issue, run)
+    key = digest_of("review", site.digest_of("pages"), site.phrases_digest, issue, run)
     files = {"review.html": f"{key}.html", "review.pdf": f"{key}.pdf"}
     made = not _drawn(site, key, files)
     if made:

@@ -1,0 +1,223 @@
+"""What a change re-does, counted in shards, and what `radcal status` says of it beforehand."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import DamagedShardError, InputError
+from pipeline.ingredients import KEYED, ingredients
+from pipeline.plan import plan
+from pipeline.simulate import simulate
+from pipeline.site import Site
+from pipeline.work import evidence, intake, issue
+
+KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+BASE = '[input]\npaths = ["exams-*.csv"]\n[execution]\nshard_rows = 20\n'
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Two exports of one hospital, gathered once."""
+    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+    exams = simulate(pairs=24, readers=3, seed=2).exams.astype(str)
+    by_patient = exams["patient_id"].map(lambda patient: sum(map(ord, patient)) % 2)
+    for half in (0, 1):
+        exams[by_patient == half].to_csv(tmp_path / f"exams-{half}.csv", index=False)
+    configured(tmp_path, "")
+    assert set(gather(tmp_path).values()) != {0}
+    yield tmp_path
+    Site.open.cache_clear()
+
+
+def configured(folder: Path, more: str) -> None:
+    (folder / "radcal.toml").write_text(BASE + more)
+
+
+def site(folder: Path) -> Site:
+    Site.open.cache_clear()
+    return Site.open(str(folder / "radcal.toml"))
+
+
+def gather(folder: Path) -> dict[str, int]:
+    """Go from exports to tallies as a night does; how many shards each stage made."""
+    here = site(folder)
+    here.workspace.prepare()
+    config = str(folder / "radcal.toml")
+    sources = [intake.ingest_source(config, str(path)) for path in here.sources()]
+    exams = [shard for source in sources for shard in source["shards"]]
+    intake.register(config, exams)
+    coded = [intake.clean_shard(config, shard, exams) for shard in exams]
+    paired = evidence.pair_exams(config, [c["key"] for c in coded])
+    reports = [evidence.read_shard(config, paired["key"], s) for s in paired["shards"]]
+    tallied = evidence.observe_pairs(config, paired["key"], [r["key"] for r in reports])
+    chosen = issue.choose_issue(config, tallied["key"], None)
+    noted(here, tallied["key"])
+    stages = {"ingest": sources, "de-identify": coded, "pair": [paired], "extract": reports,
+              "tally": [tallied], "issue": [chosen]}  # fmt: skip
+    return {name: sum(bool(f["made"]) for f in found) for name, found in stages.items()}
+
+
+def noted(here: Site, tally: str) -> None:
+    """Leave the record that a run leaves."""
+    runs = here.workspace.root / "runs"
+    record = {"last_run": "r", "last_issue": here.digest_of("pages"), "last_tally": tally}
+    here.workspace.write_json(runs / "last.json", {"state": "ended", **record})
+    manifest = {"ingredients": {stage: ingredients(here, stage) for stage in KEYED}}
+    here.workspace.write_json(runs / "r" / "manifest.json", manifest)
+
+
+def states(folder: Path) -> dict[str, str]:
+    return {each.stage: each.state for each in plan(site(folder))}
+
+
+def reasons(folder: Path, stage: str) -> str:
+    return "; ".join(next(each.why for each in plan(site(folder)) if each.stage == stage))
+
+
+NOTHING = {"ingest": 0, "de-identify": 0, "pair": 0, "extract": 0, "tally": 0, "issue": 0}
+
+
+def test_second_night_without_anything_new_makes_nothing_and_status_says_so(place: Path) -> None:
+    assert set(states(place).values()) == {"up to date"}
+    assert gather(place) == NOTHING
+
+
+def test_new_export_costs_its_own_shards_and_the_joins(place: Path) -> None:
+    more = pd.read_csv(place / "exams-1.csv", dtype=str, keep_default_na=False)
+    for name in ("accession", "exam_id", "patient_id"):
+        more[name] = "9" + more[name]
+    more.head(15).to_csv(place / "exams-2.csv", index=False)
+    assert reasons(place, "ingest") == "1 of 3 sources are new or changed"
+    made = gather(place)
+    assert (made["ingest"], made["de-identify"], made["pair"]) == (1, 1, 1)
+    assert made["extract"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("change", "first", "made"),
+    [
+        ("[pairing]\nwindow_hours = 10.0\n", "pair", ("pair",)),
+        ('[calibration]\nlabel = "mean"\n', "tally", ("tally", "issue")),
+        ("[calibration]\nbootstrap = 200\n", "pages", ()),
+        ('[reports]\npage = "Letter"\n', "pages", ()),
+        ("[notify]\n", "", ()),
+        ('[deidentification]\nreplacement = "surrogate"\n', "de-identify", ("de-identify", "pair")),
+    ],
+)
+def test_changed_option_redoes_what_depends_on_it_and_status_names_it(
+    place: Path, change: str, first: str, made: tuple[str, ...]
+) -> None:
+    configured(place, change)
+    stale = [stage for stage, state in states(place).items() if state != "up to date"]
+    assert stale == (list(KEYED[KEYED.index(first) :]) if first else [])
+    if first:
+        option = change.split("\n")[1].split(" ")[0]
+        assert f".{option}: " in reasons(place, first)
+    found = gather(place)
+    before = [stage for stage in NOTHING if stage not in KEYED[KEYED.index(first or "pages") :]]
+    assert all(found[stage] == 0 for stage in before if stage != "issue")
+    assert all(found[stage] > 0 for stage in made)
+
+
+def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> None:
+    here = site(place)
+    served = here.config.model_copy(
+        update={"extraction": here.config.extraction.model_copy(update={"engine": "server"})}
+    )
+    assert "code of extraction.prompt" not in ingredients(here, "extract")
+    here.__dict__["engine"] = here.engine
+    here.config = served
+    assert "code of extraction.prompt" in ingredients(here, "extract")
+    assert "code of extraction.prompt" not in ingredients(here, "de-identify")
+
+
+def test_deleted_and_damaged_shards_are_found_and_made_as_they_were(place: Path) -> None:
+    store = place / "workspace"
+    whole = {p: p.read_bytes() for p in store.glob("analysis/*/*.parquet")}
+    for name in ("clean_exams", "withheld", "findings", "readings", "wanted", "observations"):
+        next((store / "analysis" / name).glob("*.parquet")).unlink()
+    assert gather(place)["de-identify"] >= 1
+    assert {p: p.read_bytes() for p in store.glob("analysis/*/*.parquet")} == whole
+    bad = next((store / "raw" / "exams").glob("*.parquet"))
+    content = bytearray(bad.read_bytes())
+    content[len(content) // 2] ^= 1
+    bad.write_bytes(bytes(content))
+    for path in (store / "analysis" / "clean_exams").glob("*.parquet"):
+        path.unlink()
+    with pytest.raises(DamagedShardError, match="is damaged") as caught:
+        gather(place)
+    site(place).workspace.put_aside(caught.value)
+    gather(place)
+    assert {p: p.read_bytes() for p in store.glob("analysis/*/*.parquet")} == whole
+
+
+def test_clock_set_back_quarantines_nothing_for_good(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = len(list((place / "workspace/analysis/clean_exams").glob("*.parquet")))
+    shutil.rmtree(place / "workspace")
+    with monkeypatch.context() as patch:
+        patch.setattr(intake, "_now", lambda: pd.Timestamp("1990-01-01", tz="UTC"))
+        config = str(place / "radcal.toml")
+        here = site(place)
+        here.workspace.prepare()
+        early = [intake.ingest_source(config, str(path)) for path in here.sources()]
+        assert sum(source["kept"] for source in early) == 0
+        assert all(set(source["quarantined"]) == {"future_date"} for source in early)
+        again = [intake.ingest_source(config, str(path)) for path in here.sources()]
+        assert not any(source["made"] for source in again)
+    assert gather(place)["de-identify"] == expected
+    assert set(states(place).values()) == {"up to date"}
+
+
+def test_clock_set_far_ahead_changes_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "_now", lambda: pd.Timestamp("2090-01-01", tz="UTC"))
+    assert gather(place) == NOTHING
+
+
+def test_export_that_grows_while_it_is_read_counts_only_when_complete(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place / "exams-2.csv"
+    rows = pd.read_csv(place / "exams-1.csv", dtype=str, keep_default_na=False)
+    rows.head(2).to_csv(path, index=False)
+    validated = intake._validated
+
+    def growing(here: Site, source: Path) -> object:
+        yield from validated(here, source)
+        rows.head(6).to_csv(path, index=False)
+
+    config = str(place / "radcal.toml")
+    with monkeypatch.context() as patch:
+        patch.setattr(intake, "_validated", growing)
+        with pytest.raises(InputError, match=r"exams-2\.csv: changed while it was read"):
+            intake.ingest_source(config, str(path))
+    assert intake.ingest_source(config, str(path))["made"]
+
+
+def test_export_that_vanished_is_told_by_name(place: Path) -> None:
+    config = str(place / "radcal.toml")
+    with pytest.raises(InputError, match=r"gone\.csv: vanished during this run"):
+        intake.ingest_source(config, str(place / "gone.csv"))
+
+
+def test_status_outlives_damaged_records(place: Path) -> None:
+    (place / "workspace/runs/last.json").write_text("{")
+    assert {each.state for each in plan(site(place))} >= {"up to date"}
+    (place / "workspace/runs/last.json").write_text(json.dumps({"last_run": "r"}))
+    (place / "workspace/runs/r/manifest.json").write_bytes(b"\x00" * 9)
+    assert states(place)["tally"] == "up to date"
+
+
+def test_stage_state_says_nothing_of_what_cannot_be_known_yet(place: Path) -> None:
+    configured(place, "[pairing]\nmin_age_years = 21\n")
+    last = plan(site(place))[-1]
+    assert dataclasses.astuple(last)[2:4] == (None, None)
+    assert last.why[0] == "de-identify has work to do"
