@@ -61,14 +61,24 @@ def sheet_html(rows: Sequence[Sequence[str]], *, vocabulary: Vocabulary) -> str:
 
 
 def gold_from_sheet(
-    rows: Sequence[Mapping[str, str]], *, vocabulary: Vocabulary
+    rows: Sequence[Mapping[str, str]], *, vocabulary: Vocabulary, partial: bool = False
 ) -> list[GoldReport]:
     """Turn a corrected sheet into labelled reports.
+
+    Parameters
+    ----------
+    rows
+        The sheet, in columns `COLUMNS`.
+    vocabulary
+        Its pathologies, phrases and sections are the ones that may be used.
+    partial
+        Leave out reports without any verdict, instead of refusing the sheet.
 
     Raises
     ------
     GoldError
-        If a verdict, pathology or phrase is unknown, or a report has a text but no verdict at all.
+        If a verdict, section, pathology or phrase is unknown, a label belongs to no report of the
+        sheet, or a report has a text but no verdict at all.
     """
     problems: list[str] = []
     labels: dict[str, dict[tuple[str, str], str]] = {}
@@ -77,7 +87,9 @@ def gold_from_sheet(
     judged = {row["report_id"] for row in rows if _verdict(row)}
     for number, row in enumerate(rows, start=1):
         label = _label(row)
-        problem = _problem(label, _verdict(row), vocabulary)
+        problem = _problem(label, row, vocabulary)
+        if not problem and label is not None and row["report_id"] not in facts:
+            problem = "its report_id stands beside no text in this sheet"
         if problem:
             problems.append(f"row {number}: {problem}")
         elif label is not None:
@@ -86,7 +98,9 @@ def gold_from_sheet(
             if strength[label.phrase] >= strength.get(cells.get(key, ""), -1):
                 cells[key] = label.phrase
     unjudged = len(facts.keys() - judged)
-    if unjudged:
+    if partial:
+        facts = {name: fact for name, fact in facts.items() if name in judged}
+    elif unjudged:
         problems.append(f"{unjudged} report(s) without any verdict")
     if problems:
         shown = "; ".join(problems[:5])
@@ -126,11 +140,16 @@ def _label(row: Mapping[str, str]) -> GoldFinding | None:
     )
 
 
-def _problem(label: GoldFinding | None, verdict: str, vocabulary: Vocabulary) -> str:
+def _problem(label: GoldFinding | None, row: Mapping[str, str], vocabulary: Vocabulary) -> str:
+    verdict = _verdict(row)
     if verdict not in (*VERDICTS, ""):
         return f"verdict {verdict!r} is none of {', '.join(VERDICTS)}"
     if label is None:
         return ""
+    if verdict == "change" and not (row["correct_pathology"] or row["correct_phrase"]):
+        return "verdict 'change' without a correct_pathology or correct_phrase"
+    if label.section not in {entry.name for entry in vocabulary.sections if entry.read}:
+        return f"section {label.section!r} is none that is read"
     if label.pathology not in vocabulary.pathologies:
         return f"pathology {label.pathology!r} is not in the vocabulary"
     if label.phrase not in vocabulary.phrases:

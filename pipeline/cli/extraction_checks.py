@@ -164,6 +164,9 @@ def annotate(
     read: Annotated[
         bool, typer.Option("--read", help="Read a corrected sheet back as gold.")
     ] = False,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="With --read: leave out reports without a verdict.")
+    ] = False,
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write a page to read beside the sheet.")
     ] = None,
@@ -177,7 +180,7 @@ def annotate(
 
     engine = rule_engine(vocabulary)
     if read:
-        gold = _read_sheet(reports, engine)
+        gold = _read_sheet(reports, engine, partial=partial)
         lines = "".join(report.model_dump_json() + "\n" for report in gold)
         out.write_text(lines, encoding="utf-8")
         labels = sum(len(report.findings) for report in gold)
@@ -236,17 +239,17 @@ def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
         raise InputError(str(error)) from None
 
 
-def _read_sheet(path: Path, engine: RuleEngine) -> list[GoldReport]:
+def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:
     from extraction.annotation import COLUMNS, gold_from_sheet
     from extraction.gold import GoldError
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table, require_columns, undefused
 
     frame = read_table(path)
     require_columns(frame, dict.fromkeys(COLUMNS, "as the sheet was written"), source=path.name)
     try:
-        columns = [frame[name].fillna("").astype(str).tolist() for name in COLUMNS]
+        columns = [frame[name].fillna("").astype(str).map(undefused).tolist() for name in COLUMNS]
         rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, strict=True)]
-        return gold_from_sheet(rows, vocabulary=engine.vocabulary)
+        return gold_from_sheet(rows, vocabulary=engine.vocabulary, partial=partial)
     except GoldError as error:
         message = f"{path.name}: {error}"
         raise InputError(message) from None

@@ -18,7 +18,7 @@ import pandas as pd
 from pipeline.errors import InputError
 from pipeline.files import replacing
 
-__all__ = ["READERS", "read_table", "require_columns", "shown_names", "write_table"]
+__all__ = ["READERS", "read_table", "require_columns", "shown_names", "undefused", "write_table"]
 
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
@@ -108,6 +108,17 @@ def shown_names(names: Iterable[object]) -> str:
     if any(_NO_NAME.search(name) for name in each):
         return f"{len(each)} columns, but its first row does not read like a header"
     return f"the columns {', '.join(each)}"
+
+
+def undefused(cell: str) -> str:
+    """Take off the apostrophe that `write_table` put before a cell that looks like a formula.
+
+    Examples
+    --------
+    >>> undefused("'- No effusion"), undefused("'tis")
+    ('- No effusion', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
 
 
 def _read_csv(path: Path) -> pd.DataFrame:

@@ -134,3 +134,41 @@ def test_a_report_nobody_reviewed_is_not_gold() -> None:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in sheet(["a"], ["XR"], [text], outcomes)]
     with pytest.raises(GoldError, match="1 report\\(s\\) without any verdict"):
         gold_from_sheet(rows, vocabulary=VOCABULARY)
+
+
+def reviewed(text: str, **row: str) -> list[dict[str, str]]:
+    """Make a sheet of two reports, of which one row of the first carries a verdict."""
+    outcomes = RuleEngine().extract([text, text], modality="XR")
+    lines = sheet(["a", "b"], ["XR", "XR"], [text, text], outcomes)
+    rows = [dict(zip(COLUMNS, line, strict=True)) for line in lines]
+    rows[0] |= row
+    return rows
+
+
+def test_reports_not_yet_judged_may_be_left_out() -> None:
+    rows = reviewed("No effusion.", verdict="ok")
+    (report,) = gold_from_sheet(rows, vocabulary=VOCABULARY, partial=True)
+    assert report.report_id == "a"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"verdict": "change"}, "'change' without a correct_pathology or correct_phrase"),
+        ({"verdict": "ok", "section": "impresion"}, "section 'impresion' is none that is read"),
+        ({"verdict": "fine"}, "verdict 'fine' is none of"),
+    ],
+)
+def test_a_verdict_that_cannot_be_used_is_named(row: dict[str, str], said: str) -> None:
+    with pytest.raises(GoldError, match=f"row 1: .*{said}"):
+        gold_from_sheet(reviewed("No effusion.", **row), vocabulary=VOCABULARY, partial=True)
+
+
+def test_a_label_added_to_a_report_that_is_not_in_the_sheet_is_not_lost_in_silence() -> None:
+    rows = reviewed("No effusion.", verdict="ok")
+    added = dict.fromkeys(COLUMNS, "")
+    rows.append(
+        added | {"report_id": "x", "verdict": "add", "pathology": "pneumonia", "phrase": "likely"}
+    )
+    with pytest.raises(GoldError, match="row 3: its report_id stands beside no text"):
+        gold_from_sheet(rows, vocabulary=VOCABULARY, partial=True)
