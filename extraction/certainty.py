@@ -26,23 +26,25 @@ class CertaintyReader:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
-        words = [(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(text)]
-        found = []
         root, free = self._root, 0
-        for at, (word, start, _) in enumerate(words):
-            if at < free or word not in root:
-                continue
-            after = _longest(words, at, root)
-            if after > at:
-                found.append((start, words[after - 1][2]))
-                free = after
-        return found
+        words = list(map(str.lower, _WORD.findall(text)))
+        found = []
+        for at in [at for at, word in enumerate(words) if word in root]:
+            if at >= free:
+                after = _longest(words, at, root)
+                if after > at:
+                    found.append((at, after))
+                    free = after
+        if not found:
+            return []
+        places = [match.span() for match in _WORD.finditer(text)]
+        return [(places[at][0], places[after - 1][1]) for at, after in found]
 
 
-def _longest(words: list[tuple[str, int, int]], at: int, root: Node) -> int:
+def _longest(words: list[str], at: int, root: Node) -> int:
     node, after = root, at
     for position in range(at, len(words)):
-        following = node.get(words[position][0])
+        following = node.get(words[position])
         if following is None:
             break
         node = following

@@ -106,7 +106,8 @@ class Deidentifier:
         removed = self._removed(text, locks.firm(text, phrases), known)
         clean = _replaced(text, removed, self._replacement(surrogates))
         kept = locks.kept(text, phrases, removed)
-        if locks.words(clean, certainty_spans(clean)) != kept:
+        tokens = self.options.replacement == "token"
+        if locks.standing(text, clean, phrases, removed, tokens=tokens) != kept:
             return Quarantined("phrases-changed")
         if (scan or LeakScan.from_known([known], lexicon=self.lexicon)).hits(clean):
             return Quarantined("leak")

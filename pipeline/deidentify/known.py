@@ -134,7 +134,9 @@ def _parts(text: str) -> list[tuple[int, int]]:
         start = match.start()
         if start < done:
             continue
-        before = _LETTERS.search(text[max(done, start - 9) : start])
+        before = None
+        if start and _may_belong(text, start):
+            before = _LETTERS.search(text[max(done, start - 9) : start])
         if before and before.group("gap"):
             parts.append((start - len(before.group()), start - 1))
         elif before:
@@ -142,6 +144,12 @@ def _parts(text: str) -> list[tuple[int, int]]:
         done = match.end()
         parts.append((start, done))
     return parts
+
+
+def _may_belong(text: str, start: int) -> bool:
+    """Tell fast whether letters stand before a figure, or capitals and a separator."""
+    before = text[start - 1]
+    return before.isalpha() or (before in "-_.#/ " and text[start - 2 : start - 1].isupper())
 
 
 def _has_digit(word: str) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pipeline.deidentify import lexicon as lexicons
@@ -28,7 +28,7 @@ from pipeline.deidentify.known import (
 )
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules import Word, guards
-from pipeline.deidentify.rules.words import capital_words
+from pipeline.deidentify.rules.words import capital_forms, capital_words
 from pipeline.deidentify.rules.words import words as words_of
 
 __all__ = ["LeakScan"]
@@ -56,6 +56,12 @@ class LeakScan:
     pairs: frozenset[frozenset[str]]
     rare: frozenset[str]
     lexicon: Lexicon
+    words: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Collect every word that could make a hit."""
+        words = self.rare.union(*self.pairs)
+        object.__setattr__(self, "words", words)
 
     @classmethod
     def from_known(
@@ -83,10 +89,14 @@ class LeakScan:
         found = (
             sum(number in self.numbers for number in number_candidates(text)) if self.numbers else 0
         )
-        words = capital_words(text) if self.rare or self.pairs else []
+        words = capital_words(text) if self._names_someone(text) else []
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
         return found + paired + (self._unguarded(text, suspects) if suspects else 0)
+
+    def _names_someone(self, text: str) -> bool:
+        """Tell fast whether any word of anyone's name stands in a text at all."""
+        return not self.words.isdisjoint(capital_forms(text))
 
     def _is_pair(self, text: str, a: Word, b: Word) -> bool:
         if frozenset((a.folded, b.folded)) not in self.pairs:

@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -32,7 +32,7 @@ _PLAIN_LETTERS: Final = str.maketrans(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lexicon:
     """Casefolded word sets.
 
@@ -73,6 +73,11 @@ class Lexicon:
     cities: frozenset[str]
     hospitals: frozenset[str]
 
+    @cached_property
+    def place_starts(self) -> frozenset[str]:
+        """First words of the listed places."""
+        return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
+
     def ends_name(self, word: str, *, after_comma: bool = False) -> bool:
         """Tell whether a capitalised word cannot be part of a name.
 
@@ -86,7 +91,9 @@ class Lexicon:
     def is_word(self, name: str) -> bool:
         """Tell whether a name may also stand in a report as an ordinary or clinical word."""
         folded = name.casefold()
-        lists = (self.common_words, self.eponyms, self.not_names, self.report_words)
+        lists = (
+            self.common_words, self.eponyms, self.not_names, self.report_words, self.ordinary,
+        )  # fmt: skip
         return any(folded in words for words in lists)
 
     def is_ordinary(self, word: str) -> bool:

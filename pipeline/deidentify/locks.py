@@ -4,6 +4,12 @@ Every phrase is locked, so that no rule can take it, with one exception: a singl
 ``Dr. V. Young``, which elsewhere is *versus*) and a capitalised word behind another capitalised
 word (``Mount Hope Clinic``) stay open to rules, for there they may be a name. An open phrase that
 no rule took is expected in the result like any other.
+
+Phrases are looked for once. A token in brackets neither holds nor joins words of certainty, so
+where every phrase lies wholly inside or wholly outside what was removed, and no word was cut, the
+phrases of the result are those of the original, each at its moved place; they are read there.
+Anything else (surrogates, a cut word, a phrase half taken) is searched anew. A property test holds
+the two ways equal.
 """
 
 from __future__ import annotations
@@ -12,12 +18,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from extraction import certainty_spans
 from pipeline.deidentify.result import Removed
 from pipeline.deidentify.rules.places import KINDS
 
-__all__ = ["firm", "kept", "words"]
+__all__ = ["firm", "kept", "standing", "words"]
 
 Span = tuple[int, int]
+_WORDLIKE: Final = re.compile(r"\w")
 _INITIALS: Final = re.compile(r"(?:[A-Za-z]\.?[ ]?){1,2}")
 
 
@@ -34,6 +42,54 @@ def kept(text: str, phrases: Sequence[Span], removed: Sequence[Removed]) -> list
         if not (_may_be_name(text, start, end) and _is_inside(start, end, removed))
     ]
     return words(text, spans)
+
+
+def standing(
+    text: str, clean: str, phrases: Sequence[Span], removed: Sequence[Removed], *, tokens: bool
+) -> list[str]:
+    """Give the words of certainty that stand in the result, in order.
+
+    Parameters
+    ----------
+    text, clean
+        The report, and the report with every removed span replaced.
+    phrases
+        The words of certainty of `text`.
+    removed
+        What was replaced, in order.
+    tokens
+        Whether each was replaced by ``[CATEGORY]``.
+    """
+    moved = _moved(text, phrases, removed) if tokens else None
+    return words(clean, certainty_spans(clean) if moved is None else moved)
+
+
+def _moved(text: str, phrases: Sequence[Span], removed: Sequence[Removed]) -> list[Span] | None:
+    """Give the places of the phrases behind tokens; None where that is not certain."""
+    moved = []
+    shift, at = 0, 0
+    for start, end in phrases:
+        while at < len(removed) and removed[at].end <= start:
+            shift += _growth(removed[at])
+            at += 1
+        if at < len(removed) and removed[at].start < end:
+            if not (removed[at].start <= start and end <= removed[at].end):
+                return None
+        else:
+            moved.append((start + shift, end + shift))
+    return None if any(_cuts_word(text, each) for each in removed) else moved
+
+
+def _growth(removed: Removed) -> int:
+    return len(removed.category) + 2 - (removed.end - removed.start)
+
+
+def _cuts_word(text: str, removed: Removed) -> bool:
+    """Tell whether an edge of a removed span lies inside a word."""
+    return any(
+        0 < edge < len(text) and _WORDLIKE.match(text, edge - 1) and _WORDLIKE.match(text, edge)
+        for edge in (removed.start, removed.end)
+    )
 
 
 def words(text: str, spans: Sequence[Span]) -> list[str]:

@@ -38,6 +38,9 @@ class Claims:
 
     def guard(self, start: int, end: int) -> None:
         """Protect a clinical expression from the rules that go by looks alone."""
+        if not any(self._marks[start:end]):
+            self._mark(start, end, _GUARD)
+            return
         for at in range(start, end):
             self._marks[at] = self._marks[at] or _GUARD
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from extraction import certainty_spans
-from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, locks
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.separators import unescaped
@@ -45,6 +45,25 @@ def test_every_certainty_phrase_outlives_cleaning(text: str) -> None:
             if len(phrase) > 2 and not any(r.start <= a and b <= r.end for r in outcome.removed)
         ]
         assert outcome.phrases_locked <= len(before)
+
+
+@settings(derandomize=True, deadline=None, max_examples=600)
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 300), st.integers(1, 12)), max_size=6))
+def test_phrases_read_at_their_moved_places_are_those_of_a_new_search(
+    text: str, cuts: list[tuple[int, int]]
+) -> None:
+    removed, at = [], 0
+    for start, length in sorted(cuts):
+        if at <= start < len(text):
+            at = min(len(text), start + length)
+            removed.append(Removed(start, at, "NAME", "any"))
+    clean, done = "", 0
+    for each in removed:
+        clean += text[done : each.start] + "[NAME]"
+        done = each.end
+    clean += text[done:]
+    quick = locks.standing(text, clean, certainty_spans(text), removed, tokens=True)
+    assert quick == locks.words(clean, certainty_spans(clean))
 
 
 @settings(derandomize=True, deadline=None, max_examples=300)

@@ -54,6 +54,8 @@ def find(text: str) -> Iterator[Found]:
 
 
 def _spelt(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    if word.folded != "ninety" and text[word.end + 1 : word.end + 2] not in ("h", "H"):
+        return
     match = (_SPELT if word.folded == "ninety" else _HUNDRED).match(text, word.end)
     if match:
         yield Found(word.start, match.end(), "AGE", "age-words")

@@ -62,6 +62,8 @@ _CUE: Final = re.compile(
     re.IGNORECASE,
 )
 _WEEKDAY_CUE: Final = re.compile(r"\b(?:on|last|this|next|since|until|from)[ \t]$", re.IGNORECASE)
+_NEXT_WORD: Final = re.compile(r"[ \t](\w+)")
+_FIGURE: Final = re.compile(r"\d")
 _SEASON: Final = re.compile(rf"[ \t](?:of[ \t])?{_YEAR}", re.IGNORECASE)
 _HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEAR})?", re.I)
 
@@ -69,7 +71,8 @@ _HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEA
 def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if word.end < len(text) and text[word.end] in "^_":
         return
-    start, end = _span(text, word)
+    near = _FIGURE.search(text, max(0, word.start - 16), word.end + 14)
+    start, end = _span(text, word) if near else (0, 0)
     if end > start:
         start, end = clock.before_date(text, start), clock.after_date(text, end)
         yield Found(start, end, "DATE", "date-worded")
@@ -115,7 +118,7 @@ def _ends_word(text: str, end: int) -> bool:
 def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     if word.folded not in _FULL or not word.capital:
         return False
-    following = re.compile(r"[ \t](\w+)").match(text, word.end)
+    following = _NEXT_WORD.match(text, word.end)
     if following and lexicon.is_eponym_noun(following.group(1)):
         return False
     return _CUE.search(line_before(text, word.start, 9)) is not None

@@ -118,6 +118,8 @@ _BARE: Final = re.compile(
     r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
     r")(?![\w^]|-\d|\.\d)"
 )
+_DECIMAL: Final = re.compile(r"\d{1,3}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?[ap]\.?m)")
+"""A decimal number, which no identifier is: most figures of a report end here."""
 _COUNT_FIGURES: Final = 6
 _COUNTED: Final = re.compile(
     r"(?:platelets?|plt|wbc|counts?|cells|units|score|titer)[ \t:=(of]{0,5}$", re.IGNORECASE
@@ -165,6 +167,8 @@ def _at(text: str, start: int, end: int) -> Found | None:
         following = text[end : end + 2]
         if not (following[1:].isdigit() or following[1:] in tuple("apAP")):
             return None
+    if _DECIMAL.match(text, start):
+        return None
     before = line_before(text, start, 30)
     return (
         _date(text, start, before)

@@ -27,11 +27,15 @@ def find(text: str, found_words: Iterable[Word], lexicon: Lexicon) -> Iterator[t
     for match in _MEASURES.finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
+    eponyms, nouns = lexicon.eponyms, lexicon.eponym_nouns
+    after_capital = False
     for word in found_words:
-        if word.capital:
-            if word.folded in lexicon.eponyms:
-                yield word.start, word.end
-        elif lexicon.is_eponym_noun(word.folded):
+        start, end, folded, capital = word
+        follows, after_capital = after_capital, capital
+        if capital:
+            if folded in eponyms:
+                yield start, end
+        elif follows and folded in nouns:
             before = _BEFORE_NOUN.search(text[max(0, word.start - 40) : word.start])
             if before:
                 yield word.start - len(before.group()), word.end

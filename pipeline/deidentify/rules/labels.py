@@ -39,6 +39,7 @@ _AFTER_WEAK: Final = re.compile(
 _MORE: Final = re.compile(rf"[ \t]?(?:,|/|&|and|or|;)[ \t]{{0,2}}{_VALUE}", re.IGNORECASE)
 _DATE_LIKE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}$|\d{1,2}/\d{2,4}$")
 
+_FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
     r"s?(?:[ \t](?:is|no\.?|number))?[ \t]?[:#]?[ \t]?([A-Z\d]{1,4}[ -]?[A-Z\d]{2,5})(?!\w)"
 )
@@ -60,7 +61,7 @@ def _is_value(value: str, figures: int) -> bool:
 
 
 def _labelled(pattern: re.Pattern[str], text: str, word: Word, *, figures: int) -> Iterator[Found]:
-    match = pattern.match(text, word.end)
+    match = pattern.match(text, word.end) if _FIGURE.search(text, word.end, word.end + 60) else None
     if match is None or not _is_value(match.group(1), figures) or _DATE_LIKE.match(match.group(1)):
         return
     while match is not None and _is_value(match.group(1), figures):

@@ -32,17 +32,23 @@ _INITIALS: Final = re.compile(
 _GOES_ON: Final = re.compile(rf"[ \t](?!(?:and|at|on|by|from|who|was|has|is|via|in)\b)[{LOWER}]")
 _NOUN: Final = re.compile(r"(?:['’]s)?[ \t]([A-Za-z]{3,20})")
 _BEFORE: Final = 16
+_BEFORE_FAMILY: Final = frozenset(" \t-")
+_INITIAL_DOT: Final = "."
 
 
 def find(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
     """Find names by the lists."""
     for word in capital_words:
-        folded = word.folded if word.folded.isascii() else unaccented(word.folded)
-        if folded in lexicon.given_names:
+        start, end, shown, _ = word
+        follows = text[end : end + 1]
+        folded = shown if shown.isascii() else unaccented(shown)
+        if follows in _BEFORE_FAMILY and folded in lexicon.given_names:
             yield from _given(text, word, folded, lexicon)
-        if folded in lexicon.surnames or not lexicon.is_ordinary(folded):
-            yield from _inverted(text, word, folded, lexicon)
-            yield from _initialled(text, word, folded, lexicon)
+        if folded in lexicon.surnames:
+            if follows == ",":
+                yield from _inverted(text, word, folded, lexicon)
+            if _INITIAL_DOT in text[max(0, start - _BEFORE) : start]:
+                yield from _initialled(text, word, folded, lexicon)
 
 
 def _given(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
@@ -93,7 +99,7 @@ def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[
     start = word.start - (len(before.group()) if before else 0)
     is_word = lexicon.is_word(given) or lexicon.is_ordinary(given)
     opens = text[max(0, start - 1) : start] in ("", "\n") or match.group(2) is not None
-    if folded in lexicon.surnames and (opens or not is_word):
+    if opens or not is_word:
         yield Found(start, match.end(), "NAME", "name-listed", sure=False)
 
 
@@ -103,7 +109,7 @@ def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterato
         return
     line = text[max(0, word.start - _BEFORE) : word.start]
     match = _INITIALS.search(line)
-    if match is None or folded not in lexicon.surnames or lexicon.ends_name(folded):
+    if match is None or lexicon.ends_name(folded):
         return
     start = word.start - len(line) + match.start()
     is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)

@@ -283,7 +283,9 @@ def find(text: str) -> Iterator[Found]:
 
 def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
     """Find towns and hospitals of the word lists, of one word or two."""
-    for at, word in enumerate(capital_words):
+    starts = lexicon.place_starts
+    for at in [at for at, word in enumerate(capital_words) if word[2] in starts]:
+        word = capital_words[at]
         after = capital_words[at + 1] if at + 1 < len(capital_words) else None
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
@@ -316,12 +318,12 @@ _LABELS: Final = frozenset(
 )
 
 RULES: Final = (
-    Rule(KINDS, _kind),
+    Rule(KINDS, _kind, capital=True),
     Rule(frozenset({"from", "at", "to"}), _preposition),
-    Rule(frozenset({"saint", "st"}), _saint),
+    Rule(frozenset({"saint", "st"}), _saint, capital=True),
     Rule(_LABELS, _labelled),
-    Rule(frozenset(_STATES), _state),
-    Rule(_STREETS, _street),
+    Rule(frozenset(_STATES), _state, capital=True),
+    Rule(_STREETS, _street, capital=True),
     Rule(frozenset({"box"}), _box),
     Rule(frozenset({"zip", "postcode", "postal"}), _zip),
     Rule(triggers("words_of_living"), _lives),

@@ -104,6 +104,7 @@ _LOWER_NAME: Final = re.compile(
 )
 
 
+_CAPITAL_BEFORE: Final = re.compile(rf"[{UPPER}][^\s]{{0,22}}$|[{UPPER}][^\s]{{0,18}},?[ ]an?$")
 _WEAK: Final = frozenset({"name-opening", "name-acting"})
 """Shapes that a sentence of a report in capitals has as well (THE AORTIC ARCH IS 35 MM)."""
 
@@ -139,7 +140,7 @@ def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _is(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     at = word.start - 1
-    if text[at : at + 1] not in (" ", "\t"):
+    if text[at : at + 1] not in (" ", "\t") or not _CAPITAL_BEFORE.search(text, at - 24, at):
         return
     if _AGED.match(text, at):
         yield from _before(_OPENING_NAME, text, word.start, 60, lexicon, "name-opening")
@@ -216,7 +217,7 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
 RULES: Final = (
     Rule(triggers("labels_after_a_name"), _numbered),
     Rule(triggers("credentials_in_small_letters"), _lower_credential),
-    Rule(triggers("credentials"), _credential),
+    Rule(triggers("credentials"), _credential, capital=True),
     Rule(triggers("verbs_of_persons"), _is),
     Rule(triggers("verbs_of_patients"), _presents),
     Rule(triggers("units_of_age"), _year_old),
