@@ -1,7 +1,7 @@
 """A language model answers, and says how sure it is; what it says is read, never repaired."""
 
 from extraction.elicitation.answers import REASONS, Stated, Unreadable, read_answer
-from extraction.elicitation.asking import Completer, Completion, ModelCompleter, ServerCompleter
+from extraction.elicitation.asking import Completer, Completion, ModelCompleter
 from extraction.elicitation.correctness import Judge, Verdict, matched
 from extraction.elicitation.forms import FORMS, Form, Prompter
 from extraction.elicitation.memory import RememberingCompleter
@@ -21,7 +21,6 @@ __all__ = [
     "Question",
     "QuestionError",
     "RememberingCompleter",
-    "ServerCompleter",
     "Stated",
     "Unreadable",
     "Verdict",

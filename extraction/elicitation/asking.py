@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from extraction.engines import completer as engines
-from extraction.engines import server
-from extraction.engines.settings import ServerSettings
 from extraction.finding import FailureReason
 
-__all__ = ["Completer", "Completion", "ModelCompleter", "ServerCompleter"]
+__all__ = ["Completer", "Completion", "ModelCompleter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +63,3 @@ class ModelCompleter:
             reply if isinstance(reply, str) else Completion(reply.text, reply.cut)
             for reply in self._model.complete(asked)
         ]
-
-
-class ServerCompleter(ModelCompleter):
-    """Asks an OpenAI-compatible server."""
-
-    def __init__(self, settings: ServerSettings) -> None:
-        super().__init__(server.ServerCompleter(settings), name=settings.model)

@@ -13,11 +13,15 @@ from pipeline.cli.extraction_checks import gold_reports, outcomes_of
 from pipeline.cli.extraction_options import (
     ConcurrencyOption,
     ContextOption,
+    DTypeOption,
+    MemoryShareOption,
     ModelOption,
+    ParallelOption,
+    PythonOption,
     ServerChoice,
     ServerOption,
 )
-from pipeline.cli.extraction_tables import named_engine, one_of
+from pipeline.cli.extraction_tables import closing_model, named_engine, one_of, rule_engine
 from pipeline.cli.lm_elicit import (
     CacheOption,
     PhrasesOption,
@@ -43,6 +47,10 @@ def audit(
     model: ModelOption = None,
     context_tokens: ContextOption = 8192,
     concurrency: ConcurrencyOption = 16,
+    vllm_python: PythonOption = None,
+    dtype: DTypeOption = "auto",
+    tensor_parallel: ParallelOption = 1,
+    memory_share: MemoryShareOption = 0.9,
     reader: Annotated[
         str, typer.Option("--reader", help="Who reads the reports: the model, or rules.")
     ] = "model",
@@ -68,12 +76,19 @@ def audit(
 
     one_of("--reader", reader, ("model", "rules"))
     one_of("--form", form, FORMS)
-    choice = ServerChoice(server, model, False, context_tokens, concurrency)
-    source = engine if reader == "model" else "rules"
-    chosen = choice if reader == "model" else ServerChoice(None, None, False, 8192, 16)
-    extractor = named_engine(source, server=chosen, vocabulary=None)
+    choice = ServerChoice(
+        server, model, None, context_tokens, concurrency, vllm_python, dtype, tensor_parallel,
+        memory_share,
+    )  # fmt: skip
+    extractor = (
+        rule_engine(None)
+        if reader == "rules"
+        else named_engine(engine, server=choice, vocabulary=None)
+    )
     reports = gold_reports(gold, extractor.vocabulary)
-    claims, failed = claims_of(reports, outcomes_of(extractor, reports), extractor.vocabulary)
+    with closing_model(extractor):
+        outcomes = outcomes_of(extractor, reports)
+    claims, failed = claims_of(reports, outcomes, extractor.vocabulary)
     if not claims:
         msg = f"{gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
         raise InputError(msg)

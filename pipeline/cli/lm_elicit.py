@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
@@ -14,7 +14,11 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.cli.extraction_options import (
     ConcurrencyOption,
     ContextOption,
+    DTypeOption,
+    MemoryShareOption,
     ModelOption,
+    ParallelOption,
+    PythonOption,
     ServerChoice,
     ServerOption,
 )
@@ -84,6 +88,10 @@ def elicit(
     model: ModelOption = None,
     context_tokens: ContextOption = 8192,
     concurrency: ConcurrencyOption = 16,
+    vllm_python: PythonOption = None,
+    dtype: DTypeOption = "auto",
+    tensor_parallel: ParallelOption = 1,
+    memory_share: MemoryShareOption = 0.9,
     form: FormOption = None,
     phrases: PhrasesOption = "probability-words",
     choose: Annotated[
@@ -119,11 +127,14 @@ def elicit(
     for problem in problems if not quiet else ():
         typer.echo(f"{questions.name}: {problem}; left out", err=True)
     kept = cache or out.with_name(f"{out.name}.replies")
-    choice = ServerChoice(server, model, False, context_tokens, concurrency)
+    choice = ServerChoice(
+        server, model, None, context_tokens, concurrency, vllm_python, dtype, tensor_parallel,
+        memory_share,
+    )  # fmt: skip
     prompter = Prompter()
     with completer(engine, choice, kept) as answerer:
         if judge == "model" and judge_model:
-            other = ServerChoice(server, judge_model, False, context_tokens, concurrency)
+            other = replace(choice, model=judge_model)
             with completer(engine, other, kept) as judging:
                 rows, missing = _asked(
                     asked, forms, phrases, answerer, prompter, Judge(judging, prompter), choose

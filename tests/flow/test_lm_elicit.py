@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,6 +22,8 @@ from extraction.prompt import NONE
 from pipeline.cli import lm
 from pipeline.errors import ConfigurationError
 
+PYTHON = os.environ.get("RADCAL_TRANSFORMERS_PYTHON", "")
+MAKER = Path(__file__).parent.parent / "fixtures" / "extraction" / "tiny_llama.py"
 _APP = typer.Typer()
 lm.register(_APP)
 
@@ -266,6 +270,25 @@ def test_model_that_was_never_heard_is_an_outage_and_nothing_is_written(
     with pytest.raises(ModelOutageError, match="none of 60 questions got a reply"):
         run("elicit", questions, "--out", out, "--server", url, "--model", "m", "--form", "beta")
     assert not out.exists()
+
+
+@pytest.mark.skipif(not PYTHON, reason="RADCAL_TRANSFORMERS_PYTHON names no Python with torch")
+def test_model_on_this_machine_answers_through_the_same_reading(
+    questions: Path, tmp_path: Path
+) -> None:
+    model, out = tmp_path / "model", tmp_path / "answers.csv"
+    questions.write_text("".join(f"{line}\n" for line in questions.read_text().splitlines()[:3]))
+    subprocess.run([PYTHON, MAKER, model, questions], check=True, capture_output=True)
+    arguments = [
+        "elicit", questions, "--out", out, "--engine", "transformers", "--model", model,
+        "--vllm-python", PYTHON, "--form", "probability",
+    ]  # fmt: skip
+    code, first = run(*arguments)
+    table = pd.read_csv(out)
+    assert (code, first["put_to_the_model"], len(table)) == (3, 3, 3)
+    assert set(table["outcome"]) <= {"answered", "unreadable"}
+    assert table["model"].str.fullmatch(r"model\+[0-9a-f]{12}").all()
+    assert run(*arguments)[1]["put_to_the_model"] == 0
 
 
 def test_server_and_model_must_be_named(questions: Path, tmp_path: Path) -> None:
