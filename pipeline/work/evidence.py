@@ -10,6 +10,7 @@ import pandas as pd
 
 from pipeline.config import digest_of
 from pipeline.site import Site
+from pipeline.stages.addenda import joined, parts
 from pipeline.stages.observe import observe, tallied
 from pipeline.stages.pair import FlowStep, PairedExams, pair
 from pipeline.stages.read import read_reports
@@ -55,6 +56,7 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
         wanted = _wanted(exams, pd.concat([paired.pairs, *others.values()]))
         store.write("analysis", "fates", key, paired.fates)
         store.write("analysis", "wanted", key, wanted)
+        store.write("analysis", "addenda", key, parts(exams, wanted["exam_key"].tolist()))
         facts = {
             **_pair_facts(key, paired),
             "windows": [[hours, f"{key}-{hours:g}"] for hours in others],
@@ -66,7 +68,7 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
 
 def is_paired(store: Workspace, key: str) -> bool:
     """Whether a pairing is there with all its tables."""
-    return store.complete("analysis", key, "pairs", "wanted", "fates") and all(
+    return store.complete("analysis", key, "pairs", "wanted", "addenda", "fates") and all(
         store.has("analysis", "window_pairs", window)
         for _, window in store.facts("analysis", "pairs", key)["windows"]
     )
@@ -83,6 +85,9 @@ def read_shard(config: str, pairs: str, clean_key: str) -> Facts:
             "analysis", "clean_exams", [clean_key], columns=["exam_key", "modality", "text"]
         )
         wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
+        addenda = _addenda(site, pairs, exam_keys)
+        whole = wanted["exam_key"].map(_with_what_came_before(store, addenda))
+        wanted = wanted.assign(text=whole.fillna(wanted["text"]))
         tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
         failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
         unmapped = tables.findings.loc[tables.findings["outcome"] == "unmapped", "cue"]
@@ -97,6 +102,17 @@ def read_shard(config: str, pairs: str, clean_key: str) -> Facts:
             mark = facts if name == "readings" else None
             store.write("analysis", name, key, getattr(tables, name), facts=mark)
     return {**store.facts("analysis", "readings", key), "made": made}
+
+
+def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str, str]:
+    """Give each addendum's text as it stood with the versions before it."""
+    texts: dict[str, str] = {}
+    for shard, some in addenda.groupby("shard"):
+        exams = store.read("analysis", "clean_exams", [str(shard)], columns=["exam_key", "text"])
+        held = exams[exams["exam_key"].isin(some["part_key"])]
+        texts |= dict(zip(held["exam_key"], held["text"], strict=True))
+    each = addenda.groupby("exam_key", sort=False)["part_key"]
+    return {str(key): joined([texts[part] for part in own]) for key, own in each}
 
 
 def observe_pairs(config: str, pairs: str, read_keys: list[str]) -> Facts:
@@ -141,7 +157,8 @@ def read_key(site: Site, pairs: str, clean: str) -> tuple[str, list[str]]:
     """Give the key of a coded shard's reading, and the exams in it that are to be read."""
     asked = site.workspace.read("analysis", "wanted", [pairs], where=("shard", clean))
     exam_keys = sorted(asked["exam_key"])
-    return digest_of(site.digest_of("extract"), clean, exam_keys), exam_keys
+    addenda = _addenda(site, pairs, exam_keys).to_numpy().tolist()
+    return digest_of(site.digest_of("extract"), clean, exam_keys, addenda), exam_keys
 
 
 def tally_key(site: Site, pairs: str, read_keys: Sequence[str]) -> str:
@@ -150,17 +167,23 @@ def tally_key(site: Site, pairs: str, read_keys: Sequence[str]) -> str:
     return digest_of(site.digest_of("tally"), pairs, sorted(read_keys), sheets)
 
 
+def _addenda(site: Site, pairs: str, exam_keys: Sequence[str]) -> pd.DataFrame:
+    """Which versions the addenda among these exams are to be read with."""
+    addenda = site.workspace.read("analysis", "addenda", [pairs])
+    return addenda[addenda["exam_key"].isin(exam_keys)]
+
+
 def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:
     columns = [
         "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
         "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
         "patient_class", "drafted",
     ]  # fmt: skip
-    parts = [
+    shards = [
         site.workspace.read("analysis", "clean_exams", [key], columns=columns).assign(shard=key)
         for key in sorted(clean_keys)
     ]
-    return pd.concat(parts, ignore_index=True).drop_duplicates("exam_key")
+    return pd.concat(shards, ignore_index=True).drop_duplicates("exam_key")
 
 
 def _wanted(exams: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

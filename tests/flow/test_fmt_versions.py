@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from pipeline.site import Site
 from pipeline.stages.pair import PairedExams, pair
-from pipeline.work import intake
+from pipeline.work import evidence, intake
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 RESIDENT, ATTENDING = "T7^Marr^Otto", "D5^Hope^Faith"
@@ -69,6 +70,36 @@ def test_the_version_signed_before_the_ct_is_the_forecast(
     attending, resident = readers(tmp_path, "D5", "T7")
     assert row["reader_code"] == attending != resident
     assert found.late_versions == 1
+
+
+def read_texts(folder: Path, found: PairedExams) -> pd.DataFrame:
+    """Read the paired reports as a run does."""
+    config = str(folder / "radcal.toml")
+    store = Site.open(config).workspace
+    keys = store.keys("analysis", "clean_exams")
+    paired_key = evidence.pair_exams(config, keys)["key"]
+    said = [evidence.read_shard(config, paired_key, key)["key"] for key in keys]
+    stated = store.read("analysis", "report_findings", said)
+    return stated[stated["exam_key"].isin(found.pairs["ct_exam_key"])]
+
+
+@pytest.mark.parametrize("addendum", ["Called to Dr. Quell.", "ADDENDUM: called. {report}"])
+def test_an_addendum_sent_alone_does_not_silence_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, addendum: str
+) -> None:
+    report = "FINDINGS: Small left pleural effusion. No pneumothorax."
+    late = message("A2", "CT CHEST", "1400", "1600", "A", addendum.format(report=report))
+    found = paired(
+        tmp_path,
+        message("A1", "XR CHEST", "1000", "1100", "F", "Likely pleural effusion."),
+        message("A2", "CT CHEST", "1400", "1500", "F", report),
+        late,
+        monkeypatch=monkeypatch,
+    )
+    assert found.pairs["ct_exam_key"].item().split(".")[1] == "addendum"
+    said = read_texts(tmp_path, found).set_index("pathology")["phrase"]
+    assert said["pleural effusion"] == "present"
+    assert said["pneumothorax"] == "absent"
 
 
 def test_a_preliminary_read_alone_is_no_forecast(
