@@ -90,8 +90,8 @@ class PhraseErrors:
     unchecked: tuple[str, ...]
 
 
-def read_audit(path: Path) -> SiteAudit:
-    """Read what ``radcal audit extraction --out`` wrote.
+def read_audit(path: Path, *, option: str = "extraction.audit") -> SiteAudit:
+    """Read what ``radcal audit extraction --out`` wrote; `option` names it in messages.
 
     Raises
     ------
@@ -102,12 +102,12 @@ def read_audit(path: Path) -> SiteAudit:
         content = path.read_bytes()
         result = _Result.model_validate_json(content)
     except OSError as error:
-        msg = f"extraction.audit: {path}: cannot be read ({error.strerror})."
+        msg = f"{option}: {path}: cannot be read ({error.strerror})."
         raise ConfigurationError(msg) from None
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the file"
         msg = (
-            f"extraction.audit: {path.name}: not a result of radcal audit extraction: "
+            f"{option}: {path.name}: not a result of radcal audit extraction: "
             f"{error.error_count()} fault(s), first in {place}. Make it again with --out."
         )
         raise ConfigurationError(msg) from None

@@ -12,8 +12,9 @@ from extraction.vocabulary.schema import GrammarFile
 
 __all__ = ["backward", "today"]
 
+_POSSESSIVE: Final = frozenset({"'", "’"})
 _STILL: Final = Cue("present", "assertion", "after")
-_EARLIER_WITHIN: Final = 5
+_EARLIER_WITHIN: Final = 7
 
 
 def backward(
@@ -89,6 +90,6 @@ def today(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: Gr
     for token in tokens[last : last + _EARLIER_WITHIN]:
         if token.word in grammar.earlier:
             return _STILL
-        if not token.word.isalnum():
+        if not token.word.isalnum() and token.word not in _POSSESSIVE:
             break
     return cue

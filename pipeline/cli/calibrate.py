@@ -62,6 +62,12 @@ def calibrate(
     holdout: Annotated[
         str, typer.Option("--holdout", help="Share used for testing a map, or none.")
     ] = "0.5",
+    audit: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit", help="Result of radcal audit extraction: also undo its reading mistakes."
+        ),
+    ] = None,
     most_groups: Annotated[
         int, typer.Option("--most-groups", min=1, help="Refuse more groups than this.")
     ] = 20_000,
@@ -95,6 +101,8 @@ def calibrate(
         table = phrase_table(phrases)
         counted = count(read_table(observations), table, columns, observations.name)
         groups = list(_groups(counted, columns.by, table, settings, seed, quiet=quiet or as_json))
+        if audit is not None:
+            _correct(groups, counted, table, settings, seed, audit)
     except CalibrationError as error:
         msg = f"{observations.name}: {error}"
         raise InputError(msg) from None
@@ -164,6 +172,28 @@ def _groups(
         group: dict[str, Plain] = dict(zip(by, key, strict=True))
         beside = {"slider": counted.sliders.of(index, table)} if counted.sliders else {}
         yield {"group": group, **analysis_data(analysis), **beside}
+
+
+def _correct(
+    groups: list[dict[str, Plain]],
+    counted: Counted,
+    table: PhraseTable,
+    settings: Settings,
+    seed: int,
+    path: Path,
+) -> None:
+    """Put each group's errors without the mistakes of an audit beside those it has."""
+    from pipeline.cli.calibrate_audit import corrected_data, phrase_audit
+
+    audit = phrase_audit(path, table)
+    for index, group in enumerate(groups):
+        group["extraction_corrected"] = corrected_data(
+            counted.tallies.group(index),
+            audit=audit,
+            table=table,
+            settings=settings,
+            rng=_generator(seed, ("extraction", *counted.groups[index])),
+        )
 
 
 def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from calibration.survey import builtin
 from calibration.tally import Tally
+from pipeline.cli.calibrate import register
 from pipeline.config import Configuration, Input
 from pipeline.errors import ConfigurationError
 from pipeline.extraction_audit import phrase_errors, read_audit
@@ -110,3 +113,24 @@ def test_an_audit_that_cannot_be_inverted_says_so_instead_of_a_figure(tmp_path: 
     row = extraction_tables(tally, audited, scale=scale)[0].rows[1]
     assert row.ece is None
     assert "too small" in row.name
+
+
+def test_calibrate_puts_the_corrected_errors_beside_those_it_read(tmp_path: Path) -> None:
+    rows = "phrase,label\n" + "likely,1\n" * 30 + "possibly,0\n" * 30 + "possibly,1\n" * 10
+    (tmp_path / "observations.csv").write_text(rows)
+    app, out = typer.Typer(), tmp_path / "result.json"
+    register(app)
+    app.command("other")(lambda: None)
+    asked = ["calibrate", str(tmp_path / "observations.csv"), "--out", str(out), "--quiet"]
+    asked += ["--bootstrap", "50", "--audit", str(written(tmp_path))]
+    outcome = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    (group,) = json.loads(out.read_text())["groups"]
+    corrected = group["extraction_corrected"]
+    assert corrected["phrase_error"]["value"] != pytest.approx(group["phrase_error"]["value"])
+    # a quarter of the audited "likely" were read "possibly": 40 of the 70 were "likely" in truth
+    n = np.array([40.0, 30.0])
+    means = dict(zip(TABLE.phrases, TABLE.means, strict=True))
+    mass = np.array([40.0, 0.0])
+    wanted = np.abs(mass - n * [means["likely"], means["possibly"]]).sum() / 70.0
+    assert corrected["phrase_error"]["value"] == pytest.approx(wanted)

@@ -1,0 +1,62 @@
+"""What an audit of extraction adds to ``radcal calibrate``: errors with reading mistakes undone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from calibration.corrected import corrected_errors
+from calibration.errors import CalibrationError
+from calibration.export import Plain, estimate_data
+from pipeline.errors import ConfigurationError
+from pipeline.extraction_audit import phrase_errors, read_audit
+
+if TYPE_CHECKING:
+    from calibration.analysis import Settings
+    from calibration.errors_in_extraction import Audit
+    from calibration.survey import PhraseTable
+    from calibration.tally import Tally
+
+__all__ = ["corrected_data", "phrase_audit"]
+
+
+def phrase_audit(path: Path, table: PhraseTable) -> Audit:
+    """Give the confusion of the X-ray's words; the labels of the table are taken as they are.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is no audit, or no X-ray statement in the table's phrases was audited.
+    """
+    confusion = read_audit(path, option="--audit").confusion
+    errors = phrase_errors(confusion, phrases=table.phrases, labels={}, silence_is_absent=False)
+    if errors is None:
+        msg = f"--audit: {path.name}: no X-ray statement in phrases of {table.name!r} was audited."
+        raise ConfigurationError(msg)
+    return replace(errors.audit, label_confusion=None)
+
+
+def corrected_data(
+    tally: Tally, *, audit: Audit, table: PhraseTable, settings: Settings, rng: np.random.Generator
+) -> dict[str, Plain] | None:
+    """Give one group's corrected errors as plain data; None where the audit cannot be inverted."""
+    try:
+        found = corrected_errors(
+            tally,
+            audit=audit,
+            phrase_table=table,
+            bins=settings.bins,
+            bin_rule=settings.bin_rule,
+            bootstrap=settings.bootstrap,
+            rng=rng,
+        )
+    except CalibrationError:
+        return None
+    return {
+        "ece": estimate_data(found.ece),
+        "phrase_error": estimate_data(found.phrase_error),
+        "moved": found.moved,
+    }
