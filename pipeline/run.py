@@ -29,6 +29,7 @@ from pipeline.provenance import version
 from pipeline.record import Record
 from pipeline.runners import Runners, runners
 from pipeline.site import Site
+from pipeline.work.account import draw_account
 from pipeline.work.issue import refusal_page
 
 __all__ = ["Run"]
@@ -245,6 +246,7 @@ class Run:
             "damaged_shards_made_anew": len(self.damaged),
             **(self._delivered() if issued else {}),
             "manifest": path,
+            "report": path.replace("manifest.json", "report.pdf"),
         }
 
     def _delivered(self) -> Facts:
@@ -283,36 +285,39 @@ class Run:
 
     def _write_manifest(self, outcome: str) -> str:
         path = self.site.workspace.root / "runs" / self.id / "manifest.json"
-        reports = self.results["extract"]
-        self.site.workspace.write_json(
-            path,
-            {
-                "run": self.id,
-                "outcome": outcome,
-                "radcal": version(),
-                "config_hash": self.site.config.digest,
-                "configuration": self.site.config.model_dump(mode="json"),
-                "sources": self.results["ingest"],
-                "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
-                "accounting": asdict(self.accounting()),
-                "flow": self.flow,
-                "versions_signed_after_the_ct": self.late_versions,
-                "returned": dict(self.returned()),
-                "extraction": reading(self.site.engine),
-                "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
-                "failed_reports": dict(_merged(r["failed"] for r in reports)),
-                "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),
-                "gates": [asdict(c) for c in self.checks],
-                "seconds": self.journal.timings(),
-                "stages": self.journal.to_list(),
-                "damaged_shards_made_anew": len(self.damaged),
-            },
-        )
+        manifest = self._manifest(outcome)
+        self.site.workspace.write_json(path, manifest)
         AuditLog(self.site.workspace.root / "audit.jsonl").append(
             "run", run=self.id, outcome=outcome, config_hash=self.site.config.digest
         )
         self._record(outcome)
+        draw_account(self.site, self.id, self.record.facts, manifest)
         return str(path)
+
+    def _manifest(self, outcome: str) -> Facts:
+        reports = self.results["extract"]
+        return {
+            "run": self.id,
+            "outcome": outcome,
+            "radcal": version(),
+            "config_hash": self.site.config.digest,
+            "configuration": self.site.config.model_dump(mode="json"),
+            "sources": self.results["ingest"],
+            "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
+            "accounting": asdict(self.accounting()),
+            "flow": self.flow,
+            "versions_signed_after_the_ct": self.late_versions,
+            "returned": dict(self.returned()),
+            "extraction": reading(self.site.engine),
+            "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
+            "failed_reports": dict(_merged(r["failed"] for r in reports)),
+            "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),
+            "gates": [asdict(c) for c in self.checks],
+            "seconds": self.journal.timings(),
+            "stages": self.journal.to_list(),
+            "damaged_shards_made_anew": len(self.damaged),
+            "shown": self.manifest_rows(),
+        }
 
 
 def _merged(counts: Iterable[dict[str, int]]) -> Counter[str]:
