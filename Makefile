@@ -1,13 +1,17 @@
 # make install   the environment, from the lock       make demo    a simulated hospital, start to PDFs
 # make test      every check and test                 make check   linters and types alone
 # make bench     speed and scale, with figures        make lock    resolve the lock anew (needs uv)
+# make install-vllm   the language model's own environment (deploy/vllm); make test-vllm tests it
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+VLLM := .venv-vllm
+VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
+VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install demo test check bench lock clean
+.PHONY: install install-vllm demo test test-vllm check bench lock clean
 
 install: $(STAMP)
 
@@ -17,6 +21,13 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(STAMP)
+
+install-vllm: $(VLLM_STAMP)
+
+$(VLLM_STAMP): deploy/vllm/$(VLLM_FOR).lock
+	$(PYTHON) -m venv --clear $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps -r $<
+	touch $@
 
 demo: install
 	$(BIN)/radcal demo --out demo
@@ -30,6 +41,9 @@ check: install
 test: check
 	$(BIN)/pytest -n auto --dist loadfile
 
+test-vllm: install install-vllm
+	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_lmx_vllm.py
+
 bench: install
 	set -e; for script in benchmarks/*_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
@@ -41,4 +55,4 @@ lock:
 		--no-annotate -o deploy/runtime.lock
 
 clean:
-	rm -rf $(VENV) demo build dist
+	rm -rf $(VENV) $(VLLM) demo build dist

@@ -81,6 +81,7 @@ class Child:
         try:
             message = await asyncio.wait_for(self.receive(), silence)
         except TimeoutError:
+            self.kill()
             raise ModelOutageError(_unloaded(settings, f"not within {silence:g} s")) from None
         except ChildEnded as ended:
             await asyncio.wait({self._draining}, timeout=_GRACE_SECONDS)
@@ -105,11 +106,15 @@ class Child:
             If there will be none.
         """
         output = self._process.stdout
+        line = b"?"
         try:
             line = await output.readline() if output is not None else b""
             message = json.loads(line) if line else None
         except (ValueError, OSError):
             message = None
+        if line and not isinstance(message, dict):
+            self.kill()
+            raise ChildEnded("it broke the protocol")
         if not isinstance(message, dict):
             raise ChildEnded(await self._how_it_ended())
         if "died" in message:

@@ -2,9 +2,9 @@
 
 Questions of several threads join there, and each answer goes back to who asked. All that is known
 of the process lives in one event loop on one thread, so nothing here waits for a lock. A process
-that dies is started again and asked what it had not answered; a question that two processes
-died over gets no answer, and a process that twice dies without one answer is given up. One that
-gives no sign of life for too long is killed.
+that gives no sign of life for too long is killed. One that dies is started again; what it was busy
+with is asked again few at a time, then one by one, so that a question that kills is found: it gets
+no answer, and the others do. A model that dies again and again without an answer is given up.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from extraction.engines.child import Child, ChildEnded, answer_of
 from extraction.engines.completer import Completion, Question, Usage
 from extraction.engines.local import LocalSettings
 from extraction.errors import ModelOutageError
-from extraction.finding import FailureReason
 
 __all__ = ["ModelProcess"]
 
 T = TypeVar("T")
 
-_DEATHS_OF_A_QUESTION: Final = 2
-_VAIN_STARTS: Final = 2
+_AT_ONCE: Final = (1_000_000, 8, 1)
+"""Questions under way at once, by how often the process died over one that waits."""
+
+_VAIN_STARTS: Final = 4
 _LOOKS_PER_SILENCE: Final = 10
 
 
 @dataclass(slots=True)
 class _Pending:
-    """A question under way, who waits for it, and how often the process died over it."""
+    """A question, who waits for it, whether it is under way, and how often that was deadly."""
 
     question: Question
     answer: asyncio.Future[Completion]
+    sent: bool = False
     deaths: int = 0
 
 
@@ -118,25 +120,37 @@ class ModelProcess:
     async def _complete(self, questions: Sequence[Question]) -> list[Completion]:
         if self._state.broken:
             raise ModelOutageError(self._state.broken)
-        waiting = [self._ask(question) for question in questions]
+        waiting = [self._note(question) for question in questions]
+        self._feed()
+        if self._state.running is None or self._state.running.done():
+            self._state.running = asyncio.create_task(self._run())
         answers = await asyncio.gather(*waiting, return_exceptions=True)
         for answer in answers:
             if isinstance(answer, BaseException):
                 raise answer
         return [answer for answer in answers if not isinstance(answer, BaseException)]
 
-    def _ask(self, question: Question) -> asyncio.Future[Completion]:
+    def _note(self, question: Question) -> asyncio.Future[Completion]:
         state = self._state
         if not state.pending:
             state.heard = state.since = time.monotonic()
         state.number += 1
         pending = _Pending(question, asyncio.get_running_loop().create_future())
         state.pending[state.number] = pending
-        if state.child is not None:
-            state.child.send(state.number, question)
-        if state.running is None or state.running.done():
-            state.running = asyncio.create_task(self._run())
         return pending.answer
+
+    def _feed(self) -> None:
+        """Send what waits, the most suspect first, as many as may be under way at once."""
+        state = self._state
+        waiting = [(n, p) for n, p in state.pending.items() if not p.sent]
+        if state.child is None or not waiting:
+            return
+        waiting.sort(key=lambda numbered: -numbered[1].deaths)
+        most = _AT_ONCE[max(pending.deaths for pending in state.pending.values())]
+        room = max(most - (len(state.pending) - len(waiting)), 0)
+        for number, pending in waiting[:room]:
+            state.child.send(number, pending.question)
+            pending.sent = True
 
     async def _run(self) -> None:
         """Keep a process up as long as questions are under way."""
@@ -158,8 +172,7 @@ class ModelProcess:
         state.child, state.silent = child, False
         state.heard = state.since = time.monotonic()
         self.facts = dict(child.facts)
-        for number, pending in state.pending.items():
-            child.send(number, pending.question)
+        self._feed()
         watch = asyncio.create_task(self._watch(child))
         try:
             while True:
@@ -173,7 +186,7 @@ class ModelProcess:
                     f"the model's process ended {state.vain_starts} times without an answer "
                     f"({how}). Nothing of this batch was kept; check the memory, then run again."
                 )
-            self._bury("timed out" if state.silent else "model stopped")
+            self._bury()
         finally:
             watch.cancel()
 
@@ -192,6 +205,7 @@ class ModelProcess:
             self.usage.counters = dict(message["counters"])
         elif "id" in message:
             self._settle(int(message["id"]), answer_of(message))
+            self._feed()
 
     def _settle(self, number: int, answer: Completion) -> None:
         state = self._state
@@ -204,12 +218,13 @@ class ModelProcess:
         if not pending.answer.done():
             pending.answer.set_result(answer)
 
-    def _bury(self, reason: FailureReason) -> None:
-        """Give up the questions that a second process died over."""
+    def _bury(self) -> None:
+        """Note over which questions the process died; give up one that has proved deadly."""
         for number, pending in list(self._state.pending.items()):
-            pending.deaths += 1
-            if pending.deaths >= _DEATHS_OF_A_QUESTION:
-                self._settle(number, reason)
+            pending.deaths += pending.sent
+            pending.sent = False
+            if pending.deaths >= len(_AT_ONCE):
+                self._settle(number, "model stopped")
 
     def _give_up(self, why: str) -> None:
         self._state.broken = why

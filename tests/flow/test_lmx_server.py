@@ -30,17 +30,9 @@ from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
 from pipeline.site import Site
 from pipeline.stages.read import read_reports
+from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"
-REPORT = "FINDINGS: No pleural effusion. Left base opacity may represent pneumonia."
-ANSWER = (
-    '- "No pleural effusion.", "pleural effusion", "absent"\n'
-    '- "Left base opacity may represent pneumonia.", "lung opacity", "present"\n'
-    '- "Left base opacity may represent pneumonia.", "pneumonia", "may represent"\n'
-)
-STATED = [
-    ("pleural effusion", "absent"), ("lung opacity", "present"), ("pneumonia", "may represent"),
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -340,33 +332,13 @@ def test_closed_port_fails_every_report_and_soon() -> None:
     assert found == [Failed("server unreachable")] * 200
 
 
-FAILING = {
-    "rubbish": (Play("The patient is well.\nThank you!\n"), "unreadable answer"),
-    "nothing": (Play(""), "empty answer"),
-    "blank": (Play(" \n\n"), "empty answer"),
-    "loop": (Play(ANSWER * 40), "repeated answer"),
-    "loop cut": (Play(ANSWER * 40, finish="length"), "repeated answer"),
-    "stops mid-line": (Play(ANSWER + '- "Left base opa'), "truncated answer"),
-    "stopped by length": (Play(ANSWER, finish="length"), "truncated answer"),
-    "invents": (
-        Play('- "Large right pneumothorax with shift.", "pneumothorax", "present"\n'),
-        "ungrounded answer",
-    ),
-    "invents a negation": (
-        Play('- "Left base opacity does not represent pneumonia.", "pneumonia", "absent"\n'),
-        "ungrounded answer",
-    ),
-    "other words": (Play('- "No pleural effusion.", "tachycardia", "sure"\n'), "unreadable answer"),
-}
-
-
 @pytest.mark.parametrize("case", FAILING)
 def test_failed_answer_is_asked_once_more_then_counted(
     case: str, serve: Callable[[Part], tuple[Stage, str]]
 ) -> None:
-    play, reason = FAILING[case]
-    stage, url = serve(always(play))
-    assert engine(url).extract([REPORT], modality="XR") == [Failed(reason)]  # type: ignore[arg-type]
+    text, cut, reason = FAILING[case]
+    stage, url = serve(always(Play(text, finish="length" if cut else "stop")))
+    assert engine(url).extract([REPORT], modality="XR") == [Failed(reason)]
     first, second = stage.asked
     assert first["prompt"] != second["prompt"]
     assert int(str(second["max_tokens"])) > int(str(first["max_tokens"]))
@@ -376,7 +348,8 @@ def test_failed_answer_is_asked_once_more_then_counted(
 def test_second_answer_counts_when_it_is_right(
     case: str, serve: Callable[[Part], tuple[Stage, str]]
 ) -> None:
-    stage, url = serve(in_turn(FAILING[case][0], Play(ANSWER)))
+    text, cut, _ = FAILING[case]
+    stage, url = serve(in_turn(Play(text, finish="length" if cut else "stop"), Play(ANSWER)))
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
     assert len(stage.asked) == 2
 
