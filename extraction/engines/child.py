@@ -114,9 +114,8 @@ class Child:
             message = None
         if line and not isinstance(message, dict):
             self.kill()
-            raise ChildEnded("it broke the protocol")
         if not isinstance(message, dict):
-            raise ChildEnded(await self._how_it_ended())
+            raise ChildEnded("it broke the protocol" if line else await self._how_it_ended())
         if "died" in message:
             raise ChildEnded(str(message["died"]))
         return message
