@@ -60,7 +60,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models") / "tiny-llama"
     prompts = [ROOT / "extraction" / "prompt" / name for name in ("xr.toml", "ct.toml")]
     subprocess.run(
-        [PYTHON, "-I", FIXTURES / "tiny_llama.py", folder, *prompts],
+        [PYTHON, "-I", FIXTURES / "tiny_llama.py", "tiny", folder, *prompts],
         check=True,
         capture_output=True,
     )
