@@ -48,7 +48,7 @@ bench: install
 	set -e; for script in benchmarks/*_*.py; do echo "== $$script"; $(BIN)/python $$script; done
 
 lock:
-	uv pip compile pyproject.toml --extra dask --extra s3 --group dev --universal --python-version 3.11 \
+	uv pip compile pyproject.toml --extra dask --extra s3 --extra presidio --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -o requirements.lock
 	uv pip compile pyproject.toml --extra dask --extra s3 --universal --python-version 3.11 \
 		--constraint requirements.lock --generate-hashes --no-emit-index-url --no-header \

@@ -21,7 +21,7 @@ from extraction.rules import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config, engines
-from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify import Deidentifier, Options, Presidio, SecondLayer
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
@@ -98,8 +98,16 @@ class Site:
             Options(
                 replacement=self.config.deidentification.replacement,
                 max_characters=self.config.input.max_text_characters,
-            )
+            ),
+            second_layer=self._second_layer(),
         )
+
+    def _second_layer(self) -> SecondLayer | None:
+        settings = self.config.deidentification
+        if settings.second_layer == "none":
+            return None
+        model = settings.presidio_model
+        return Presidio(self.config.path(model) if model else None)
 
     @cached_property
     def phrases(self) -> PhraseTable:

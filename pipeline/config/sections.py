@@ -74,6 +74,8 @@ class Deidentification(Section):
     """How identifiers leave the text, and how many withheld reports stop a delivery."""
 
     replacement: Literal["token", "surrogate"] = "token"
+    second_layer: Literal["none", "presidio"] = "none"
+    presidio_model: str | None = None
     max_quarantined_share: Share = 0.02
 
 

@@ -7,6 +7,7 @@ from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.lexicon import Lexicon, load
 from pipeline.deidentify.result import CATEGORIES, Clean, Outcome, Quarantined, Removed
+from pipeline.deidentify.second_layer import Presidio, SecondLayer
 from pipeline.deidentify.surrogates import Surrogates
 
 __all__ = [
@@ -18,8 +19,10 @@ __all__ = [
     "Lexicon",
     "Options",
     "Outcome",
+    "Presidio",
     "Quarantined",
     "Removed",
+    "SecondLayer",
     "Surrogates",
     "load",
 ]

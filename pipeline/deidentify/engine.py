@@ -1,7 +1,8 @@
 """One report in, one clean report out: the order of the rules, and the promise about phrases.
 
     lock certainty phrases → addresses → labelled IDs → dates → names → phones → bare IDs
-      → ages → places → known identifiers → replace → count phrases again → leak scan
+      → ages → places → listed names → second layer, if any → known identifiers → replace
+      → count phrases again → leak scan
 
 Certainty phrases are locked before anything else looks at the text, every rule respects the lock,
 and the phrases are counted again at the end: a report that lost or gained one is withheld.
@@ -39,6 +40,7 @@ from pipeline.deidentify.rules import (
     shapes,
     words,
 )
+from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Claims
 from pipeline.deidentify.surrogates import Surrogates
 
@@ -73,8 +75,14 @@ class Options:
 class Deidentifier:
     """Takes identifiers out of report texts; holds no state between reports."""
 
-    def __init__(self, options: Options | None = None, vocabulary: Lexicon | None = None) -> None:
+    def __init__(
+        self,
+        options: Options | None = None,
+        vocabulary: Lexicon | None = None,
+        second_layer: SecondLayer | None = None,
+    ) -> None:
         self.options = options or Options()
+        self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
         self._index = Index(_RULES)
         self._surrogates = Surrogates(secrets.token_bytes(32))
@@ -156,6 +164,8 @@ class Deidentifier:
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
         yield from places.listed(text, capital, lexicon)
         yield from listed.find(text, capital, lexicon)
+        if self._second_layer is not None:
+            yield from self._second_layer.find(text)
         if known:
             yield from known_pass.find(text, every, known, lexicon)
 
