@@ -7,6 +7,7 @@ language model re-reads reports where such a model reads them, and de-identifies
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from pipeline.config import digest_of
@@ -103,6 +104,7 @@ def _pages(site: Site) -> Named:
         **_code("calibration", "reports", "pipeline.stages", "pipeline.work"),
         **options,
         "audit of the engine": str(audited),
+        "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),
     }
 
 

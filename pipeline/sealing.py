@@ -2,13 +2,17 @@
 
 The file named by ``[reports] passphrases`` is a CSV ``recipient, passphrase``; a recipient is a
 reader's identifier as exported, a reader's code, or ``committee``. Passphrases are read where they
-are used and stand in no log, ledger, manifest or task parameter. Encrypted bytes differ from run
-to run by nature (a fresh key and vector each time); what is drawn does not.
+are used and stand in no log, ledger, manifest or task parameter; the ledger keeps a salted scrypt
+mark of each, so that a changed passphrase is noticed and its reader's file delivered again (a guess
+costs more against the mark than against the delivered PDF). Encrypted bytes differ from run to run
+by nature (a fresh key and vector each time); what is drawn does not.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
+import hmac
 import io
 import secrets
 from collections.abc import Mapping, Sequence
@@ -21,7 +25,7 @@ from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.site import Site
 from pipeline.vault import Vault
 
-__all__ = ["passphrases", "seal"]
+__all__ = ["is_mark_of", "mark_of", "passphrases", "seal"]
 
 _SHORTEST: Final = 12
 _COLUMNS: Final = ("recipient", "passphrase")
@@ -67,6 +71,19 @@ def seal(files: Mapping[str, bytes], passphrase: str) -> dict[str, bytes]:
         lock = pikepdf.Encryption(user=passphrase, owner=secrets.token_urlsafe(32), R=6)
         pdf.save(out, encryption=lock)
     return {name: out.getvalue()}
+
+
+def mark_of(passphrase: str, *, salt: bytes | None = None) -> str:
+    """Give a mark that tells whether a passphrase is still the same, and nothing else."""
+    salt = secrets.token_bytes(16) if salt is None else salt
+    mark = hashlib.scrypt(passphrase.encode(), salt=salt, n=2**13, r=8, p=1, dklen=32)
+    return f"{salt.hex()}:{mark.hex()}"
+
+
+def is_mark_of(mark: str, passphrase: str) -> bool:
+    """Whether a mark was made of this passphrase."""
+    salt = bytes.fromhex(mark.partition(":")[0])
+    return hmac.compare_digest(mark, mark_of(passphrase, salt=salt))
 
 
 def _read(path: Path) -> dict[str, str]:

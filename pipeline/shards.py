@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 __all__ = ["SCHEMA_VERSION", "DamageError", "OtherVersionError", "decode", "encode", "facts_of"]
 
-SCHEMA_VERSION: Final = "3"
+SCHEMA_VERSION: Final = "4"
 """Raised when a table's columns change meaning; part of every shard's key."""
 
 _META: Final = b"radcal"

@@ -31,6 +31,7 @@ from pipeline.outcomes import OutcomeMemory
 from pipeline.store import Workspace
 from pipeline.vault import Vault
 from pipeline.vault_key import key_from_environment
+from reports.logo import LogoError, check
 
 __all__ = ["Site"]
 
@@ -90,6 +91,29 @@ class Site:
         """How well people found the engine to read this site's reports, if it was audited."""
         name = self.config.extraction.audit
         return read_audit(self.config.path(name)) if name else None
+
+    @cached_property
+    def logo(self) -> bytes | None:
+        """The institution's logo, checked before anything is drawn.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file cannot be read or is no PNG of a printable size.
+        """
+        name = self.config.reports.logo
+        if name is None:
+            return None
+        try:
+            png = self.config.path(name).read_bytes()
+            check(png)
+        except OSError as error:
+            msg = f"reports.logo: {name} cannot be read ({error.strerror})."
+            raise ConfigurationError(msg) from None
+        except LogoError as error:
+            msg = f"reports.{error}"
+            raise ConfigurationError(msg) from None
+        return png
 
     @cached_property
     def deidentifier(self) -> Deidentifier:

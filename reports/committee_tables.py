@@ -12,13 +12,22 @@ from reports.content import (
     SuppressedCell,
 )
 from reports.disclosure import state_of
-from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval
+from reports.numbers import (
+    BLANK,
+    count,
+    decimal,
+    interval,
+    percent,
+    percent_interval,
+    signed,
+)
 from reports.strings import Strings
 from reports.tables import Cell, Column, Row, Span, Table
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.result import GroupResult
+    from calibration.substitution import Suggestion
 
 __all__ = [
     "pathology_table",
@@ -139,6 +148,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         Column(words("maps.expected"), 0.9, "right"),
         Column(words("maps.target_expected"), 0.9, "right"),
         Column(words("maps.stability"), 0.9, "right"),
+        Column(words("maps.held_out"), 1.9, "right"),
     )
     rows = tuple(
         Row(
@@ -151,12 +161,21 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
                 percent(s.expected),
                 percent(s.target_expected),
                 percent(s.stability),
+                _gain(s),
             )
         )
         for part in maps
         for s in part.advice.suggestions
     )
     return Table(columns, rows, empty=words("state.none"), id="suggestions")
+
+
+def _gain(suggestion: Suggestion) -> str:
+    """Give the held-out gain in Brier score with its interval, above 0 for better."""
+    if suggestion.effect is None:
+        return BLANK
+    e = suggestion.effect.brier_difference
+    return f"{signed(-e.value, 4)} ({signed(-e.high, 4)} to {signed(-e.low, 4)})"
 
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:

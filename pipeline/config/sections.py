@@ -195,6 +195,7 @@ class Reports(Section):
     """What stands on the pages beside the numbers."""
 
     institution: str = "Department of Radiology"
+    logo: str | None = None
     banner: str = "Confidential: quality improvement work product. For the named recipient only."
     contact: str = "your quality-improvement office"
     next_issue: str = "next quarter"

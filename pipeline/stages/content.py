@@ -64,6 +64,7 @@ class Issue:
     config: Configuration
     period: Period
     demonstration: bool = False
+    logo: bytes | None = None
 
 
 def masthead(issue: Issue, recipient: str) -> Masthead:
@@ -79,6 +80,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         config_hash=issue.config.digest,
         contact=settings.contact,
         next_issue=settings.next_issue,
+        logo=issue.logo,
         demonstration=issue.demonstration,
     )
 
@@ -167,16 +169,19 @@ def trend_points(
 def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
     """Choose a few cases to look at again: the plainest misses and as many plain good calls.
 
-    The distance between the phrase's mean and the CT's label orders them; ties by study code.
+    The distance between the phrase's mean and the CT's label orders them; ties by study code. A
+    hedge that was right is the call worth a look, so "present" comes after it, and "absent" not.
     """
     means = dict(zip(phrases.phrases, phrases.means, strict=True))
     gap = (observations["phrase"].map(means) - observations["label"]).abs()
     ordered = observations.assign(_gap=gap).sort_values(
         ["_gap", "pair_id", "pathology"], kind="stable"
     )
-    hedged = ordered[~ordered["phrase"].isin(["absent"])]
     missed = ordered[ordered["_gap"] >= _POOR].tail(_CASES_OF_EACH)
-    good = hedged[hedged["_gap"] <= _GOOD].head(_CASES_OF_EACH)
+    good = ordered[ordered["_gap"] <= _GOOD]
+    hedged = good[~good["phrase"].isin(["absent", "present"])]
+    sure = good[good["phrase"] == "present"]
+    good = pd.concat([hedged, sure]).head(_CASES_OF_EACH)
     return tuple(_case(row) for row in pd.concat([missed[::-1], good]).to_dict("records"))
 
 

@@ -5,9 +5,10 @@
 
 A folder is made beside its place, noted in the ledger, and renamed onto its place; a delivery that
 is killed anywhere between is finished or begun again by the next run. The ledger knows the digest
-of every page as drawn; a recipient whose pages are all in it gets nothing again, even if they have
-moved or filled in a file since. When an issue changes, files of the old folder that are not ours,
-or were changed after delivery (a return sheet being filled in), are kept in the new one.
+of every page as drawn and a mark of its passphrase; a recipient whose pages are all in it under the
+same one gets nothing again, even if they have moved or filled in a file since. When an issue
+changes, files of the old folder that are not ours, or were changed after delivery (a return sheet
+being filled in), are kept in the new one.
 
 Where ``[reports] passphrases`` names a file, PDFs are encrypted (`pipeline.sealing`), and what
 else belongs to the issue travels inside the PDF.
@@ -22,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pipeline.sealing import passphrases, seal
+from pipeline.sealing import is_mark_of, mark_of, passphrases, seal
 from pipeline.site import Site
 
 __all__ = ["deliver"]
@@ -50,13 +51,13 @@ def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
         drafts = {file["name"]: site.workspace.read_page(file["draft"]) for file in page["files"]}
         target = root / period / recipient
         _recover(target, ours=ledger.delivered(period, recipient))
-        sealed = recipient in locks
+        lock = locks.get(recipient)
         marks = {name: _digest(content) for name, content in drafts.items()}
-        if ledger.has(period, recipient, marks, sealed=sealed):
+        if ledger.has(period, recipient, marks, lock=lock):
             continue
-        files = seal(drafts, locks[recipient]) if sealed else drafts
+        files = drafts if lock is None else seal(drafts, lock)
         _make(target, files, ours=ledger.delivered(period, recipient))
-        ledger.add(period, recipient, marks, files, sealed=sealed)
+        ledger.add(period, recipient, marks, files, lock=lock)
         _place(target)
         delivered += 1
     return {"delivered": delivered, "unchanged": len(pages) - delivered}
@@ -70,13 +71,15 @@ class _Ledger:
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
         self.entries: list[Facts] = [json.loads(line) for line in lines]
 
-    def has(self, period: str, recipient: str, marks: Mapping[str, str], *, sealed: bool) -> bool:
-        """Whether exactly these pages are the recipient's last delivery of the period."""
+    def has(
+        self, period: str, recipient: str, marks: Mapping[str, str], *, lock: str | None
+    ) -> bool:
+        """Whether these pages under this passphrase are the recipient's last of the period."""
         last = {e["page"]: e for e in self._of(period, recipient)}
-        return all(
-            name in last and last[name]["drawn"] == mark and last[name]["encrypted"] == sealed
-            for name, mark in marks.items()
-        )
+        if not all(name in last and last[name]["drawn"] == mark for name, mark in marks.items()):
+            return False
+        locked = {last[name].get("lock") for name in marks}
+        return len(locked) == 1 and _same_lock(locked.pop(), lock)
 
     def delivered(self, period: str, recipient: str) -> dict[str, str]:
         """Digest of each file as it was last laid into the recipient's folder."""
@@ -89,9 +92,10 @@ class _Ledger:
         marks: Mapping[str, str],
         files: Mapping[str, bytes],
         *,
-        sealed: bool,
+        lock: str | None,
     ) -> None:
         """Note one recipient's delivery."""
+        mark_of_lock = None if lock is None else mark_of(lock)
         self.entries += [
             {
                 "period": period,
@@ -100,7 +104,8 @@ class _Ledger:
                 "drawn": mark,
                 "file": name if name in files else None,
                 "sha256": _digest(files[name]) if name in files else None,
-                "encrypted": sealed,
+                "encrypted": lock is not None,
+                "lock": mark_of_lock,
             }
             for name, mark in marks.items()
         ]
@@ -109,6 +114,12 @@ class _Ledger:
 
     def _of(self, period: str, recipient: str) -> Sequence[Facts]:
         return [e for e in self.entries if (e["period"], e["recipient"]) == (period, recipient)]
+
+
+def _same_lock(mark: str | None, lock: str | None) -> bool:
+    if mark is None or lock is None:
+        return mark is None and lock is None
+    return is_mark_of(mark, lock)
 
 
 def _recover(target: Path, *, ours: Mapping[str, str]) -> None:

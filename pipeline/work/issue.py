@@ -158,7 +158,9 @@ def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[l
     site = Site.open(config)
     period = Period("not issued", ("not issued",))
     filled = GateFailureContent(
-        masthead=content.masthead(content.Issue(site.config, period), content.COMMITTEE),
+        masthead=content.masthead(
+            content.Issue(site.config, period, logo=site.logo), content.COMMITTEE
+        ),
         gates=content.gate_rows([Check(**check) for check in checks]),
         manifest=tuple((str(k), str(v)) for k, v in manifest),
     )
@@ -195,7 +197,9 @@ def _page(recipient: str, files: Mapping[str, str]) -> Facts:
 
 def _issue(site: Site, issue: Facts, run: Facts) -> content.Issue:
     period = Period(issue["period"], tuple(issue["months"]))
-    return content.Issue(site.config, period, demonstration=bool(run["demonstration"]))
+    return content.Issue(
+        site.config, period, demonstration=bool(run["demonstration"]), logo=site.logo
+    )
 
 
 def _cells(site: Site, tally_key: str, period: Period) -> pd.DataFrame:

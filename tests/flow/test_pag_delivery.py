@@ -154,6 +154,21 @@ def test_locked_pages_open_with_their_passphrase_only_and_hold_the_sheet(tmp_pat
     assert not any("battery" in json.dumps(e) for e in place.ledger())
 
 
+def test_only_a_changed_passphrase_delivers_that_readers_file_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, 'passphrases = "locks.csv"')
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
+    pages = place.page("R-A", "one"), place.page("R-B", "two")
+    assert place.deliver(*pages) == (2, 0)
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,entirely new one\n")
+    assert place.deliver(*pages) == (1, 1)
+    with pikepdf.open(place.of("R-B") / "feedback.pdf", password="entirely new one"):
+        pass
+    with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery"):
+        pass
+    assert place.deliver(*pages) == (0, 2)
+    assert not any("one" in str(e["lock"]) for e in place.ledger())
+
+
 def test_readers_identifier_finds_its_code_in_the_vault(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
     place = Place(tmp_path, 'passphrases = "locks.csv"')

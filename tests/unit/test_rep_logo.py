@@ -14,6 +14,10 @@ from types import ModuleType
 import pypdf
 import pytest
 
+from pipeline.errors import ConfigurationError
+from pipeline.site import Site
+from pipeline.stages import content
+from pipeline.stages.results import Period
 from reports import committee, html, radiologist
 from reports.logo import LogoError, check, fitted
 from reports.marks import Picture
@@ -80,3 +84,26 @@ def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
 def test_what_cannot_be_printed_is_refused_with_the_reason(bad: bytes, reason: str) -> None:
     with pytest.raises(LogoError, match=reason):
         check(bad)
+
+
+def configured(folder: Path, name: str) -> Site:
+    path = folder / "radcal.toml"
+    path.write_text(f'[input]\npaths = ["a.csv"]\n[reports]\nlogo = "{name}"\n', "utf-8")
+    return Site(path)
+
+
+def test_the_configured_logo_is_printed_and_its_bytes_move_the_issue(tmp_path: Path) -> None:
+    (tmp_path / "logo.png").write_bytes(png(300, 60))
+    site = configured(tmp_path, "logo.png")
+    issue = content.Issue(site.config, Period("2026-09", ("2026-09",)), logo=site.logo)
+    assert content.masthead(issue, "R-A").logo == png(300, 60)
+    (tmp_path / "logo.png").write_bytes(png(300, 61))
+    assert configured(tmp_path, "logo.png").digest_of("pages") != site.digest_of("pages")
+
+
+def test_an_unusable_logo_stops_before_a_page_is_drawn(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"reports\.logo: gone\.png cannot be read"):
+        configured(tmp_path, "gone.png").digest_of("pages")
+    (tmp_path / "logo.svg").write_text("<svg/>")
+    with pytest.raises(ConfigurationError, match=r"reports\.logo: the file is not a PNG image"):
+        configured(tmp_path, "logo.svg").digest_of("pages")
