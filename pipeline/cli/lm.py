@@ -82,29 +82,40 @@ def calibrate(
         "bins": bins, "splits": splits, "bootstrap": bootstrap, "seed": seed,
     }  # fmt: skip
     content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
-    set_aside = 0
     try:
         held, named = read_answers(frame, phrases=phrases, source=answers.name)
-        for name, form in held.items():
-            set_aside += sum(form.set_aside.values())
+        problems = _problems(held, answers.name)
+        for name in held.keys() - problems.keys():
             content[name] = _compared(
-                form, bins=bins, splits=splits, bootstrap=bootstrap, seed=seed
+                held[name], bins=bins, splits=splits, bootstrap=bootstrap, seed=seed
             )
     except CalibrationError as error:
         msg = f"{answers.name}: {error}"
         raise InputError(msg) from None
     content["settings"] = {**settings, "phrases": named}
+    content["not_calibrated"] = dict(problems)
     with replacing(out) as partial:
         partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    set_aside = sum(sum(form.set_aside.values()) for form in held.values())
     summary = {
         "answers": len(frame),
-        "forms": ", ".join(held),
+        "forms": ", ".join(name for name in held if name not in problems),
+        **({"not_calibrated": problems} if problems else {}),
         "set_aside": set_aside,
         "result": str(out),
     }
     emit(summary, as_json=as_json, quiet=quiet)
-    if set_aside:
+    if set_aside or problems:
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
+    """Say why forms cannot be calibrated; one that can is enough."""
+    problems = {name: form.problem for name, form in held.items() if form.problem}
+    if len(problems) == len(held):
+        msg = f"{source}: {'; '.join(f'{name}: {why}' for name, why in problems.items())}."
+        raise InputError(msg)
+    return problems
 
 
 def _compared(

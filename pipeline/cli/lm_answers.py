@@ -60,6 +60,14 @@ class StatedAnswers:
     between: bool
     set_aside: dict[str, int]
 
+    @property
+    def problem(self) -> str:
+        """Why these answers cannot be calibrated; empty if they can."""
+        if self.tally.total >= 2:
+            return ""
+        lost = ", ".join(f"{reason}: {n}" for reason, n in self.set_aside.items()) or "none lost"
+        return f"{self.tally.total:g} judged answers with a readable confidence ({lost})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
@@ -179,12 +187,10 @@ def _counted(
 ) -> StatedAnswers:
     """Tally answers whose values come with them, by increasing mean."""
     known = sorted(dict(zip(names, stated, strict=True)).items(), key=lambda pair: pair[1].mean)
+    known = known or [("nothing read", Atom(0.5))]
     place = {value: k for k, (value, _) in enumerate(known)}
     code = np.full(len(legible), -1, dtype=np.int64)
     code[legible] = [place[value] for value in names]
-    if not known:
-        msg = f"0 answers over 0 stated values in {name}: nothing can be read."
-        raise InputError(msg)
     table = PhraseTable(
         name, tuple(place), tuple(one for _, one in known), (None,) * len(known), source=name
     )

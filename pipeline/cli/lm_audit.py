@@ -22,15 +22,8 @@ from pipeline.cli.extraction_options import (
     ServerOption,
 )
 from pipeline.cli.extraction_tables import closing_model, named_engine, one_of, rule_engine
-from pipeline.cli.lm_elicit import (
-    CacheOption,
-    PhrasesOption,
-    Words,
-    answers_table,
-    refuse_silence,
-    words,
-)
-from pipeline.cli.lm_engine import EngineOption, completer
+from pipeline.cli.lm_engine import CacheOption, EngineOption, completer
+from pipeline.cli.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:

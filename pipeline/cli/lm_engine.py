@@ -15,12 +15,17 @@ from pipeline.cli.extraction_tables import model_settings, one_of
 if TYPE_CHECKING:
     from extraction.elicitation.memory import RememberingCompleter
 
-__all__ = ["EngineOption", "completer"]
+__all__ = ["CacheOption", "EngineOption", "completer"]
 
 _ENGINES: Final = ("server", "vllm", "transformers")
 
 EngineOption = Annotated[
     str, typer.Option("--engine", help="Which engine answers: server, vllm or transformers.")
+]
+
+CacheOption = Annotated[
+    Path | None,
+    typer.Option("--cache", help="Where replies are kept to go on from; default OUT.replies."),
 ]
 
 

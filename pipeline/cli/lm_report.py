@@ -96,6 +96,7 @@ class _Result(_Frozen):
     phrase: _Form | None
     beta: _Form | None
     own_phrase: _Form | None
+    not_calibrated: dict[str, str]
 
     @property
     def forms(self) -> dict[str, _Form]:

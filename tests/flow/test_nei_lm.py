@@ -81,7 +81,10 @@ def test_what_can_not_be_read_is_counted_and_never_repaired(
     ("change", "message"),
     [
         ({"correct": 2}, "correct: 600 of 600 values are neither 0 nor 1 nor blank; first at row"),
-        ({"probability": "x", "phrase": ""}, "0 answers over"),
+        (
+            {"probability": "x", "phrase": ""},
+            "probability: 0 judged answers with a readable",
+        ),
     ],
 )
 def test_unusable_tables_are_refused(
@@ -89,6 +92,32 @@ def test_unusable_tables_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=message):
         run(answers.assign(**change), tmp_path)
+
+
+def test_form_with_nothing_to_read_is_named_beside_those_that_can_be(
+    answers: pd.DataFrame, tmp_path: Path
+) -> None:
+    lost = pd.DataFrame({"form": ["beta"] * 3, "correct": [None] * 3, "reason": ["no guess"] * 3})
+    table = pd.concat([answers.assign(form="probability"), lost])
+    code, found = run(table, tmp_path)
+    assert code == 3
+    assert found["probability"]["n"] == 600
+    assert found["beta"] is None
+    assert found["not_calibrated"] == {
+        "beta": "0 judged answers with a readable confidence (no guess: 3)"
+    }
+
+
+def test_answers_that_are_all_right_have_scores_but_no_platt(
+    answers: pd.DataFrame, tmp_path: Path
+) -> None:
+    code, found = run(answers.assign(correct=1), tmp_path)
+    assert code == 0
+    scores = {m["method"]: m for m in found["phrase"]["methods"]}
+    assert found["phrase"]["accuracy"] == 1.0
+    assert scores["uncalibrated"]["ece"] > 0
+    assert scores["platt"]["ece"] is None
+    assert scores["platt"]["failure"]
 
 
 def test_table_without_a_confidence_is_refused(answers: pd.DataFrame, tmp_path: Path) -> None:
