@@ -26,7 +26,7 @@ KEYED: Final = ("ingest", "de-identify", "pair", "extract", "tally", "pages")
 
 _READING: Final = (
     "extraction.report", "extraction.finding", "extraction.resolution", "extraction.recommendation",
-    "extraction.vocabulary", "pipeline.stages.read",
+    "extraction.vocabulary", "pipeline.stages.read", "pipeline.stages.addenda",
 )  # fmt: skip
 _MODELS: Final = ("extraction.prompt", "extraction.engines")
 _ENGINES: Final = {

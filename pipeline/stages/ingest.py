@@ -158,10 +158,13 @@ def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
 def _times(values: pd.Series, zone: str) -> pd.Series:
     """Parse ISO 8601 times to UTC; those without an offset are local to `zone`."""
     text = values.str.strip().str.replace(r"\s*Z$", "+00:00", regex=True)
-    aware = text.str.contains(r"\d[+-]\d\d:?\d\d$", regex=True)
+    # A sign behind the time of day is an offset, in any spelling: +01:00, +0100, +01.
+    aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
-    naive = pd.to_datetime(text.where(~aware), errors="coerce", format="ISO8601")
-    local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="shift_forward")
+    naive = pd.to_datetime(text.where(~aware), utc=True, errors="coerce", format="ISO8601")
+    local = naive.dt.tz_localize(None).dt.tz_localize(
+        zone, ambiguous="NaT", nonexistent="shift_forward"
+    )
     return with_offset.dt.as_unit("us").fillna(local.dt.tz_convert("UTC").dt.as_unit("us"))
 
 

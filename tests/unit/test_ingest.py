@@ -110,6 +110,30 @@ def test_naive_times_are_local_to_the_configured_zone(tmp_path: Path) -> None:
     assert kept.iloc[0]["performed_at"] == pd.Timestamp("2026-03-04T15:00:00Z")
 
 
+@pytest.mark.parametrize("offset", ["+01:00", "+0100", "+01", " +01:00", "-05:00", "Z", " Z", ""])
+def test_an_offset_is_understood_in_every_spelling(tmp_path: Path, offset: str) -> None:
+    zoned = {"performed_at": f"2026-03-04 10:00:00{offset}", "signed_at": ""}
+    kept, bad = ingested(tmp_path, GOOD | zoned, time_zone="America/New_York")
+    assert bad == []
+    hours = {"": 15, "Z": 10, " Z": 10, "-05:00": 15}.get(offset, 9)
+    assert kept.iloc[0]["performed_at"] == pd.Timestamp(2026, 3, 4, hours, tz="UTC")
+
+
+def test_a_time_that_is_none_spoils_no_other(tmp_path: Path) -> None:
+    odd = [
+        "2026-03-04T10:00+1",
+        "2026-03-04T10:00+99:99",
+        "+",
+        "T+",
+        "2026-03-04T25:00",
+        "0001-01-01T00:00",
+    ]
+    rows = [GOOD | {"accession": f"B{n}", "performed_at": each} for n, each in enumerate(odd)]
+    kept, bad = ingested(tmp_path, GOOD, *rows)
+    assert kept["accession"].tolist()[0] == "A1"
+    assert len(kept) + len(bad) == 1 + len(odd)
+
+
 def test_unknown_time_of_signing_is_kept_as_unknown(tmp_path: Path) -> None:
     kept, bad = ingested(tmp_path, GOOD | {"signed_at": ""})
     assert bad == []
