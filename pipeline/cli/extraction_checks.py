@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from extraction.engines import Engine
+    from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.gold import GoldReport
     from extraction.rules import RuleEngine
@@ -83,23 +84,18 @@ def audit_extraction(
     from extraction.audit import audit
     from extraction.audit_text import as_data, as_text
 
-    if findings is not None:
-        words = rule_engine(vocabulary).vocabulary
-        name, version = findings.stem, words.digest
-        reports = gold_reports(gold, words)
-        outcomes = _from_table(findings, reports, words)
-    else:
-        choice = ServerChoice(
-            server, model, structured, context_tokens, concurrency, python, dtype,
-            tensor_parallel, memory_share,
-        )  # fmt: skip
-        reader = named_engine(engine, server=choice, vocabulary=vocabulary)
-        words, name, version = reader.vocabulary, reader.name, reader.version
-        reports = gold_reports(gold, words)
-        with closing_model(reader):
-            outcomes = outcomes_of(reader, reports)
+    choice = ServerChoice(
+        server, model, structured, context_tokens, concurrency, python, dtype,
+        tensor_parallel, memory_share,
+    )  # fmt: skip
+    read = (
+        _from_engine(named_engine(engine, server=choice, vocabulary=vocabulary), gold)
+        if findings is None
+        else _from_table(findings, gold, rule_engine(vocabulary).vocabulary)
+    )
+    name, version, words = read.name, read.version, read.vocabulary
     rng = np.random.default_rng(seed)
-    result = audit(reports, outcomes, vocabulary=words, bootstrap=bootstrap, rng=rng)
+    result = audit(read.reports, read.outcomes, vocabulary=words, bootstrap=bootstrap, rng=rng)
     data = as_data(result, engine=name, version=version)
     if out is not None:
         out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
@@ -206,8 +202,26 @@ def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
     return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
 
 
-def _from_table(path: Path, reports: Sequence[GoldReport], vocabulary: Vocabulary) -> list[Outcome]:
-    """Outcomes of a findings table in the gold's order; a report without a row states nothing."""
+class _Read(NamedTuple):
+    """Labelled reports, and what an engine or a table says of them, in the same order."""
+
+    name: str
+    version: str
+    vocabulary: Vocabulary
+    reports: list[GoldReport]
+    outcomes: list[Outcome]
+
+
+def _from_engine(reader: RuleEngine | ModelEngine, gold: Path) -> _Read:
+    """Let an engine read the gold."""
+    reports = gold_reports(gold, reader.vocabulary)
+    with closing_model(reader):
+        outcomes = outcomes_of(reader, reports)
+    return _Read(reader.name, reader.version, reader.vocabulary, reports, outcomes)
+
+
+def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
+    """Take a findings table's word; a report without a row states nothing."""
     from extraction.finding import NothingStated
     from extraction.readings import NEEDED_COLUMNS, ReadingError
     from extraction.readings import outcomes_of as read_outcomes
@@ -220,10 +234,12 @@ def _from_table(path: Path, reports: Sequence[GoldReport], vocabulary: Vocabular
     except ReadingError as error:
         message = f"{path.name}: {error}"
         raise InputError(message) from None
+    reports = gold_reports(gold, vocabulary)
     if not found.keys() & {report.report_id for report in reports}:
         message = f"{path.name}: holds none of the labelled reports; give findings of the gold."
         raise InputError(message)
-    return [found.get(report.report_id, NothingStated()) for report in reports]
+    outcomes = [found.get(report.report_id, NothingStated()) for report in reports]
+    return _Read(path.stem, vocabulary.digest, vocabulary, reports, outcomes)
 
 
 def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
