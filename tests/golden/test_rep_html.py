@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
 
+import pypdf
 import pytest
 
 from reports import committee, content, html
@@ -109,6 +111,22 @@ def test_every_cell_of_the_pdfs_tables_is_in_the_html(
     assert cells > 200
 
 
+def test_every_number_of_the_htmls_tables_is_printed_in_the_pdf(
+    review: content.CommitteeContent, page: bytes
+) -> None:
+    pdf = pypdf.PdfReader(io.BytesIO(committee.build(review, style=STYLE)))
+    printed = " ".join(" ".join(sheet.extract_text().split()) for sheet in pdf.pages)
+    rows = [row for table in read(page).tables.values() for row in table]
+    numbers = [
+        " ".join(cell.split())
+        for row in rows
+        for cell in row
+        if re.fullmatch(r"[+−<>]?[\d.,]+(\s%)?( to [+−]?[\d.]+)?", cell)
+    ]
+    assert len(numbers) > 150
+    assert [n for n in numbers if n not in printed] == []
+
+
 def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
     titles = read(page).titles
     assert any(re.fullmatch(r"likely: 56\s% \(51–60\s%\), n 457", t) for t in titles)
@@ -152,6 +170,22 @@ def _in_chromium(page: bytes, script: str, folder: Path) -> Reader:
     reader = Reader()
     reader.feed(done.stdout.decode("utf-8"))
     return reader
+
+
+@pytest.mark.slow
+def test_a_browser_asks_the_network_for_nothing_and_finds_values_to_hover_over(
+    page: bytes, tmp_path: Path
+) -> None:
+    look = (
+        "const told = document.createElement('table'); told.dataset.id = 'told';"
+        "const row = told.insertRow();"
+        "row.insertCell().textContent = performance.getEntriesByType('resource').length;"
+        "row.insertCell().textContent = document.querySelectorAll('svg title').length;"
+        "document.body.append(told);"
+    )
+    ((asked, hovers),) = _in_chromium(page, look, tmp_path).tables["told"]
+    assert asked == "0"
+    assert int(hovers) > 100
 
 
 @pytest.mark.slow

@@ -138,6 +138,12 @@ def test_committee_pages_hold_any_number_of_readers_and_pathologies(
     assert faults(committee.pages(filled, style=Style())) == []
 
 
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_committee_pages_hold_phrases_of_forty_characters(paper: str) -> None:
+    filled = samples.with_long_names_for_all(samples.committee(pathologies=24))
+    assert faults(committee.pages(filled, style=Style(paper=paper))) == []
+
+
 def test_a_department_without_any_exam_is_printed_without_overlap() -> None:
     filled = samples.committee(
         per_reader=0, readers=3, flow=(), scale_use=None, maps=None, frontier=None, instrument=None
