@@ -41,7 +41,9 @@ def deidentify(
 
     cleaner = Deidentifier(Options(replacement=replacement))
     result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
-    write_table(result.reports, out)
+    shown = result.reports["quarantined"].map({True: "true", False: "false"})
+    in_words = result.reports.assign(quarantined=shown)
+    write_table(in_words if out.suffix.lower() == ".csv" else result.reports, out)
     if spans is not None:
         write_table(result.spans, spans)
     emit(result.summary(), as_json=as_json, quiet=quiet)

@@ -5,6 +5,7 @@ Columns that hold identifiers feed the known-identifier pass and are left out of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -13,8 +14,9 @@ import pandas as pd
 
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers
-from pipeline.deidentify.result import Clean, Outcome
-from pipeline.formats.tables import require_columns
+from pipeline.deidentify.result import Clean, Outcome, Quarantined
+from pipeline.errors import InputError
+from pipeline.formats.tables import require_columns, shown_names
 
 __all__ = ["KNOWN_COLUMNS", "CleanTable", "clean_table", "known_from_rows"]
 
@@ -34,11 +36,12 @@ KNOWN_COLUMNS: Final[Mapping[str, str]] = {
 """Column of a report table → the field of `KnownIdentifiers` it feeds."""
 
 _SEVERAL: Final = ";"
+_OURS: Final = frozenset({"report_id", "text", *KNOWN_COLUMNS})
 
 
 @dataclass(frozen=True, slots=True)
 class CleanTable:
-    """The clean reports (``quarantined, reason`` added) and the spans removed."""
+    """The clean reports, ``quarantined`` (true or false) and ``reason`` added, and the spans."""
 
     reports: pd.DataFrame
     spans: pd.DataFrame
@@ -70,21 +73,42 @@ def clean_table(
     Raises
     ------
     InputError
-        If a needed column is missing.
+        If a needed column is missing, or stands there twice.
     """
     needed = {"report_id": "a name for each report", "text": "the report as written"}
     require_columns(reports, needed, source=source)
-    texts = reports["text"].fillna("").astype(str).tolist()
-    outcomes = (deidentifier or Deidentifier()).batch(texts, known=known_from_rows(reports))
+    _refuse_twins(reports, source)
+    cells = reports["text"].tolist()
+    texts = [cell if isinstance(cell, str) else "" for cell in cells]
+    cleaned = (deidentifier or Deidentifier()).batch(texts, known=known_from_rows(reports))
+    outcomes = [_if_text(cell, each) for cell, each in zip(cells, cleaned, strict=True)]
     ids = reports["report_id"].astype(str).tolist()
     frame = reports.drop(columns=[name for name in KNOWN_COLUMNS if name in reports.columns])
     frame = frame.assign(
         text=[each.text if isinstance(each, Clean) else "" for each in outcomes],
-        quarantined=["" if isinstance(each, Clean) else "1" for each in outcomes],
+        quarantined=[not isinstance(each, Clean) for each in outcomes],
         reason=["" if isinstance(each, Clean) else each.reason for each in outcomes],
     )
     withheld = sum(not isinstance(each, Clean) for each in outcomes)
     return CleanTable(frame, _spans(ids, outcomes), withheld)
+
+
+def _refuse_twins(reports: pd.DataFrame, source: str) -> None:
+    """Refuse a table with two columns of one name: nobody can say which one is meant."""
+    twins = sorted({str(name) for name in reports.columns[reports.columns.duplicated()]})
+    twins += [name for name in reports.columns if str(name).removesuffix(".1") in _OURS - {name}]
+    if twins:
+        msg = (
+            f"{source}: {len(twins)} column name(s) stand there twice: {shown_names(twins)}. "
+            "Rename or drop one of each."
+        )
+        raise InputError(msg)
+
+
+def _if_text(cell: object, outcome: Outcome) -> Outcome:
+    """Withhold a cell that holds neither text nor nothing (bytes, a number)."""
+    missing = cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
+    return outcome if missing or isinstance(cell, str) else Quarantined("not-text")
 
 
 def known_from_rows(rows: pd.DataFrame) -> list[KnownIdentifiers]:

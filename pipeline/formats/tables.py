@@ -123,11 +123,29 @@ def undefused(cell: str) -> str:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     csv.field_size_limit(2**31 - 1)
+    _refuse_long_rows(path)
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except pd.errors.EmptyDataError:
         msg = f"{path.name}: the file has no header row."
         raise InputError(msg) from None
+    except pd.errors.ParserError:
+        msg = f"{path.name}: a quoted cell is never closed; export the table again."
+        raise InputError(msg) from None
+
+
+def _refuse_long_rows(path: Path) -> None:
+    """Refuse rows of more cells than the header, which would shift every cell to another column."""
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        rows = csv.reader(lines)
+        width = len(next(rows, []))
+        long = [rows.line_num for row in rows if len(row) > width]
+    if long and width:
+        msg = (
+            f"{path.name}: {len(long)} row(s) have more cells than the {width} of the header; "
+            f"first at line {long[0]}. Quote the cells that hold commas."
+        )
+        raise InputError(msg)
 
 
 def _read_jsonl(path: Path) -> pd.DataFrame:

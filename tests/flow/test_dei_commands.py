@@ -68,6 +68,7 @@ def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -
         "[NAME] is a [AGE] woman. White matter. May represent edema.", "", "Likely edema.",
     ]  # fmt: skip
     assert clean["reason"].tolist() == ["", "leak", ""]
+    assert clean["quarantined"].tolist() == ["false", "true", "false"]
     first = json.loads(spans.read_text(encoding="utf-8").splitlines()[0])
     assert first == {
         "report_id": "a",
@@ -78,6 +79,44 @@ def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -
     }
     written = done.stdout + done.stderr + out.read_text() + spans.read_text()
     assert CANARY not in written
+
+
+def test_a_cell_that_is_no_text_is_withheld_and_an_empty_one_kept(tmp_path: Path) -> None:
+    table, out = tmp_path / "r.parquet", tmp_path / "o.parquet"
+    rows = {"report_id": ["a", "b", "c"], "text": [b"Dr. Kowalski", None, b"\xff\x00"]}
+    pd.DataFrame(rows).to_parquet(table)
+    done = radcal("deidentify", str(table), "--out", str(out), "--json")
+    assert done.returncode == 3, done.stderr
+    clean = pd.read_parquet(out)
+    assert clean["quarantined"].tolist() == [True, False, True]
+    assert clean["reason"].tolist() == ["not-text", "", "not-text"]
+    assert clean["text"].tolist() == ["", "", ""]
+
+
+def test_a_column_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("report_id,text,text\n1,x,y\n", encoding="utf-8")
+    done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
+    assert done.returncode == 2
+    assert "1 column name(s) stand there twice" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("1,a,b\n", "1 row(s) have more cells than the 2 of the header; first at line 2"),
+        ('1,"never closed\n', "a quoted cell is never closed"),
+    ],
+    ids=["more cells than columns", "open quote"],
+)
+def test_a_damaged_table_is_said_without_its_text(tmp_path: Path, body: str, said: str) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text(f"report_id,text\n{body}", encoding="utf-8")
+    done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "o.csv").exists()
 
 
 def test_a_missing_column_is_said_without_a_traceback(tmp_path: Path) -> None:
