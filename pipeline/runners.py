@@ -18,6 +18,7 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from pipeline.config import Execution
 from pipeline.errors import ConfigurationError
+from pipeline.site import Site
 from pipeline.workers import workers
 
 __all__ = ["Runners", "runners"]
@@ -76,7 +77,7 @@ def _dask(settings: Execution) -> Runner:
         }
         runner = DaskTaskRunner(cluster_kwargs=cluster)
     try:
-        _ = runner.client
+        runner.client.run(Site.forget)
     except OSError:
         msg = (
             f"execution.dask_address: no Dask scheduler answers at {settings.dask_address}. "

@@ -47,10 +47,15 @@ class Site:
         self.workspace = Workspace.of(self.config)
 
     @staticmethod
-    @lru_cache(maxsize=4)
     def open(path: str) -> Site:
-        """Open a site by its configuration's path, once per process."""
-        return Site(Path(path))
+        """Open a site by its configuration's path, once per process and state of that file."""
+        file = Path(path)
+        return _opened(file, file.stat().st_mtime_ns if file.exists() else 0)
+
+    @staticmethod
+    def forget() -> None:
+        """Open every site anew: for a process that outlives runs, such as a Dask worker."""
+        _opened.cache_clear()
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -245,3 +250,8 @@ class Site:
             if column in frame:
                 frame[column] = pd.to_numeric(frame[column], errors="coerce")
         return PhraseTable.from_frame(frame, name=path.stem, source=path.name)
+
+
+@lru_cache(maxsize=4)
+def _opened(path: Path, _changed: int) -> Site:
+    return Site(path)

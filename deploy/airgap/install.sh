@@ -24,5 +24,5 @@ install=("$prefix/bin/python" -m pip install --quiet --disable-pip-version-check
 "${install[@]}" "$here"/wheels/radcal-*.whl
 mkdir -p "$prefix/share"
 cp -r "$here/deploy/." "$prefix/share/"
-"$prefix/bin/radcal" vocabulary check >/dev/null
+"$prefix/bin/radcal" --help >/dev/null
 echo "Installed into $prefix. Next: $prefix/bin/radcal demo --pairs 300, then $prefix/share/README.md."

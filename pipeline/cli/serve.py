@@ -55,12 +55,13 @@ def serve(
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO")
     os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "radcal")
     settle(workspace.root / "prefect")
+    shared = "PREFECT_API_URL" in os.environ
     with _server(port, workspace.root / "prefect" / "server.log") as address:
         os.environ["PREFECT_API_URL"] = address
-        _serve(str(config.resolve()), cron, monthly, settings.input.time_zone)
+        _serve(str(config.resolve()), cron, monthly, settings.input.time_zone, shared=shared)
 
 
-def _serve(config: str, cron: str, monthly: str, time_zone: str) -> None:
+def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool) -> None:
     from prefect import serve as serve_deployments
     from prefect.schedules import Cron
     from prefect.types.entrypoint import EntrypointType
@@ -83,7 +84,9 @@ def _serve(config: str, cron: str, monthly: str, time_zone: str) -> None:
         whole_job.to_deployment("monthly", schedule=schedules[1], **settings),
     ]
     logging.getLogger("radcal").setLevel(logging.INFO)
-    serve_deployments(*cast("list[RunnerDeployment]", deployments), limit=1)
+    serve_deployments(
+        *cast("list[RunnerDeployment]", deployments), limit=1, pause_on_shutdown=shared
+    )
 
 
 @contextmanager

@@ -32,7 +32,7 @@ def written(folder: Path, replacement: str) -> str:
 
 def coded(config: str) -> pd.DataFrame:
     """Take the export to coded exams, as a fresh process would."""
-    Site.open.cache_clear()
+    Site.forget()
     site = Site.open(config)
     site.workspace.prepare()
     (source,) = site.sources()

@@ -86,7 +86,7 @@ def test_codes_texts_and_pairs_do_not_hang_on_order_either(
     found = []
     for pattern in ("whole.csv", "split*.csv"):
         config = site(tmp_path, f'paths = ["{pattern}"]')  # one workspace, so one vault
-        Site.open.cache_clear()
+        Site.forget()
         opened = Site.open(config)
         facts = [intake.ingest_source(config, str(source)) for source in opened.sources()]
         shards = [shard for each in facts for shard in each["shards"]]
