@@ -22,7 +22,7 @@ from extraction.prompt import NONE
 from pipeline.cli import lm
 from pipeline.errors import ConfigurationError
 
-PYTHON = os.environ.get("RADCAL_TRANSFORMERS_PYTHON", "")
+PYTHON = os.environ.get("RADCAL_VLLM_PYTHON", "")
 MAKER = Path(__file__).parent.parent / "fixtures" / "extraction" / "tiny_llama.py"
 _APP = typer.Typer()
 lm.register(_APP)
@@ -272,7 +272,7 @@ def test_model_that_was_never_heard_is_an_outage_and_nothing_is_written(
     assert not out.exists()
 
 
-@pytest.mark.skipif(not PYTHON, reason="RADCAL_TRANSFORMERS_PYTHON names no Python with torch")
+@pytest.mark.skipif(not PYTHON, reason="RADCAL_VLLM_PYTHON names no Python with torch")
 def test_model_on_this_machine_answers_through_the_same_reading(
     questions: Path, tmp_path: Path
 ) -> None:

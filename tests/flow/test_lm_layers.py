@@ -1,6 +1,6 @@
 """``radcal lm layers`` on tiny real models: layers equal the model cut after each of them.
 
-Needs a Python with torch and transformers: this one, or the one that RADCAL_TRANSFORMERS_PYTHON
+Needs a Python with torch and transformers: this one, or the one that RADCAL_VLLM_PYTHON
 names.
 """
 
@@ -30,7 +30,7 @@ NOTHING = cases_of_texts(["one"], [("text",)])
 
 
 def python_with_torch() -> Path | None:
-    named = os.environ.get("RADCAL_TRANSFORMERS_PYTHON")
+    named = os.environ.get("RADCAL_VLLM_PYTHON")
     if named:
         return Path(named)
     known = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
@@ -42,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Models, inputs and oracle; and the Python that made them."""
     python = python_with_torch()
     if python is None:
-        pytest.skip("no Python with torch and transformers; name one by RADCAL_TRANSFORMERS_PYTHON")
+        pytest.skip("no Python with torch and transformers; name one by RADCAL_VLLM_PYTHON")
     folder = tmp_path_factory.mktemp("models")
     rows = [
         {"question": f"what is {n} ?", "correct_answer": f"{n}",
