@@ -2,6 +2,7 @@
 # make test      every check and test                 make check   linters and types alone
 # make bench     speed and scale, with figures        make lock    resolve the lock anew (needs uv)
 # make install-vllm   the language model's own environment (deploy/vllm); make test-vllm tests it
+# make nightly   hours: a hundred thousand exams killed and resumed, fifty kills at random moments
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +12,7 @@ VLLM := .venv-vllm
 VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install install-vllm demo test test-vllm check bench lock clean
+.PHONY: install install-vllm demo test test-vllm check bench nightly lock clean
 
 install: $(STAMP)
 
@@ -47,6 +48,10 @@ test-vllm: install install-vllm
 
 bench: install
 	set -e; for script in benchmarks/*_*.py; do echo "== $$script"; $(BIN)/python $$script; done
+
+nightly: install
+	$(BIN)/pytest -n 0 -m nightly
+	$(BIN)/python benchmarks/nightly/faults_kills.py
 
 lock:
 	uv pip compile pyproject.toml --extra dask --extra s3 --extra presidio --group dev --universal --python-version 3.11 \

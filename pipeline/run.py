@@ -306,6 +306,7 @@ class Run:
             "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
             "accounting": asdict(self.accounting()),
             "flow": self.flow,
+            "months": self.results["tally"][0]["months"],
             "versions_signed_after_the_ct": self.late_versions,
             "returned": dict(self.returned()),
             "extraction": reading(self.site.engine),

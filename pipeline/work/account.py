@@ -31,7 +31,8 @@ def draw_account(site: Site, run: str, record: Facts, manifest: Facts) -> str:
     """Draw the report of a run that came as far as its gates; returns the file's path."""
     started = datetime.fromisoformat(record["started_at"])
     counts = {"pages_delivered": 0, "pages_unchanged": 0, **record["counts"]}
-    period = Period(str(record.get("last_period", "no issue yet")), ("not stated",))
+    months = tuple(manifest["months"]) or ("no month yet",)
+    period = Period(months[-1], months)
     filled = RunReportContent(
         masthead=content.masthead(content.Issue(site.config, period), "Operations"),
         outcome=_OUTCOMES[record["outcome"]].format(**counts),

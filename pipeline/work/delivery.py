@@ -23,6 +23,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from pipeline.errors import StorageError
 from pipeline.sealing import is_mark_of, mark_of, passphrases, seal
 from pipeline.site import Site
 
@@ -69,7 +70,14 @@ class _Ledger:
     def __init__(self, path: Path, site: Site) -> None:
         self.path, self.site = path, site
         lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-        self.entries: list[Facts] = [json.loads(line) for line in lines]
+        try:
+            self.entries: list[Facts] = [json.loads(line) for line in lines]
+        except ValueError:
+            msg = (
+                "delivery/ledger.jsonl is damaged. Restore it from your backup; or delete it, and "
+                "every page of the issue is delivered again."
+            )
+            raise StorageError(msg) from None
 
     def has(
         self, period: str, recipient: str, marks: Mapping[str, str], *, lock: str | None

@@ -11,7 +11,7 @@ import pypdf
 import pytest
 from reportlab.pdfgen import canvas
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, StorageError
 from pipeline.vault import Vault
 from pipeline.work import delivery
 
@@ -62,6 +62,14 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
+
+
+def test_damaged_ledger_is_refused_with_what_to_do(place: Place) -> None:
+    place.deliver(place.page("R-A", "one"))
+    ledger = place.folder / "workspace" / "delivery" / "ledger.jsonl"
+    ledger.write_bytes(ledger.read_bytes()[:-20])
+    with pytest.raises(StorageError, match=r"ledger\.jsonl is damaged\. Restore it"):
+        place.deliver(place.page("R-A", "one"))
 
 
 def test_each_recipient_gets_one_private_folder_and_a_line_a_file(place: Place) -> None:

@@ -5,8 +5,9 @@ about ``--file-exams`` exams, runs ``radcal run`` on them with one worker a core
 process group when half the shards are de-identified, and runs it again to the end. Prints for
 every stage how many exams a second it took, the largest memory of one process and of all
 processes together (proportional set size, sampled), and whether any finished shard was made
-twice. Limits of the design: 2 GiB, no shard twice. Everything lies under ``--folder``, so that a
-second call with the same folder goes on where the first stopped.
+twice. Limits of the design: 2 GiB for all processes together, no shard twice; the exit status
+says whether they held. Everything lies under ``--folder``, so that a second call with the same
+folder goes on where the first stopped.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ def main() -> None:
         finished = watched(folder)
         again = sum(times(folder)[name] != at for name, at in made.items())
         report(folder, rows, killed, finished, kept=len(made), again=again)
+        peak = max(killed["together"], finished["together"])
+        sys.exit(peak > LIMIT_MIB or again > 0)
 
 
 def simulated(folder: Path, exams: int, per_file: int, readers: int) -> int:
@@ -153,8 +156,13 @@ def report(
     print(f"{os.cpu_count()} cores, load {load:.1f} at the end; {rows:,} exams")
     print(f"  killed after {killed['seconds']:.0f} s with {kept:,} shards finished")
     print(f"  {'finished by the second run':<28}{finished['seconds']:.0f} s")
-    for stage, seconds in manifest["seconds"].items():
-        print(f"    {stage:<14}{seconds:9.1f} s")
+    for stage in manifest["stages"]:
+        share = stage["made"] / max(stage["items"], 1)
+        rate = rows * share / max(stage["seconds"], 1e-9)
+        print(
+            f"    {stage['stage']:<14}{stage['seconds']:9.1f} s  made {stage['made']:,} of "
+            f"{stage['items']:,}: {rate:,.0f} exams/s, largest process {stage['peak_mib']:.0f} MiB"
+        )
     for name in ("largest", "together"):
         peak = max(killed[name], finished[name])
         print(f"  peak memory, {name:<9}{peak:8.0f} MiB  limit {LIMIT_MIB:.0f}")
