@@ -39,6 +39,7 @@ class VllmModel:
         if on_processor:
             for name, value in _ON_A_PROCESSOR.items():
                 os.environ.setdefault(name, value)
+            _without_compiler()
         import vllm
 
         options = _options(settings, on_processor=on_processor)
@@ -96,6 +97,14 @@ class VllmModel:
             if name in _COUNTED:
                 found[name] = found.get(name, 0.0) + float(metric.value)
         return found
+
+
+def _without_compiler() -> None:
+    """Keep torch from compiling kernels: on a processor that needs a C++ compiler and time."""
+    import torch._dynamo.config
+
+    torch._dynamo.config.disable = True
+    os.environ["TORCH_COMPILE_DISABLE"] = "1"
 
 
 def _options(settings: dict[str, Any], *, on_processor: bool) -> dict[str, Any]:
