@@ -25,7 +25,7 @@ from pipeline.cli.extraction_options import (
 from pipeline.cli.extraction_tables import one_of
 from pipeline.cli.lm_engine import CacheOption, EngineOption, completer
 from pipeline.cli.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
-from pipeline.errors import EXIT_QUARANTINED
+from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
     from extraction.elicitation import Elicited, Form, Judge, Prompter, Question
@@ -88,6 +88,9 @@ def elicit(
     one_of("--judge", judge, ("match", "model"))
     forms = _forms(form)
     asked, problems = load_questions(questions)
+    if choose:
+        asked, lonely = _with_options(asked)
+        problems += lonely
     for problem in problems if not quiet else ():
         typer.echo(f"{questions.name}: {problem}; left out", err=True)
     kept = cache or out.with_name(f"{out.name}.replies")
@@ -117,6 +120,16 @@ def elicit(
     emit(summary, as_json=as_json, quiet=quiet)
     if problems or missing or table["correct"].isna().any():
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _with_options(questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
+    """Keep questions that have a wrong answer to offer; one option alone would be no question."""
+    kept = [question for question in questions if question.wrong]
+    if not kept:
+        msg = "--choose: no question has a wrong answer to offer beside the right one."
+        raise InputError(msg)
+    lonely = [f"{q.question_id}: no wrong answer to offer" for q in questions if not q.wrong]
+    return kept, lonely
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:

@@ -195,6 +195,7 @@ def test_options_are_chosen_by_letter_or_by_words(
     path = tmp_path / "questions.jsonl"
     row = {"correct_answer": "one", "distractor1": "two"}
     rows = [{**row, "id": n, "question": f"Which is 1, case {n}?"} for n in range(4)]
+    rows.append({"id": 4, "question": "Which is alone?", "answers": ["this"]})
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
     def chooser(prompt: str) -> str:
@@ -208,10 +209,11 @@ def test_options_are_chosen_by_letter_or_by_words(
     seen: list[str] = []
     url, _ = serve(chooser)
     out = tmp_path / "answers.csv"
-    code, _ = run(
+    code, summary = run(
         "elicit", path, "--out", out, "--server", url, "--model", "m", "--choose",
         "--form", "probability", "--concurrency", "1",
     )  # fmt: skip
+    assert (summary["questions"], summary["unusable_lines"]) == (4, 1)
     table = pd.read_csv(out)
     assert code == 3
     assert table["outcome"].tolist() == ["answered"] * 3 + ["unreadable"]
