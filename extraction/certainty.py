@@ -21,8 +21,10 @@ class CertaintyReader:
     """Finds cue words of one vocabulary."""
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
-        tree = _cues_only(build(vocabulary or load()))
-        self._root = {word: node for word, node in tree.items() if word.isalnum()}
+        words = vocabulary or load()
+        tree = _cues_only(build(words))
+        weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
+        self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in weighing}
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""

@@ -62,10 +62,10 @@ def _scopes_of(
 def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     item = items[at]
-    if tokens[item.first].word not in grammar.weighing or item.last - item.first > 1:
+    preferring = grammar.weighing.get(tokens[item.first].word)
+    if preferring is None or item.last - item.first > 1:
         return True
-    before = tokens[items[0].first : item.first]
-    return any(token.word in grammar.preferring for token in before)
+    return any(token.word in preferring for token in tokens[items[0].first : item.first])
 
 
 def _opens_word(item: Item, tokens: list[Token]) -> bool:

@@ -131,12 +131,11 @@ class GrammarFile(_Entry):
     transitive: frozenset[str]
     adjuncts: frozenset[str]
     fillers: frozenset[str]
-    weighing: frozenset[str]
-    preferring: frozenset[str]
     signs: frozenset[str]
     prepositions: frozenset[str]
     earlier: frozenset[str]
     attribute: tuple[AttributeEntry, ...] = ()
     split: tuple[SplitEntry, ...] = ()
     context: ContextTable
+    weighing: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}
