@@ -132,7 +132,7 @@ class Table:
         return self._header_height(widths) + (rows or CAPTION.leading + _PAD) + 1.0
 
     def split(self, width: float, room: float) -> tuple[Table | None, Table | None]:
-        """Cut between rows; fewer than three rows are not left alone under a header."""
+        """Cut between rows; three stay under a header, and no single one goes to the next page."""
         widths = self._widths(width)
         used = self._header_height(widths) + 1.0
         fitting = 0
@@ -143,6 +143,8 @@ class Table:
             fitting += 1
         if fitting == len(self.rows):
             return self, None
+        if fitting == len(self.rows) - 1:
+            fitting -= 1
         if fitting < 3:
             return None, replace(self, fixed=widths)
         head = replace(self, rows=self.rows[:fitting], fixed=widths)

@@ -12,6 +12,7 @@ import pytest
 from reports import committee, content, gate_failure, radiologist
 from reports.marks import Box, Drawing, Rect, Text
 from reports.style import MARGIN, Style
+from reports.tables import Column, Row, Table
 from reports.typeset import text_box
 
 
@@ -149,6 +150,18 @@ def test_a_department_without_any_exam_is_printed_without_overlap() -> None:
         per_reader=0, readers=3, flow=(), scale_use=None, maps=None, frontier=None, instrument=None
     )
     assert faults(committee.pages(filled, style=Style())) == []
+
+
+@pytest.mark.parametrize("rows", [3, 4, 5, 9])
+def test_a_table_cut_at_a_page_end_leaves_no_row_alone(rows: int) -> None:
+    table = Table((Column("a", 1.0),), tuple(Row((str(i),)) for i in range(rows)))
+    for room in range(10, 200, 3):
+        head, rest = table.split(200.0, float(room))
+        sizes = [len(part.rows) for part in (head, rest) if part is not None]
+        assert sum(sizes) == rows
+        if head is not None and rest is not None:
+            assert len(head.rows) >= 3
+            assert len(rest.rows) >= 2
 
 
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
