@@ -55,6 +55,7 @@ class Input(Section):
     exam_codes: str | None = None
     chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
     time_zone: str = "UTC"
+    time_format: str = ""
     max_text_characters: int = Field(default=200_000, ge=1_000)
     hl7: Mapping[str, str] = Field(default_factory=dict)
     patient_authority: str = ""

@@ -61,6 +61,7 @@ class IngestOptions:
     chest_pattern: str
     now: pd.Timestamp
     time_zone: str = "UTC"
+    time_format: str = ""
     max_text_characters: int = 200_000
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
 
@@ -82,6 +83,9 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         when it may be judged again.
     """
     raw = batch.exams
+    if options.time_format:
+        times = ("performed_at", "signed_at")
+        raw = raw.assign(**{name: _iso(raw[name], options.time_format) for name in times})
     exams = raw.assign(
         modality=_mapped(
             raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
@@ -153,6 +157,17 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
 
 def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return values.str.strip().map(dict(mapping))
+
+
+def _iso(values: pd.Series, form: str) -> pd.Series:
+    """Rewrite times of the site's own format in ISO 8601; what is not of it stays as it is."""
+    times = pd.to_datetime(values.str.strip(), format=form, errors="coerce")
+    length = None if "%H" in form or "%I" in form else len("2026-03-04")
+    written = [
+        value if pd.isna(time) else time.isoformat()[:length]
+        for value, time in zip(values, times, strict=True)
+    ]
+    return pd.Series(written, index=values.index, dtype="str")
 
 
 def _times(values: pd.Series, zone: str) -> pd.Series:

@@ -171,6 +171,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         chest_pattern=settings.chest_pattern,
         now=_now(),
         time_zone=settings.time_zone,
+        time_format=settings.time_format,
         max_text_characters=settings.max_text_characters,
         chest_codes=site.chest_codes,
     )

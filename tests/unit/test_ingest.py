@@ -110,6 +110,21 @@ def test_naive_times_are_local_to_the_configured_zone(tmp_path: Path) -> None:
     assert kept.iloc[0]["performed_at"] == pd.Timestamp("2026-03-04T15:00:00Z")
 
 
+def test_times_of_the_sites_own_format_are_read_beside_iso(tmp_path: Path) -> None:
+    own = {"performed_at": "3/4/2026 10:00 PM", "signed_at": "3/4/2026 11:30 PM"}
+    iso = {"performed_at": "2026-03-04T10:00:00", "signed_at": ""}
+    kept, bad = ingested(
+        tmp_path, GOOD | own, GOOD | {"accession": "A2"} | iso,
+        GOOD | {"accession": "A3", "performed_at": "14/14/2026 10:00 PM"},
+        time_format="%m/%d/%Y %I:%M %p", time_zone="America/New_York",
+    )  # fmt: skip
+    assert kept["performed_at"].tolist() == [
+        pd.Timestamp("2026-03-05T03:00:00Z"), pd.Timestamp("2026-03-04T15:00:00Z")
+    ]  # fmt: skip
+    assert kept.iloc[0]["signed_at"] == pd.Timestamp("2026-03-05T04:30:00Z")
+    assert bad == [(3, "bad_performed_at")]
+
+
 @pytest.mark.parametrize("offset", ["+01:00", "+0100", "+01", " +01:00", "-05:00", "Z", " Z", ""])
 def test_an_offset_is_understood_in_every_spelling(tmp_path: Path, offset: str) -> None:
     zoned = {"performed_at": f"2026-03-04 10:00:00{offset}", "signed_at": ""}
