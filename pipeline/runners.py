@@ -65,6 +65,7 @@ def _dask(settings: Execution) -> Runner:
     except ImportError:
         msg = 'execution.runner is "dask", which is not installed: pip install radcal[dask].'
         raise ConfigurationError(msg) from None
+    logging.getLogger("distributed").setLevel(logging.ERROR)
     if settings.dask_address:
         _check_reach(settings.dask_address)
         runner = DaskTaskRunner(address=settings.dask_address)

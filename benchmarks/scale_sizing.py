@@ -1,0 +1,166 @@
+"""What an exam costs, and what that makes of ten thousand, a million and a hundred million exams.
+
+Measures, on a simulated hospital (``--pairs N``), CPU seconds per exam of every stage that grows
+with the exams and bytes per exam on disk and in memory, each by calling the stage's own work in
+this process, and prints the table of `docs/scaling.md` from them. CPU time, not the clock, so that
+a busy machine gives the same figures. GPU hours are arithmetic on a stated throughput, not
+measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.deidentify import LeakScan
+from pipeline.simulate import simulate_chunks
+from pipeline.simulate.write import write_simulation
+from pipeline.site import Site
+from pipeline.stages.clean import known_identifiers
+from pipeline.work import evidence, intake
+
+SIZES = (10**4, 10**6, 10**8)
+CORES = 16
+GPU_REPORTS_PER_SECOND = 40.0
+"""An assumption: a model of 8 billion parameters, shared prefix cached, 60 tokens out a report."""
+
+
+@dataclass
+class Costs:
+    """Per exam: CPU seconds by stage, bytes by place; and the share of exams that are read."""
+
+    cpu: dict[str, float] = field(default_factory=dict)
+    disk: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, float] = field(default_factory=dict)
+    read_share: float = 0.0
+
+    @contextmanager
+    def timed(self, stage: str, exams: int) -> Iterator[None]:
+        """Add a block's CPU seconds per exam."""
+        started = time.process_time()
+        yield
+        self.cpu[stage] = self.cpu.get(stage, 0.0) + (time.process_time() - started) / exams
+
+
+def main() -> None:
+    """Measure, and print the costs and the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=1500)
+    options = parser.parse_args()
+    os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
+    with tempfile.TemporaryDirectory() as folder:
+        exams, costs = measure(Path(folder), options.pairs)
+    print(f"{exams:,} simulated exams on one core of {os.cpu_count()}; CPU time")
+    for stage, seconds in costs.cpu.items():
+        print(f"  {stage:<12}{seconds * 1e3:9.3f} ms/exam  {1 / seconds:9,.0f} exams/s/core")
+    for place, size in (costs.disk | costs.memory).items():
+        print(f"  {place:<34}{size:9,.0f} bytes/exam")
+    print(f"  reports read: {costs.read_share:.0%} of the exams (those of pairs)")
+    table(costs)
+
+
+def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
+    """Take a simulated hospital to tallies stage by stage in this process."""
+    chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
+    write_simulation(chunks, folder / "hospital", exams_format="csv")
+    config = str(folder / "radcal.toml")
+    Path(config).write_text('[input]\npaths = ["hospital/exams.csv"]\n', encoding="utf-8")
+    site, costs = Site.open(config), Costs()
+    site.workspace.prepare()
+    _ = site.engine, site.deidentifier
+    with costs.timed("ingest", 1):
+        source = intake.ingest_source(config, str(folder / "hospital" / "exams.csv"))
+    exams = int(source["kept"])
+    costs.cpu["ingest"] /= exams
+    shards = source["shards"]
+    with costs.timed("register", exams):
+        intake.register(config, shards)
+    with costs.timed("de-identify", exams):
+        coded = [intake.clean_shard(config, shard, shards) for shard in shards]
+    with costs.timed("pair", exams):
+        paired = evidence.pair_exams(config, [c["key"] for c in coded])
+    with costs.timed("extract", exams):
+        read = [evidence.read_shard(config, paired["key"], s) for s in paired["shards"]]
+    with costs.timed("tally", exams):
+        evidence.observe_pairs(config, paired["key"], [r["key"] for r in read])
+    costs.read_share = sum(r["reports"] for r in read) / exams
+    weigh(site, shards, [c["key"] for c in coded], exams, costs)
+    return exams, costs
+
+
+def weigh(site: Site, shards: list[str], clean: list[str], exams: int, costs: Costs) -> None:
+    """Count bytes on disk by zone, and in memory what grows with all exams at once."""
+    root = site.workspace.root
+    vault = set((root / "raw").glob("vault.sqlite*"))
+    for zone in ("raw", "analysis"):
+        files = [p for p in (root / zone).rglob("*") if p.is_file() and p not in vault]
+        costs.disk[f"disk: {zone}"] = sum(p.stat().st_size for p in files) / exams
+    costs.disk["disk: vault"] = sum(p.stat().st_size for p in vault) / exams
+    frame = evidence._coded_exams(site, clean)
+    costs.memory["memory: pairing, once"] = frame.memory_usage(deep=True).sum() / exams
+    costs.memory["memory: leak scan, every worker"] = _traced(lambda: _scan(site, shards)) / exams
+
+
+def _scan(site: Site, shards: list[str]) -> LeakScan:
+    columns = list(intake._IDENTIFIERS)
+    return LeakScan.from_known(
+        known
+        for shard in shards
+        for known in known_identifiers(
+            site.workspace.read("raw", "exams", [shard], columns=columns)
+        )
+    )
+
+
+def _traced(make: Callable[[], object]) -> float:
+    tracemalloc.start()
+    kept = make()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del kept
+    return float(size)
+
+
+def table(costs: Costs) -> None:
+    """Print the sizing table, in Markdown."""
+    cpu, disk = sum(costs.cpu.values()), sum(costs.disk.values())
+    once, each = (costs.memory[name] for name in costs.memory)
+    titles = (
+        "exams",
+        "CPU hours",
+        f"on {CORES} cores",
+        "disk",
+        "pairing",
+        "leak scan",
+        "GPU hours",
+    )
+    print("\n| " + " | ".join(titles) + " |")
+    print("|---|---|---|---|---|---|---|")
+    for n in SIZES:
+        hours = n * cpu / 3600
+        gpu = n * costs.read_share / GPU_REPORTS_PER_SECOND / 3600
+        row = (
+            f"{n:,}", f"{hours:,.2f}", f"{hours / CORES:,.2f}", _bytes(n * disk),
+            _bytes(n * once), _bytes(n * each), f"{gpu:,.2f}",
+        )  # fmt: skip
+        print("| " + " | ".join(row) + " |")
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
