@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from extraction.engines import model_process
 from extraction.engines.local import LocalSettings, revision
 from extraction.engines.model import ModelEngine
 from extraction.engines.offline import OfflineEngine
@@ -265,3 +267,13 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_read(
     given = {"backend": "vllm", "model": model, "python": Path(sys.executable)} | changes
     with pytest.raises(ModelSettingsError, match=message):
         LocalSettings(**given)  # type: ignore[arg-type]
+
+
+def test_program_under_the_models_python_imports_nothing_of_ours() -> None:
+    allowed = {*sys.stdlib_module_names, "torch", "transformers", "vllm"}
+    for module in Path(model_process.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [str(node.module)]
+            assert {name.split(".")[0] for name in names} <= allowed, module.name
