@@ -238,8 +238,7 @@ class Site:
         """Which set of reader codes is in force; 0 before the first run."""
         if not (self.workspace.root / "raw" / "vault.sqlite").exists():
             return 0
-        with self.open_vault(read_only=True) as vault:
-            return vault.reader_epoch
+        return Vault.epoch_of(self.workspace.root / "raw" / "vault.sqlite")
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))

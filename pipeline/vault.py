@@ -18,6 +18,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -173,6 +174,23 @@ class Vault:
     def reader_epoch(self) -> int:
         """How often reader codes were rotated."""
         return self._epoch("reader")
+
+    @staticmethod
+    def epoch_of(path: Path) -> int:
+        """Give the epoch of a vault's reader codes without its key, for those who only look.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file is no vault.
+        """
+        try:
+            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+                row = db.execute("SELECT value FROM meta WHERE name = 'reader_epoch'").fetchone()
+                return int(row[0])
+        except (sqlite3.DatabaseError, TypeError):
+            msg = f"{path.name}: not a vault of this program."
+            raise ConfigurationError(msg) from None
 
     def rotate_readers(self) -> int:
         """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
