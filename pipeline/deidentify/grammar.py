@@ -26,7 +26,7 @@ NAME_WORD: Final = rf"[{UPPER}](?:[{LOWER}{UPPER}]|['’`-](?=[{UPPER}{LOWER}]))
 _WORD: Final = re.compile(NAME_WORD)
 _INITIAL: Final = re.compile(rf"[{UPPER}](?:\.(?:[ \t]?-?[{UPPER}]\.)?|(?![\w'’]))")
 _PARTICLE: Final = re.compile(
-    r"(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten"
+    r"(?:van|von|der|den|de|del|los|las|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten"
     r"|st\.|y|e"
     r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
     re.IGNORECASE,

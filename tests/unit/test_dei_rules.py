@@ -76,7 +76,7 @@ OTHERS = [
     ("Lives at 221B Baker Street.", "Lives at [LOCATION]."),
     ("Outside study at Saint Luke's.", "Outside study at [HOSPITAL]."),
     ("License plate ABC-1234", "License plate [ID]"),
-    ("London NW1 6XE", "[LOCATION] [LOCATION]"),
+    ("London NW1 6XE", "[LOCATION]"),
 ]  # fmt: skip
 
 

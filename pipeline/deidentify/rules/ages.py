@@ -32,7 +32,7 @@ _SPELT: Final = re.compile(
 _HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)
 _AGED: Final = re.compile(
     r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}((?:9\d|1[0-3]\d)(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
-    r"(?!\d|[/.]\d|[ \t]?(?:mm|cm|%|days|months|weeks|hours))",
+    r"(?!\d|[/.]\d|[ \t]?(?:mm|cm|%|days|months|weeks|hours|deg|°))",
     re.IGNORECASE,
 )
 _DECADE: Final = re.compile(
@@ -86,7 +86,7 @@ def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 RULES: Final = (
     Rule(frozenset({"ninety", "one", "a"}), _spelt),
     Rule(frozenset({"hundred"}), _hundred),
-    Rule(frozenset({"age", "aged", "ages"}), _aged),
+    Rule(frozenset({"age", "aged", "ages", "turned", "turning"}), _aged),
     Rule(frozenset({"his", "her", "their", "the"}), _decade),
     Rule(
         frozenset({"nonagenarian", "centenarian", "nonagenarians", "supercentenarian"}), _very_old

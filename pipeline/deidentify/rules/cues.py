@@ -23,7 +23,7 @@ _WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "fat
 _TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
 _START: Final = (
     rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la"
-    rf"|al|el|bin)\b)"
+    rf"|al|el|bin|ter|ten|der|den|dos|du|le)\b)"
 )
 _AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}(?:\n[ \t]{{0,4}})?|[ \t]{{1,3}}){_START}")
 _AFTER_LOWER_TITLE: Final = re.compile(
@@ -51,7 +51,7 @@ _VERBS: Final = re.compile(
     r"|protocoled"
     r"|completed|created|generated|discussed|taken|examined"
     r"|version[ \t]#?\d{1,2}|evaluated|followed|treated"
-    r"|inserted|removed|relayed|authored|cosigned)"
+    r"|inserted|removed|relayed|authored|cosigned|communicated|conveyed)"
     r"(?:[ \t]?:?[ \t](?:at|on|to|[A-Z][\w.'-]{1,14}|[A-Z]\.|[\d:/.,+TZ-]{1,30}|[APap][Mm])){0,7}"
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,
@@ -174,7 +174,10 @@ def _patient(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Pt. Jane Doe here for surgery; Name Doe, Jane: two words, none of them ordinary."""
     match = _AFTER_PATIENT.match(text, word.end) if word.capital else None
     end = name_end(text, match.end(), lexicon, comma=True) if match else 0
-    if match and " " in text[match.end() : end] and reads_as_name(text, match.end(), end, lexicon):
+    alone = word.folded not in ("baby", "newborn") or text[end : end + 1] != ","
+    if match and alone and " " not in text[match.end() : end]:
+        return
+    if match and end > match.end() and reads_as_name(text, match.end(), end, lexicon):
         yield Found(match.end(), end, "NAME", "name-patient")
 
 
@@ -263,6 +266,8 @@ def _following(
         stop = name_end(text, match.end(), lexicon, comma=comma) if match else 0
         if match is None or stop == match.end():
             return
+        if text[stop : stop + 1] == ":":
+            return
         weak = text[match.end() : stop].isupper() or ";" in match.group()
         if weak and not reads_as_name(text, match.end(), stop, lexicon):
             return
@@ -290,6 +295,7 @@ RULES: Final = (
     Rule(_RELATIVES, _relative),
     Rule(frozenset({"i"}), _attest, capital=True),
     Rule(frozenset({"boy", "girl"}), _newborn),
+    Rule(frozenset({"baby", "newborn"}), _patient, capital=True),
     Rule(frozenset({"dr", "drs", "mr", "mrs", "prof", "doctor"}), _lower_titled),
     Rule(frozenset({"rn", "pa", "np"}), _weak_titled),
 )

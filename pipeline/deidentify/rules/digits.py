@@ -103,7 +103,7 @@ _LOCAL: Final = re.compile(
 _BARE: Final = re.compile(
     r"(?:\d{3}-\d{2}-\d{4}"
     r"|\d{7,18}(?:-[A-Z\d]{1,6}){0,3}"
-    r"|\d{6}(?![ \t]?(?:/|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
+    r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
     r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
     r"|\d{3}[ ]\d{3}[ ]\d{3,4}"
     r"|[A-Z]{1,5}\.\d{1,4}\.\d{3,10}"
@@ -182,7 +182,7 @@ def _at(text: str, start: int, end: int) -> Found | None:
 def _date(text: str, start: int, before: str) -> Found | None:
     match = _STAMP.match(text, start)
     if match:
-        return Found(start, match.end(), "DATE", "date-stamp")
+        return Found(start, clock.after_date(text, match.end()), "DATE", "date-stamp")
     match = _DATE.match(text, start)
     if (
         match

@@ -98,7 +98,8 @@ def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[
     before = _JOINED.search(text[max(0, word.start - _BEFORE) : word.start])
     start = word.start - (len(before.group()) if before else 0)
     is_word = lexicon.is_word(given) or lexicon.is_ordinary(given)
-    opens = text[max(0, start - 1) : start] in ("", "\n") or match.group(2) is not None
+    opens = text[max(0, start - 2) : start][-2:] in ("", "\n", "- ", ": ", "| ")
+    opens = opens or text[start - 1 : start] == "\n" or match.group(2) is not None
     if opens or not is_word:
         yield Found(start, match.end(), "NAME", "name-listed", sure=False)
 
@@ -112,6 +113,8 @@ def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterato
     if match is None or lexicon.ends_name(folded):
         return
     start = word.start - len(line) + match.start()
+    if text[max(0, start - 2) : start - 1].isdigit():
+        return
     is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)
     opens = text[max(0, start - 1) : start] in ("", "\n")
     if is_word and (opens or _GOES_ON.match(text, word.end)):

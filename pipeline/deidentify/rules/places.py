@@ -69,7 +69,7 @@ _MORE_STREET: Final = rf"(?:[ \t]{NAME_WORD}){{0,2}}"
 _STREET: Final = re.compile(
     rf"(?<![\w.])\d{{1,5}}[A-Z]?[ \t](?:[NSEW]\.?[ \t]|(?:North|South|East"
     rf"|West)[ \t])?(?:(?:St|ST)\.?[ \t])?(?:{NAME_WORD}(?:['’][sS])?"
-    rf"|\d{{1,3}}(?:st|nd|rd|th)){_MORE_STREET}[ \t]$"
+    rf"|\d{{1,3}}(?:st|nd|rd|th|ST|ND|RD|TH)){_MORE_STREET}[ \t]$"
 )
 _SUITE: Final = re.compile(
     r"(?:\.(?=,|[ \t]\w))?"
@@ -79,6 +79,7 @@ _SUITE: Final = re.compile(
 _BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
 _ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
 _BRITISH: Final = re.compile(r"[A-Z]{1,2}\d[A-Z\d]? \d(?!TH|ST|ND|RD|MM|CM)[A-Z]{2}(?!\w)")
+_BEFORE_POST: Final = re.compile(rf"(?:^|[,;(][ \t]|\b(?:in|from|near|of)[ \t])({NAME_WORD}[ \t])$")
 _CANADIAN: Final = re.compile(
     r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
 )
@@ -106,7 +107,9 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     tail = _TAIL.match(text, end)
     if text[start:end].isupper():
         start = _capitals_start(text, start, word.start, lexicon)
-        if word.folded in _WEAK_KINDS and not _stands_as_place(text, start, word.start, lexicon):
+        doubled = end > word.end or _AT.search(line_before(text, start, 12))
+        weak = word.folded in _WEAK_KINDS and not doubled
+        if weak and not _stands_as_place(text, start, word.start, lexicon):
             return
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
         return
@@ -216,7 +219,9 @@ def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         start = _trimmed(text, word.start - len(match.group()), word.start, lexicon)
         if text[start : word.end].isupper():
             start = _capitals_start(text, start, word.start - 1, lexicon)
-        yield Found(start, post.end() if post else word.end, "LOCATION", "town-state", sure=False)
+        end = post.end() if post else word.end
+        sure = named and town in lexicon.eponyms
+        yield Found(start, end, "LOCATION", "town-state", sure=sure)
 
 
 def _is_header(text: str, word: Word) -> bool:
@@ -278,7 +283,9 @@ def find(text: str) -> Iterator[Found]:
     for pattern in (_CANADIAN, _BRITISH):
         for match in pattern.finditer(text):
             if not text[match.start() - 1 : match.start()].isalnum():
-                yield Found(match.start(), match.end(), "LOCATION", "postcode", sure=False)
+                town = _BEFORE_POST.search(line_before(text, match.start(), 24))
+                start = match.start() - (len(town.group(1)) if town else 0)
+                yield Found(start, match.end(), "LOCATION", "postcode", sure=False)
 
 
 def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
@@ -289,6 +296,8 @@ def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[F
         after = capital_words[at + 1] if at + 1 < len(capital_words) else None
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
+        if pair in lexicon.eponyms:
+            continue
         for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
             if name in lexicon.hospitals:
                 yield Found(word.start, end, "HOSPITAL", "hospital-listed", sure=False)

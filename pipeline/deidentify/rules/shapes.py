@@ -68,7 +68,9 @@ _SLASHED: Final = re.compile(
     re.M,
 )
 _INITIALS_LINE: Final = re.compile(
-    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)|[ \t]+\d)", re.M
+    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)"
+    r"|[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
+    re.M,
 )
 _INITIALS_LABEL: Final = re.compile(
     r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}"
