@@ -37,6 +37,7 @@ _CREDENTIAL: Final = re.compile(
     + r"])"
 )
 _LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
+_SHORT_GIVEN: Final = re.compile(rf"(?:ED|AL|VI|TY|JO|BO)[ \t]{{1,2}}([{UPPER}]{{2,30}})(?![\w])")
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _WRAP: Final = re.compile(
     rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for"
@@ -64,7 +65,8 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
     """
     end, at, commas = start, start, 0
     for count in range(_MAX_WORDS):
-        token_end = _token_end(text, at, lexicon, after_comma=commas > 0)
+        opens = count == 0 and _opens_name(text, at, lexicon)
+        token_end = _token_end(text, at, lexicon, after_comma=commas > 0 or opens)
         if token_end == at or (count and _is_sentence(text, at, token_end, lexicon)):
             break
         end = at = token_end
@@ -76,6 +78,12 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
             break
         at = gap.end()
     return end
+
+
+def _opens_name(text: str, at: int, lexicon: Lexicon) -> bool:
+    """Tell ED BISHOP from ED physician: in capitals, a word follows that can be a family name."""
+    match = _SHORT_GIVEN.match(text, at)
+    return match is not None and lexicon.reads_as_name(match.group(1))
 
 
 def reads_as_name(text: str, start: int, end: int, lexicon: Lexicon) -> bool:

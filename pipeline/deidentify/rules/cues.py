@@ -65,6 +65,7 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 _AFTER_PATIENT: Final = re.compile(rf"\.?[ \t]{{1,3}}(?:named?[ \t]|is[ \t])?(?=[{UPPER}])")
+_BELOW: Final = re.compile(rf",?[ \t]*\n\s{{0,4}}{_START}")
 _TOLD_WHOM: Final = re.compile(
     r"\b(?:informed|told|notified|called|paged|bleeped|alerted|with|to|by|and)[ \t]$", re.IGNORECASE
 )
@@ -82,7 +83,7 @@ _AND: Final = re.compile(
 _ATTESTED: Final = re.compile(
     r"[, \t]{1,3}(?:[A-Z][\w.]{0,9}[, \t]{1,3}){0,4}(?:have|has|was|am|attest|certify"
     r"|personally|agree|reviewed"
-    r"|the|did|performed|interpreted|supervised|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
+    r"|the|did|performed|interpreted|supervised|attending|staff|REVIEWED|HAS|ATTENDING|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
 )
 _BABY: Final = re.compile(r"\b(?:baby|infant|bb|bg)[ \t]$", re.IGNORECASE)
 _BEFORE_SIGNED: Final = re.compile(
@@ -187,6 +188,14 @@ def _opening_label(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     end = name_end(text, match.end(), lexicon, comma=True) if match else 0
     if match and reads_as_name(text, match.end(), end, lexicon):
         yield Found(match.end(), end, "NAME", "name-label")
+
+
+def _closing(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name below a letter's last line (Kind regards, Jane Doe)."""
+    match = _BELOW.match(text, word.end)
+    end = name_end(text, match.end(), lexicon, comma=False) if match else 0
+    if match and " " in text[match.end() : end]:
+        yield Found(match.end(), end, "NAME", "name-signed")
 
 
 def _sister(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -294,6 +303,7 @@ RULES: Final = (
     Rule(_TELLING, _informed),
     Rule(_RELATIVES, _relative),
     Rule(frozenset({"i"}), _attest, capital=True),
+    Rule(frozenset({"regards", "sincerely"}), _closing),
     Rule(frozenset({"boy", "girl"}), _newborn),
     Rule(frozenset({"baby", "newborn"}), _patient, capital=True),
     Rule(frozenset({"dr", "drs", "mr", "mrs", "prof", "doctor"}), _lower_titled),

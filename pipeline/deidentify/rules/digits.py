@@ -52,7 +52,7 @@ _NOT_DATE_AFTER: Final = re.compile(
 _DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
     r"|d\.?o\.?b\.?|born|birth|hospital|center|centre|clinic|institute|facility|comparison"
-    r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|MRI?|PET"
+    r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|XR|CR|DX|MRI?|PET"
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
@@ -120,6 +120,8 @@ _BARE: Final = re.compile(
 )
 _DECIMAL: Final = re.compile(r"\d{1,3}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?[ap]\.?m)")
 """A decimal number, which no identifier is: most figures of a report end here."""
+_LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,5}\.$")
+_DOTTED: Final = re.compile(r"[A-Z]{1,5}\.\d{1,4}\.\d{3,10}(?![\w])")
 _COUNT_FIGURES: Final = 6
 _COUNTED: Final = re.compile(
     r"(?:platelets?|plt|wbc|counts?|cells|units|score|titer)[ \t:=(of]{0,5}$", re.IGNORECASE
@@ -139,7 +141,7 @@ def find(text: str) -> Iterator[Found]:
         if previous and (previous.isalpha() or previous in "-+("):
             found = _in_chunk(text, start, done)
         elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
-            continue
+            found = _dotted(text, start, done) if previous == "." else None
         else:
             found = _at(text, start, figure.end())
         if found is not None:
@@ -160,6 +162,13 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
     if bare:
         return Found(bare.start(), bare.end(), "ID", "id-shape")
     return _at(text, start, start + 1) if text[start - 1] == "-" and begin == start - 1 else None
+
+
+def _dotted(text: str, start: int, done: int) -> Found | None:
+    """Try letters, dot and figures as a code (DX.21.004561)."""
+    before = _LETTERS_DOT.search(text[max(done, start - 8) : start])
+    code = _DOTTED.match(text, start - len(before.group())) if before else None
+    return Found(code.start(), code.end(), "ID", "id-shape") if code else None
 
 
 def _at(text: str, start: int, end: int) -> Found | None:

@@ -42,6 +42,8 @@ def find(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Fou
         start, end, shown, _ = word
         follows = text[end : end + 1]
         folded = shown if shown.isascii() else unaccented(shown)
+        if "'" in folded:
+            folded = folded.replace("'", "")
         if follows in _BEFORE_FAMILY and folded in lexicon.given_names:
             yield from _given(text, word, folded, lexicon)
         if folded in lexicon.surnames:
@@ -101,7 +103,8 @@ def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[
     opens = text[max(0, start - 2) : start][-2:] in ("", "\n", "- ", ": ", "| ")
     opens = opens or text[start - 1 : start] == "\n" or match.group(2) is not None
     if opens or not is_word:
-        yield Found(start, match.end(), "NAME", "name-listed", sure=False)
+        sure = folded in lexicon.eponyms
+        yield Found(start, match.end(), "NAME", "name-listed", sure=sure)
 
 
 def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
