@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future as ThreadFuture
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from inspect import signature
 from typing import Any, Final
@@ -346,7 +347,10 @@ def _all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
         yield
     except BaseException:
         for future in futures:
-            waiting = getattr(future, "_wrapped_future", None)
-            if waiting is None or not waiting.cancel():
+            waiting = getattr(future, "wrapped_future", None)
+            if isinstance(waiting, ThreadFuture) and waiting.cancel():
+                continue
+            # A second failure must not hide the first.
+            with suppress(Exception):
                 future.wait()
         raise
