@@ -107,9 +107,11 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     tail = _TAIL.match(text, end)
     if text[start:end].isupper():
         start = _capitals_start(text, start, word.start, lexicon)
-        doubled = end > word.end or _AT.search(line_before(text, start, 12))
-        weak = word.folded in _WEAK_KINDS and not doubled
-        if weak and not _stands_as_place(text, start, word.start, lexicon):
+        bare = text[start : word.start].strip().casefold() in ("the", "a", "our", "of the", "")
+        weak = word.folded in _WEAK_KINDS and end == word.end
+        if (bare and end == word.end) or (
+            weak and not _stands_as_place(text, start, word.start, lexicon)
+        ):
             return
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
         return
