@@ -117,12 +117,14 @@ class Head:
         self._separators = separators
         self._header = segments[0]
         self._segments: dict[str, list[hl7.Segment]] = {}
-        self.add(segments[1:])
-        self._segments["MSH"] = [hl7.parse(self._header)[0]]
+        self._take(hl7.parse("\r".join(segments)))
 
     def add(self, segments: Sequence[str]) -> None:
         """Take further segments in."""
-        for segment in hl7.parse("\r".join((self._header, *segments)))[1:]:
+        self._take(hl7.parse("\r".join((self._header, *segments)))[1:])
+
+    def _take(self, segments: Sequence[hl7.Segment]) -> None:
+        for segment in segments:
             self._segments.setdefault(str(segment[0][0]), []).append(segment)
 
     def repetitions(self, place: Place) -> Iterator[list[str]]:
@@ -173,6 +175,8 @@ class Head:
         return (v for place in places if isinstance(place, Place) for v in self.values(place))
 
     def _component(self, component: object) -> str:
+        if component == "":  # most of them are
+            return ""
         parts = [component] if isinstance(component, str) else [str(part) for part in component]  # type: ignore[attr-defined]
         decoded = [unescaped(part, self._separators) for part in parts]
         return _SUB.join("" if part.strip() == _NULL else part for part in decoded)
