@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import signal
 import socket
@@ -298,7 +299,8 @@ def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
         '[input]\npaths = ["hospital/exams.csv"]\n[extraction]\nengine = "vllm"\n'
         f'model = "{model}"\nvllm_python = "{PYTHON}"\nmax_sequences = 32\nmemory_share = 0.15\n'
     )
-    run = radcal("run", config, cwd=tmp_path, RADCAL_VAULT_KEY="k" * 43)
+    key = secrets.token_urlsafe(48)
+    run = radcal("run", config, cwd=tmp_path, RADCAL_VAULT_KEY=key)
     assert run.code == 4, run.err
     (manifest,) = (tmp_path / "workspace" / "runs").glob("*/manifest.json")
     said = json.loads(manifest.read_text())["extraction"]
