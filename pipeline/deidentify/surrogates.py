@@ -84,7 +84,11 @@ class Surrogates:
 
     def shaped(self, original: str) -> str:
         """Replace figures by figures and capitals by capitals."""
-        digest = self._digest("SHAPE", original)
+        made = self._shape(original, "SHAPE")
+        return made if made != original else self._shape(original, "SHAPE AGAIN")
+
+    def _shape(self, original: str, kind: str) -> str:
+        digest = self._digest(kind, original)
         out = []
         for place, letter in enumerate(original):
             byte = digest[place % len(digest)] ^ (place & 0xFF)
@@ -105,7 +109,9 @@ class Surrogates:
 
     def _pick(self, kind: str, original: str, choices: Sequence[str]) -> str:
         digest = self._digest(kind, original.casefold())
-        return choices[int.from_bytes(digest[:4]) % len(choices)]
+        at = int.from_bytes(digest[:4]) % len(choices)
+        is_same = choices[at].casefold() == original.casefold()
+        return choices[(at + is_same) % len(choices)]
 
     def _digest(self, kind: str, original: str) -> bytes:
         message = "\x1f".join((kind, self.patient, original)).encode()

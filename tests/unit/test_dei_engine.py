@@ -157,5 +157,11 @@ def test_a_surrogate_differs_between_patients() -> None:
     assert len(one) == len(two) == len("MR123456")
 
 
+def test_a_surrogate_is_never_the_name_it_replaces() -> None:
+    for patient in range(300):
+        made = Surrogates(b"k" * 32, patient=str(patient)).replace("ABERNETHY", "NAME")
+        assert made != "ABERNETHY"
+
+
 def test_a_date_without_a_shift_stays_a_token() -> None:
     assert Surrogates(b"k" * 32).replace("3 March 2021", "DATE") == "[DATE]"
