@@ -312,10 +312,10 @@ def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
 
 def test_engine_killed_in_the_middle_is_started_again(offline: OfflineEngine) -> None:
     process = offline._process
-    questions = [Question(f"report {n}", 400, temperature=1.0, seed=n) for n in range(40)]
+    questions = [Question(f"report {n}", 200, temperature=1.0, seed=n) for n in range(40)]
     first = process._state.child
     assert first is not None
-    killer = threading.Timer(0.3, first.kill)
+    killer = threading.Timer(0.1, first.kill)
     killer.start()
     replies = process.complete(questions)
     killer.join()
