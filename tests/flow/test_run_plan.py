@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     configured(tmp_path, "")
     assert set(gather(tmp_path).values()) != {0}
     yield tmp_path
-    Site.open.cache_clear()
+    Site.forget()
 
 
 def configured(folder: Path, more: str) -> None:
@@ -41,7 +41,7 @@ def configured(folder: Path, more: str) -> None:
 
 
 def site(folder: Path) -> Site:
-    Site.open.cache_clear()
+    Site.forget()
     return Site.open(str(folder / "radcal.toml"))
 
 
