@@ -86,7 +86,7 @@ def read_shard(config: str, pairs: str, clean_key: str) -> Facts:
         )
         wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
         addenda = _addenda(site, pairs, exam_keys)
-        whole = wanted["exam_key"].map(_with_what_came_before(store, addenda))
+        whole = wanted["exam_key"].map(_with_what_came_before(store, addenda)).astype("object")
         wanted = wanted.assign(text=whole.fillna(wanted["text"]))
         tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
         failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
