@@ -280,7 +280,7 @@ def test_model_on_this_machine_answers_through_the_same_reading(
 ) -> None:
     model, out = tmp_path / "model", tmp_path / "answers.csv"
     questions.write_text("".join(f"{line}\n" for line in questions.read_text().splitlines()[:3]))
-    subprocess.run([PYTHON, MAKER, model, questions], check=True, capture_output=True)
+    subprocess.run([PYTHON, "-I", MAKER, "tiny", model, questions], check=True, capture_output=True)
     arguments = [
         "elicit", questions, "--out", out, "--engine", "transformers", "--model", model,
         "--vllm-python", PYTHON, "--form", "probability",
