@@ -23,4 +23,15 @@ def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
         typer.echo(json.dumps(summary, default=str))
     elif not quiet:
         for name, value in summary.items():
-            typer.echo(f"{name.replace('_', ' ')}: {value}")
+            typer.echo(f"{name.replace('_', ' ')}: {_worded(value)}")
+
+
+def _worded(value: object) -> object:
+    """Give named counts as words, not as Python writes them.
+
+    >>> _worded({"no reader is named": 3, "too late": 0})
+    'no reader is named 3, too late 0'
+    """
+    if not isinstance(value, Mapping):
+        return value
+    return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
