@@ -30,7 +30,7 @@ from pipeline.provenance import version
 from pipeline.record import Record
 from pipeline.runners import Runners, runners
 from pipeline.site import Site
-from pipeline.work.account import draw_account
+from pipeline.work.account import draw_account, reading_notes
 from pipeline.work.issue import refusal_page
 
 __all__ = ["Run"]
@@ -243,6 +243,7 @@ class Run:
             "pairs": a.pairs,
             "observations": a.observations,
             "quarantined": a.rows_quarantined,
+            "reading_notes": reading_notes(self.results["ingest"]),
             "withheld": a.exams_withheld,
             "damaged_shards_made_anew": len(self.damaged),
             **(self._delivered() if issued else {}),

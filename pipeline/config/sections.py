@@ -45,7 +45,7 @@ class Input(Section):
     paths: tuple[str, ...] = Field(default=(), min_length=1)
     format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir", "sql"] = "auto"
     query: str | None = None
-    encoding: str = "utf-8"
+    encoding: str = "auto"
     columns: Mapping[str, str] = Field(default_factory=dict)
     modalities: Mapping[str, Modality] = Field(
         default= {

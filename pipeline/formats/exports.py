@@ -2,7 +2,7 @@
 
 Every row comes out once: as an exam, or as a quarantine row where the record itself is broken
 (wrong number of fields, not JSON). Rows are counted from 1, the header not counted. Byte order
-marks, UTF-16, gzip, and the delimiters comma, semicolon, tab and bar are recognised.
+marks, UTF-16, cp1252, gzip, and the delimiters comma, semicolon, tab and bar are recognised.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
-from pipeline.files import opened_text, suffix_of
+from pipeline.files import suffix_of
+from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines
 from pipeline.formats.delimited import delimiter_of, records
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
 from pipeline.formats.tables import shown_names
 
 __all__ = ["NEEDED", "TableOptions", "read"]
+
+_T = TypeVar("_T")
 
 NEEDED: Final[Mapping[str, str]] = {
     "accession": "the exam's accession number",
@@ -38,18 +41,27 @@ NEEDED: Final[Mapping[str, str]] = {
 }
 """Columns without which no exam can be used, and what they hold."""
 
-Record = tuple[int, Mapping[str, object] | str]
-"""A row's number, and its cells by the source's names or the reason why it has none."""
+
+class Record(NamedTuple):
+    """A row's number, its cells by the source's names or the reason why it has none.
+
+    `decoded_as` names the encoding where it is not the one the row should be in.
+    """
+
+    number: int
+    cells: Mapping[str, object] | str
+    decoded_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOptions:
     """How to read a table: its encoding, our column → theirs, and rows in a batch.
 
-    ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the file's extension.
+    ``encoding`` "auto" finds it out; ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the
+    file's extension.
     """
 
-    encoding: str = "utf-8"
+    encoding: str = AUTO
     columns: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
     kind: str = ""
@@ -81,7 +93,7 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     except UnicodeDecodeError as error:
         msg = (
             f"{source.name}: not valid {options.encoding} at byte {error.start} of a block. "
-            'Set [input] encoding, for example "cp1252".'
+            'Leave [input] encoding at "auto", or name the one it was exported in.'
         )
         raise InputError(msg) from None
     except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
@@ -90,7 +102,7 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
 
 
 def _csv_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    with opened_text(source, options.encoding) as handle:
+    with opened_lines(source, options.encoding) as handle:
         lines = (line for line in handle if line.strip("\r\n \t"))
         first = next(lines, "")
         delimiter = delimiter_of(first, _theirs(options))
@@ -100,21 +112,24 @@ def _csv_records(source: Path, options: TableOptions) -> Iterator[Record]:
         header = [name.strip() for name in header]
         _require(source.name, header, options)
         rows = records(handle, delimiter=delimiter, width=len(header))
-        for number, row in enumerate(rows, start=1):
-            yield number, row if isinstance(row, str) else dict(zip(header, row, strict=True))
+        for number, (row, decoded_as) in enumerate(_told(rows, handle), start=1):
+            cells = row if isinstance(row, str) else dict(zip(header, row, strict=True))
+            yield Record(number, cells, decoded_as)
 
 
 def _jsonl_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    with opened_text(source, options.encoding) as handle:
-        for number, line in enumerate((line for line in handle if line.strip()), start=1):
+    with opened_lines(source, options.encoding) as handle:
+        lines = _told((line for line in handle if line.strip()), handle)
+        for number, (line, decoded_as) in enumerate(lines, start=1):
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):
-                yield number, "not_json"
+                yield Record(number, "not_json")
                 continue
             if number == 1 and isinstance(record, dict):
                 _require(source.name, list(record), options)
-            yield number, record if isinstance(record, dict) else "not_json"
+            cells = record if isinstance(record, dict) else "not_json"
+            yield Record(number, cells, decoded_as)
 
 
 def _parquet_records(source: Path, options: TableOptions) -> Iterator[Record]:
@@ -126,7 +141,15 @@ def _parquet_records(source: Path, options: TableOptions) -> Iterator[Record]:
         for batch in file.iter_batches(batch_size=options.batch_rows, columns=used):
             for record in batch.to_pylist():
                 number += 1
-                yield number, record
+                yield Record(number, record)
+
+
+def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:
+    """Say of each thing read from lines whether any of them was read as cp1252."""
+    before = lines.foreign
+    for each in read:
+        yield each, FALLBACK if lines.foreign > before else ""
+        before = lines.foreign
 
 
 _RECORDS: Final = {".csv": _csv_records, ".jsonl": _jsonl_records, ".parquet": _parquet_records}
@@ -159,14 +182,15 @@ def _batch(source: str, records: Iterable[Record], options: TableOptions) -> Exa
     names = {c: options.columns.get(c, c) for c in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)}
     good: list[dict[str, object]] = []
     bad: dict[str, list[int]] = {}
-    for number, cells in records:
+    for number, cells, decoded_as in records:
         if isinstance(cells, str):
             bad.setdefault(cells, []).append(number)
         else:
             exam: dict[str, object] = {c: _text(cells.get(n)) for c, n in names.items()}
-            good.append({**exam, "source_row": number})
-    exams = pd.DataFrame(good, columns=[*names, "source_row"])
-    exams = exams.astype({**dict.fromkeys(names, "str"), "source_row": "int64"})
+            good.append({**exam, "decoded_as": decoded_as, "source_row": number})
+    texts = (*names, "decoded_as")
+    exams = pd.DataFrame(good, columns=[*texts, "source_row"])
+    exams = exams.astype({**dict.fromkeys(texts, "str"), "source_row": "int64"})
     set_aside = [quarantine_rows(source, rows, reason) for reason, rows in bad.items()]
     empty = quarantine_rows(source, [], "")
     return ExamBatch(exams, pd.concat(set_aside, ignore_index=True) if set_aside else empty)

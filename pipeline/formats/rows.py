@@ -1,8 +1,8 @@
 """Rows found by a reader → exams in batches, whatever the format they came in.
 
 A reader yields, for each thing it has read, its number and either the exam's cells or the reason
-why there is none. Besides the contract's columns, readers that attribute a report to its reader
-say how they did: `ATTRIBUTION_COLUMNS`.
+why there is none. Besides the contract's columns, readers say how they came by a report and by its
+reader: `READING_COLUMNS`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import pandas as pd
 
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
 
-__all__ = ["ATTRIBUTION_COLUMNS", "Row", "SetAside", "batches"]
+__all__ = ["READING_COLUMNS", "Row", "SetAside", "batches"]
 
-ATTRIBUTION_COLUMNS: Final = ("reader_source", "reader_conflict")
-"""Where the reader was found; "1" where the text names another."""
+READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as")
+"""Where the reader was found; "1" where the text names another; the encoding, where it is not the
+one that it should be."""
 
-_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *ATTRIBUTION_COLUMNS)
+_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *READING_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from pipeline.config import Input
 from pipeline.errors import ConfigurationError
 from pipeline.files import replacing, suffix_of
 from pipeline.formats import exports, fhir, hl7v2, sql
+from pipeline.formats.decoding import AUTO
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 
 __all__ = ["Sources", "digest", "spool"]
@@ -67,7 +68,7 @@ class Sources:
                     fields=settings.hl7,
                     exam_codes=self.modality_codes,
                     patient_authority=settings.patient_authority,
-                    encoding=settings.encoding,
+                    encoding="" if settings.encoding == AUTO else settings.encoding,
                     batch_rows=self.batch_rows,
                 ),
             )

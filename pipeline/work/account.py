@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,7 +15,7 @@ from reports import run_report
 from reports.content_run import RunReportContent, RunStage
 from reports.style import style_for
 
-__all__ = ["draw_account"]
+__all__ = ["draw_account", "reading_notes"]
 
 Facts = Mapping[str, Any]
 _OUTCOMES: Final = {
@@ -51,6 +52,14 @@ def draw_account(site: Site, run: str, record: Facts, manifest: Facts) -> str:
     return str(path)
 
 
+def reading_notes(sources: Sequence[Facts]) -> dict[str, int]:
+    """Add up over all sources how exams were read that were not written as they should be."""
+    total: Counter[str] = Counter()
+    for source in sources:
+        total.update(source.get("reading", {}))
+    return dict(total)
+
+
 def _rows(manifest: Facts) -> tuple[tuple[str, int], ...]:
     accounting = manifest["accounting"]
     set_aside: dict[str, int] = {}
@@ -61,6 +70,7 @@ def _rows(manifest: Facts) -> tuple[tuple[str, int], ...]:
         ("exports", len(manifest["sources"])),
         ("rows read", accounting["rows_in"]),
         *((f"set aside: {reason.replace('_', ' ')}", n) for reason, n in sorted(set_aside.items())),
+        *((f"kept: {how}", n) for how, n in sorted(reading_notes(manifest["sources"]).items())),
         ("exams coded and cleaned", accounting["exams_cleaned"]),
         ("withheld by de-identification", accounting["exams_withheld"]),
         ("paired reports read", accounting["reports_read"]),

@@ -28,6 +28,8 @@ _IDENTIFIERS: Final = (
     "relative_names", "other_ids",
 )  # fmt: skip
 
+_LOST: Final = "\N{REPLACEMENT CHARACTER}"
+
 Facts = dict[str, Any]
 
 
@@ -50,11 +52,13 @@ def ingest_source(config: str, source: str) -> Facts:
     shards: list[str] = []
     set_aside: list[pd.DataFrame] = []
     attributed: Counter[str] = Counter()
+    deciphered: Counter[str] = Counter()
     kept = 0
     for number, batch in enumerate(_validated(site, path)):
         set_aside.append(batch.quarantined)
         kept += len(batch.exams)
         attributed.update(_attribution(batch.exams))
+        deciphered.update(_reading(batch.exams))
         if len(batch.exams):
             shard = f"{key}-{number:05d}"
             store.write("raw", "exams", shard, batch.exams)
@@ -69,6 +73,7 @@ def ingest_source(config: str, source: str) -> Facts:
         "kept": kept,
         "quarantined": {str(k): int(v) for k, v in sorted(reasons.items())},
         "attribution": dict(sorted(attributed.items())),
+        "reading": dict(sorted(deciphered.items())),
         "shards": shards,
         "not_before": _not_before(quarantined),
     }
@@ -188,6 +193,14 @@ def _attribution(exams: pd.DataFrame) -> Counter[str]:
     counts = Counter({f"reader named in {k}": int(v) for k, v in where.value_counts().items()})
     if "reader_conflict" in exams:
         counts["text names another reader"] = int((exams["reader_conflict"] == "1").sum())
+    return +counts
+
+
+def _reading(exams: pd.DataFrame) -> Counter[str]:
+    """Count the exams whose writing was not what it should be, so that none is mended silently."""
+    marks = exams.get("decoded_as", pd.Series("", index=exams.index))
+    counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
+    counts["text with characters lost"] = int(exams["text"].str.contains(_LOST, regex=False).sum())
     return +counts
 
 

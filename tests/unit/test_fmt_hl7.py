@@ -175,7 +175,6 @@ def test_a_message_without_text_is_set_aside(tmp_path: Path) -> None:
         (b"this is no message\r", "no_header"),
         (b"MSH|^~\\&|A|B|C|D|2026||ADT^A01|1|P|2.4\r", "not_oru_r01"),
         (b"MSH|^~\\&|A|B|C|D|2026||ORU^R01|1|P|2.4\rPID|1\r", "no_order"),
-        (b"MSH|^~\\&|A|B|C|D|2026||ORU^R01|1|P|2.4\rOBX|1|TX|1||\x81\x8d\r", "undecodable"),
         (b"MSH|\r", "no_header"),
     ],
 )

@@ -14,7 +14,7 @@ from pipeline.formats.fhir.people import (
     reader,
     reference,
 )
-from pipeline.formats.fhir.resources import Directory, Resource, items, text_of
+from pipeline.formats.fhir.resources import DECODED_AS, Directory, Resource, items, text_of
 from pipeline.formats.markup import plain_text
 from pipeline.formats.rows import SetAside
 from pipeline.formats.values import modality_of, status_of
@@ -72,6 +72,7 @@ def exam(
         "status": status,
         "version": version,
         "referring_name": _referring(report, directory),
+        "decoded_as": text_of(report, DECODED_AS),
         "text": text,
     }
 

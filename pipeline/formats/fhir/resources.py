@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pipeline.files import opened
+from pipeline.formats.decoding import FALLBACK, fallback
 
-__all__ = ["KINDS", "Directory", "Resource", "items", "resources_of", "text_of"]
+__all__ = ["DECODED_AS", "KINDS", "Directory", "Resource", "items", "resources_of", "text_of"]
 
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = (
@@ -25,6 +26,8 @@ KINDS: Final = (
 """What reports point at; a row of one of these is neither an exam nor set aside."""
 _MAX_BYTES: Final = 64 * 2**20
 _URL: Final = "_fullUrl"
+DECODED_AS: Final = "_decodedAs"
+"""Where a resource says that it was not UTF-8, as it should be, but what this names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,9 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
     with opened(path) as handle:
         if path.name.removesuffix(".gz").endswith(".json"):
             whole = handle.read(_MAX_BYTES + 1)
-            if len(whole) <= _MAX_BYTES and isinstance(found := _parsed(whole), dict | list):
-                yield from ((1, each) for each in _entries(found))
+            found, decoded_as = _parsed(whole) if len(whole) <= _MAX_BYTES else (None, "")
+            if isinstance(found, dict | list):
+                yield from ((1, _marked(each, decoded_as)) for each in _entries(found))
                 return
             handle.seek(0)
         number = 0
@@ -74,8 +78,8 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
                 yield number, "resource_too_long"
                 _skip_line(handle)
             elif line.strip():
-                found = _parsed(line)
-                yield from ((number, each) for each in _entries(found))
+                found, decoded_as = _parsed(line)
+                yield from ((number, _marked(each, decoded_as)) for each in _entries(found))
 
 
 def _skip_line(handle: Any) -> None:
@@ -83,17 +87,28 @@ def _skip_line(handle: Any) -> None:
         pass
 
 
-def _parsed(content: bytes) -> object:
-    """Parse JSON; text that is none gives None, lone surrogates become the replacement sign."""
+def _marked(found: Resource | str, decoded_as: str) -> Resource | str:
+    return {**found, DECODED_AS: decoded_as} if decoded_as and not isinstance(found, str) else found
+
+
+def _parsed(content: bytes) -> tuple[object, str]:
+    """Parse JSON, and say how it was decoded where it is not UTF-8.
+
+    Text that is no JSON gives None; lone surrogates become the replacement sign.
+    """
+    decoded_as = ""
     try:
-        text = content.decode("utf-8-sig", errors="replace")
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text, decoded_as = fallback(content), FALLBACK
+    try:
         found: object = json.loads(text)
         if "\\ud" in text or "\\uD" in text:
             clean = json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
             found = json.loads(clean)
     except (ValueError, RecursionError):
-        return None
-    return found
+        return None, ""
+    return found, decoded_as
 
 
 def _entries(found: object) -> Iterator[Resource | str]:

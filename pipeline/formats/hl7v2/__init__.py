@@ -26,7 +26,7 @@ class Hl7Options:
     fields: Mapping[str, str] = field(default_factory=dict)
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     patient_authority: str = ""
-    encoding: str = "cp1252"
+    encoding: str = ""
     batch_rows: int = 1000
 
 

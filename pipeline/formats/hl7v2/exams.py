@@ -46,29 +46,31 @@ class MessageOptions:
     patient_authority
         Assigning authority whose patient id to use where PID-3 repeats; '' takes the first.
     encoding
-        For messages that are not UTF-8.
+        For messages that are neither UTF-8 nor what they declare; '' leaves them to cp1252, and
+        ``decoded_as`` says so.
     """
 
     fields: FieldMap = field(default_factory=lambda: FieldMap.of({}))
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     patient_authority: str = ""
-    encoding: str = "cp1252"
+    encoding: str = ""
 
 
 def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAside]:
     """Read one message; always gives at least one entry, and never raises."""
     if len(raw) > framing.MAX_MESSAGE_BYTES:
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
-    text = framing.decoded(raw, options.encoding)
-    if text is None:
-        return [SetAside("undecodable", "neither UTF-8 nor the declared or configured encoding")]
+    text, decoded_as = framing.decoded(raw, options.encoding)
     lines = framing.segments(text)
     if not lines or not lines[0].startswith("MSH") or len(lines[0]) < 8:
         return [SetAside("no_header", "no MSH segment")]
     try:
-        return list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
+        found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
+    return [
+        each if isinstance(each, SetAside) else {**each, "decoded_as": decoded_as} for each in found
+    ]
 
 
 def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[str, str] | SetAside]:

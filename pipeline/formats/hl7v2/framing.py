@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.files import opened
+from pipeline.formats.decoding import FALLBACK, fallback
 from pipeline.formats.hl7v2.separators import Separators, declared_encoding
 
 __all__ = ["MAX_MESSAGE_BYTES", "decoded", "messages", "segments"]
@@ -64,22 +65,22 @@ def _headers(buffer: bytes, scanned: int) -> Iterator[int]:
             yield match.start()
 
 
-def decoded(message: bytes, encoding: str) -> str | None:
-    """Decode a message; None if no encoding fits.
+def decoded(message: bytes, encoding: str) -> tuple[str, str]:
+    """Decode a message; gives its text, and the encoding where nobody has named it.
 
     UTF-8 comes first because what decodes as UTF-8 by chance is rare and wrong declarations are
     not; then what MSH-18 declares, the site's encoding, and cp1252.
     """
     declared = declared_encoding(message.lstrip(_BLANK)[:4096].split(b"\r")[0].split(b"\n")[0])
-    order = ["utf-8", declared, encoding, "cp1252"]
+    order = ["utf-8", declared, encoding]
     if declared.startswith(_ESCAPE_DRIVEN):
         order.insert(0, declared)
     for name in filter(None, order):
         try:
-            return message.decode(name)
+            return message.decode(name), ""
         except (UnicodeError, LookupError):
             continue
-    return None
+    return fallback(message), FALLBACK
 
 
 def segments(message: str) -> list[str]:

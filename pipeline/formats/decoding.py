@@ -1,0 +1,112 @@
+"""Bytes of an export → its lines as text; what was not the encoding it should be is counted.
+
+``auto``: a byte order mark decides (UTF-8, UTF-16). Without one, a line that is valid UTF-8 is
+UTF-8, and any other is cp1252, the code page of Western spreadsheets. It goes line by line so that
+one damaged byte changes its own line and nothing behind it, and so that a file is read once, in
+blocks: memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from pipeline.files import opened, opened_text
+
+__all__ = ["AUTO", "FALLBACK", "Lines", "fallback", "opened_lines"]
+
+AUTO: Final = "auto"
+FALLBACK: Final = "cp1252"
+_BLOCK: Final = 2**20
+_MAX_LINE_BYTES: Final = 64 * 2**20
+
+
+class Lines:
+    """Lines of a text with their ends; `foreign` counts those so far that were read as cp1252."""
+
+    def __init__(self, lines: Iterator[str] = iter(())) -> None:  # noqa: B008 - holds nothing
+        self._lines = lines
+        self.foreign = 0
+
+    @classmethod
+    def of(cls, content: BinaryIO) -> Lines:
+        """Read bytes that are UTF-8 or, where a line is not, cp1252."""
+        lines = cls()
+        lines._lines = lines._decoded(content)
+        return lines
+
+    def __iter__(self) -> Lines:
+        return self
+
+    def __next__(self) -> str:
+        return next(self._lines)
+
+    def _decoded(self, content: BinaryIO) -> Iterator[str]:
+        for block in _blocks(content):
+            try:
+                text = block.decode()
+            except UnicodeDecodeError:
+                for line in io.BytesIO(block):
+                    yield from self._line(line)
+            else:
+                yield from io.StringIO(text, newline="")
+
+    def _line(self, line: bytes) -> Iterator[str]:
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            text = fallback(line)
+            self.foreign += 1
+        yield from io.StringIO(text, newline="")
+
+
+@contextmanager
+def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
+    """Open a file's lines in a named encoding, or find it out (`AUTO`).
+
+    Raises
+    ------
+    InputError
+        While reading, if a gzip file is damaged or cut short.
+    UnicodeDecodeError
+        While reading, if an encoding was named and the file is not of it.
+    """
+    if encoding.casefold() != AUTO:
+        with opened_text(path, encoding) as text:
+            yield Lines(text)
+        return
+    with opened(path) as content:
+        yield Lines.of(content)
+
+
+def fallback(content: bytes) -> str:
+    """Decode cp1252; the five bytes that it leaves undefined become the replacement sign."""
+    return content.decode(FALLBACK, errors="replace")
+
+
+def _blocks(content: BinaryIO) -> Iterator[bytes]:
+    """Yield blocks that end where a line ends; a line over the cap is cut between characters."""
+    rest = b""
+    is_first = True
+    while block := content.read(_BLOCK):
+        block = rest + (block.removeprefix(codecs.BOM_UTF8) if is_first else block)
+        is_first = False
+        # A carriage return at the very end may be half of a line end.
+        end = 1 + max(block.rfind(b"\n"), block.rfind(b"\r", 0, len(block) - 1))
+        if not end and len(block) > _MAX_LINE_BYTES:
+            end = _between_characters(block)
+        if end:
+            yield block[:end]
+        rest = block[end:]
+    if rest:
+        yield rest
+
+
+def _between_characters(block: bytes) -> int:
+    """Give a place near the end where no UTF-8 character is cut in two."""
+    starts = (at for at in range(len(block) - 1, len(block) - 5, -1) if block[at] & 0xC0 != 0x80)
+    return next(starts, len(block))
