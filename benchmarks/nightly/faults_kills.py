@@ -1,193 +1,232 @@
-"""Fifty kills at random moments: what a resumed run leaves is byte-equal to an undisturbed one.
+"""Fifty kills at random moments, each resumed to its end: the store is that of an undisturbed run.
 
-Runs the whole job once undisturbed on a small simulated hospital. Then runs it again and again in
-a second workspace that shares nothing but the vault (codes are random, so they must be the same to
-compare), and kills -9, at a moment drawn uniformly over a run's length, the parent, or one worker,
-or all processes at once. Whenever a run gets through, every file of the raw and analysis zones and
-of the delivery must be equal byte by byte, with none too many, none missing and no temporary file;
-then the workspace is emptied and the killing goes on. Also counts processes that outlive the
-parent they belonged to. Limits: 0 differences, 0 leftovers, 0 orphans.
+A small job is run once undisturbed; that run's length, from the moment it holds the workspace, is
+measured. Then, fifty times: a fresh workspace, a run, kill -9 at a moment drawn uniformly over that
+length (every tenth: over the start-up before it), of the whole process group, of the parent alone,
+or of one worker; then the run is started again and must end well. A run that has ended before its
+moment is not counted and drawn again. What is then required of the workspace:
+
+equal byte for byte, none missing, none too many
+    every file of ``raw``, ``analysis`` and ``delivery`` (shards, pages, sheets, the ledger)
+equal but for times, what was found made and how many workers (``seconds``, ``stages``,
+``configuration.execution``)
+    the manifest of the one run there is
+equal as rows
+    the vault (SQLite pages depend on the order of writes)
+intact
+    the audit log's chain; no temporary file; no process that outlives its parent
+not compared, for they hold times and attempts
+    ``runs/last.json``, ``report.pdf``, ``logs``, ``metrics``, the orchestrator's own records
+
+Codes are random, so workspaces begin with the vault of the undisturbed run. Every twelfth begins
+with none, and is compared with an undisturbed run over the vault that was left: which must not need
+one code more. To save time, only every tenth run starts a Prefect server of its own, the others
+share one that stands; and where not a worker is to be killed, two runs in three work in the parent
+process itself. Limits: 0 failed, 0 differences, 0 orphans.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
+import json
 import os
 import random
 import shutil
-import signal
-import subprocess
+import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from killing import Run, standing_server, strike
+
+from pipeline.audit_log import verify
 from pipeline.simulate import simulate
 
-COMPARED = ("raw", "analysis", "delivery")
+ZONES = ("raw", "analysis", "delivery")
+VAULT = Path("raw") / "vault.sqlite"
+TIMED = ("seconds", "stages")
 CONFIG = """\
 [input]
-paths = ["../exams.csv"]
+paths = ["{exams}"]
 [calibration]
 bootstrap = 100
 [execution]
-workers = 2
-shard_rows = 50
+shard_rows = {rows}
 """
+
+
+@dataclass
+class Trial:
+    """What was found in all kills so far."""
+
+    lengths: tuple[float, float]
+    """Seconds of the start-up and of the run proper, undisturbed."""
+    stages: Counter[tuple[str, str]] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
 
 
 def main() -> None:
     """Kill as often as asked, and print what was found."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--pairs", type=int, default=120)
+    parser.add_argument("--pairs", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     chance = random.Random(options.seed)  # noqa: S311 - moments, not secrets
-    with tempfile.TemporaryDirectory() as temporary:
+    began = time.monotonic()
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary,
+        standing_server(Path(temporary)) as api,
+    ):
         folder = Path(temporary)
-        simulate(pairs=options.pairs, readers=5, seed=4).exams.to_csv(folder / "exams.csv")
-        whole, killed = site(folder / "whole"), site(folder / "killed")
-        started = time.monotonic()
-        finish(start(whole))
-        length = time.monotonic() - started
-        empty(killed, whole)
-        found: Counter[str] = Counter()
-        while found["kills"] < options.kills:
-            disturb(killed, length, chance, found)
-            if found.pop("through", 0):
-                found["runs that got through"] += 1
-                found["differences"] += compare(whole, killed)
-                empty(killed, whole)
-        finish(start(killed))
-        found["runs that got through"] += 1
-        found["differences"] += compare(whole, killed)
-    print(f"{os.cpu_count()} cores; a run of {options.pairs} pairs takes {length:.0f} s")
-    for name in ("kills", "differences", "orphans"):
-        found.setdefault(name, 0)
-    for name, count in sorted(found.items()):
-        print(f"  {name:<28}{count:5d}")
-    sys.exit(bool(found["differences"] or found["orphans"]))
+        exams = simulate(pairs=options.pairs, readers=3, seed=4).exams
+        exams.to_csv(folder / "exams.csv", index=False)
+        (folder / "radcal.toml").write_text(
+            CONFIG.format(exams=folder / "exams.csv", rows=max(10, len(exams) // 8))
+        )
+        whole = folder / "whole"
+        trial = Trial(undisturbed(site(whole, None), api))
+        print(
+            f"{os.cpu_count()} cores; {len(exams)} exams; undisturbed: start-up "
+            f"{trial.lengths[0]:.0f} s, run {trial.lengths[1]:.0f} s",
+            flush=True,
+        )
+        number = 0
+        while trial.found["kills"] < options.kills:
+            number += 1
+            cycle(folder / f"{number:03d}", whole, number, trial, chance, api)
+    report(trial, time.monotonic() - began)
+    sys.exit(bool(trial.wrong))
 
 
-def site(folder: Path) -> Path:
-    """Make a site's folder with its configuration."""
-    folder.mkdir()
-    (folder / "radcal.toml").write_text(CONFIG)
+def cycle(
+    folder: Path, whole: Path, number: int, trial: Trial, chance: random.Random, api: str
+) -> None:
+    """Start, kill, resume and compare once."""
+    early, own_server, new_vault = number % 10 == 4, number % 10 == 0, number % 12 == 7
+    moment = chance.uniform(0, trial.lengths[0 if early else 1])
+    whom = chance.choice(("all", "parent", "a worker"))
+    workers = 2 if whom == "a worker" else chance.choice((1, 1, 2))
+    site(folder, None if new_vault else whole, workers=workers)
+    run = Run(folder, None if own_server else api)
+    if not (early or run.holds_the_workspace()) or run.ends_within(moment):
+        run.finish()
+        trial.found["ended before their moment, drawn again"] += 1
+        return
+    stage = run.stage()
+    struck = strike(run, whom, chance)
+    trial.found["kills"] += 1
+    trial.stages[stage, struck.whom] += 1
+    trial.found["processes that outlived their parent"] += struck.orphans
+    resumed = struck.code
+    if resumed not in (0, 3):
+        resumed = Run(folder, None if own_server else api).finish()
+        trial.found["resumed"] += 1
+    else:
+        trial.found["went on by themselves"] += 1
+    wrong = [f"ended with {resumed}"] if resumed not in (0, 3) else []
+    wrong += ["orphans"] * struck.orphans
+    with reference(folder, whole, api, new=new_vault) as undisturbed_one:
+        wrong += [] if wrong else differences(undisturbed_one, folder)
+    told = f"{trial.found['kills']:3d}  {struck.whom:<9} killed in {stage:<12} at {moment:5.1f} s"
+    print(f"{told}  {'; '.join(wrong) or 'equal'}", flush=True)
+    trial.wrong += [f"kill {trial.found['kills']}: {each}" for each in wrong]
+    if wrong:
+        print((folder / "told.txt").read_text(errors="replace")[-2000:])
+    else:
+        shutil.rmtree(folder)
+
+
+def site(folder: Path, vault_of: Path | None, *, workers: int = 1) -> Path:
+    """Make a site with an empty workspace, or with one that has another's vault and no more."""
+    (folder / "workspace" / "raw").mkdir(parents=True)
+    config = (folder.parent / "radcal.toml").read_text()
+    (folder / "radcal.toml").write_text(f"{config}workers = {workers}\n")
+    if vault_of is not None:
+        with (
+            closing(sqlite3.connect(vault_of / "workspace" / VAULT)) as here,
+            closing(sqlite3.connect(folder / "workspace" / VAULT)) as there,
+        ):
+            here.backup(there)
     return folder
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
-    """Begin a run in a process group of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-c", "from pipeline.cli import main; main()", "run", "radcal.toml",
-         "--quiet"],
-        cwd=folder,
-        env=os.environ | {"RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"},
-        start_new_session=True,
-    )  # fmt: skip
+def undisturbed(folder: Path, api: str) -> tuple[float, float]:
+    """Run to the end; gives the seconds until it held the workspace and from there."""
+    started = time.monotonic()
+    run = Run(folder, api)
+    run.holds_the_workspace()
+    held = time.monotonic()
+    if (code := run.finish()) not in (0, 3):
+        sys.exit(f"an undisturbed run ended with {code}")
+    return held - started, time.monotonic() - held
 
 
-def finish(process: subprocess.Popen[bytes]) -> None:
-    """Wait for a run that must end well."""
-    if process.wait() not in (0, 3):
-        sys.exit(f"a run ended with {process.returncode}")
+@contextmanager
+def reference(folder: Path, whole: Path, api: str, *, new: bool) -> Iterator[Path]:
+    """Give what to compare with: the undisturbed run, or a new one over this one's own vault."""
+    if not new:
+        yield whole
+        return
+    twin = site(folder.with_name(f"{folder.name}-twin"), folder)
+    undisturbed(twin, api)
+    yield twin
 
 
-def disturb(folder: Path, length: float, chance: random.Random, found: Counter[str]) -> None:
-    """Run, and kill at a random moment; a run that lost a worker alone must get through."""
-    process = start(folder)
-    moment, whom = chance.uniform(0, length), chance.choice(("parent", "a worker", "all"))
-    try:
-        process.wait(moment)
-    except subprocess.TimeoutExpired:
-        kill(process, whom, chance, found)
-    else:
-        found["through"] += 1
+def differences(whole: Path, killed: Path) -> list[str]:
+    """Say what of a workspace is not as the undisturbed run left it."""
+    one, other = whole / "workspace", killed / "workspace"
+    first, second = files(one), files(other)
+    names = sorted(name for name in first | second if first.get(name) != second.get(name))
+    wrong = [f"differs: {name}" for name in names]
+    wrong += ["differs: the vault"] * (rows(one / VAULT) != rows(other / VAULT))
+    wrong += ["differs: the manifest"] * (manifests(one) != manifests(other))
+    wrong += ["audit log broken"] * (not verify(other / "audit.jsonl").is_intact)
+    return wrong + [f"left over: {p.name}" for p in other.rglob("*.part")]
 
 
-def kill(
-    process: subprocess.Popen[bytes], whom: str, chance: random.Random, found: Counter[str]
-) -> None:
-    """Kill the parent, one worker or all of them, and count who outlives it."""
-    group = members(process.pid)
-    workers = [pid for pid in group if "spawn_main" in command(pid)]
-    if whom == "a worker" and workers:
-        os.kill(chance.choice(workers), signal.SIGKILL)
-        finish(process)
-        found["through"] += 1
-    elif whom == "all":
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    else:
-        whom = "parent"
-        process.kill()
-        process.wait()
-    found["kills"] += 1
-    found[f"killed: {whom}"] += 1
-    found["orphans"] += outlived(process.pid)
+def files(workspace: Path) -> dict[str, bytes]:
+    """Read every file of the zones and the delivery but the vault."""
+    found = (path for zone in ZONES for path in (workspace / zone).rglob("*") if path.is_file())
+    named = {str(path.relative_to(workspace)): path for path in found}
+    return {name: path.read_bytes() for name, path in named.items() if name != str(VAULT)}
 
 
-def outlived(group: int) -> int:
-    """Count processes of a group whose parent is gone, after a little time to notice."""
-    deadline = time.monotonic() + 20
-    while members(group) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    left = members(group)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    return len(left)
+def rows(vault: Path) -> list[str]:
+    """Give the vault's rows, sorted."""
+    with closing(sqlite3.connect(vault)) as database:
+        return sorted(database.iterdump())
 
 
-def members(group: int) -> list[int]:
-    """List the living processes of a process group."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
-                found += [int(entry.name)] if command(int(entry.name)) else []
-        except OSError:
-            continue
-    return found
+def manifests(workspace: Path) -> dict[str, dict[str, object]]:
+    """Read the manifests of all runs, without times, what was found made and how many workers."""
+    paths = workspace.glob("runs/*/manifest.json")
+    found = {path.parent.name: json.loads(path.read_text()) for path in paths}
+    for manifest in found.values():
+        del manifest["configuration"]["execution"]
+    return {run: {k: v for k, v in m.items() if k not in TIMED} for run, m in found.items()}
 
 
-def command(pid: int) -> str:
-    """Give a process's command line; '' for one that is gone or only waits to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
-
-
-def compare(whole: Path, killed: Path) -> int:
-    """Count the files that differ, are missing or are too many; name them."""
-    first, second = digests(whole), digests(killed)
-    wrong = sorted(name for name in first | second if first.get(name) != second.get(name))
-    for name in wrong:
-        print(f"  differs: {name}")
-    return len(wrong)
-
-
-def digests(folder: Path) -> dict[str, str]:
-    """Hash every file of the zones and the delivery but the vault."""
-    store = folder / "workspace"
-    files = [p for zone in COMPARED for p in (store / zone).rglob("*") if p.is_file()]
-    return {
-        str(path.relative_to(store)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-        if "vault" not in path.name
-    }
-
-
-def empty(folder: Path, whole: Path) -> None:
-    """Leave nothing of a workspace but the vault of the undisturbed run and Prefect's records."""
-    store = folder / "workspace"
-    for part in (*COMPARED, "runs", "logs"):
-        shutil.rmtree(store / part, ignore_errors=True)
-    (store / "raw").mkdir(parents=True)
-    shutil.copy(whole / "workspace" / "raw" / "vault.sqlite", store / "raw" / "vault.sqlite")
+def report(trial: Trial, seconds: float) -> None:
+    """Print how the kills fell on stages and processes, and what went wrong."""
+    kinds = ("all", "parent", "a worker")
+    print(f"\nkilled in      {''.join(f'{kind:>10}' for kind in kinds)}")
+    for stage in dict.fromkeys(stage for stage, _ in trial.stages):
+        print(f"  {stage:<12} {''.join(f'{trial.stages[stage, k]:10d}' for k in kinds)}")
+    trial.found["failed, different or left over"] = len(trial.wrong)
+    for name, count in sorted(trial.found.items()):
+        print(f"  {name:<40}{count:5d}")
+    print(f"  {'seconds in all':<40}{seconds:5.0f}")
+    for each in trial.wrong:
+        print(f"  {each}")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +26,17 @@ class Finished:
         return dict(json.loads(self.out))
 
 
-def radcal(*arguments: object, cwd: Path, **environment: str) -> Finished:
-    """Run a command with a temporary folder of its own, so that what it leaves there is seen."""
+def radcal(
+    *arguments: object, cwd: Path, under: Sequence[str] = (), **environment: str
+) -> Finished:
+    """Run a command with a temporary folder of its own, so that what it leaves there is seen.
+
+    `under` is a program that runs it, such as a tracer.
+    """
     temporary = cwd / "tmp"
     temporary.mkdir(exist_ok=True)
     done = subprocess.run(
-        [sys.executable, "-c", RADCAL, *map(str, arguments)],
+        [*under, sys.executable, "-c", RADCAL, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "TMPDIR": str(temporary), **environment},
         capture_output=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.e2e.commands import Finished, radcal
+from tests.fixtures.syscalls import beyond_loopback, can_trace, traced
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +45,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def job(place: Path) -> Finished:
     return radcal(
         "demo", "--out", "demo", "--pairs", "40", "--readers", "3", "--json",
-        cwd=place, RADCAL_VAULT_KEY=KEY, **hooked(place, "run.log"),
+        cwd=place, under=traced(place / "calls") if can_trace() else (),
+        RADCAL_VAULT_KEY=KEY, **hooked(place, "run.log"),
     )  # fmt: skip
 
 
@@ -98,6 +101,44 @@ def test_watch_sees_a_deliberate_connection_also_from_a_worker(place: Path, atte
     started = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
     subprocess.run([sys.executable, "-c", started, code], env=environment, check=True)
     assert len(outside(log)) >= 1
+
+
+def test_whole_run_names_no_other_machine_to_the_kernel_and_listens_to_none(
+    place: Path, job: Finished
+) -> None:
+    if not can_trace():
+        pytest.skip("needs strace")
+    assert job.code == 0, job.err
+    calls = [path.read_text() for path in (place / "calls").iterdir()]
+    assert any(re.search(r"^bind.*\"127\.0\.0\.1\"", each, re.M) for each in calls)
+    assert sum("connect(" in each for each in calls) >= 2
+    assert beyond_loopback(place / "calls") == []
+
+
+@pytest.mark.parametrize(
+    ("attempt", "seen"),
+    [
+        ("s.connect(('192.0.2.7', 9))", "connect("),
+        ("s.sendto(b'x', ('192.0.2.7', 9))", "sendto("),
+        ("s.bind(('0.0.0.0', 0))", "bind("),
+        ("socket.socket(socket.AF_INET6, socket.SOCK_DGRAM).bind(('::', 0))", "bind("),
+        ("s.connect(('127.0.0.53', 53))", "connect("),
+    ],
+)
+def test_trace_sees_what_a_grandchild_asks_of_the_kernel(
+    tmp_path: Path, attempt: str, seen: str
+) -> None:
+    if not can_trace():
+        pytest.skip("needs strace")
+    code = (
+        "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        f"try:\n    {attempt}\nexcept OSError: pass"
+    )
+    started = "import subprocess, sys; subprocess.run([sys.executable, '-c', sys.argv[1]])"
+    command = [*traced(tmp_path / "calls"), sys.executable, "-c", started, code]
+    subprocess.run(command, check=True)
+    (found,) = beyond_loopback(tmp_path / "calls")
+    assert found.startswith(seen)
 
 
 def test_metrics_are_read_by_prometheus_and_tell_the_counts(place: Path, job: Finished) -> None:

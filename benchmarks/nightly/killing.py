@@ -1,0 +1,165 @@
+"""Real runs in process groups of their own, and the means to kill them: for the nightly kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["Run", "Struck", "standing_server", "strike"]
+
+ENVIRONMENT = {
+    "RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+}
+
+
+class Run:
+    """One `radcal run`, begun when made."""
+
+    def __init__(self, folder: Path, api: str | None) -> None:
+        self.record = folder / "workspace" / "runs" / "last.json"
+        self.told = folder / "told.txt"
+        with self.told.open("ab") as told:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", "from pipeline.cli import main; main()", "run",
+                 "radcal.toml", "--quiet"],
+                cwd=folder,
+                env={**os.environ, **ENVIRONMENT, **({"PREFECT_API_URL": api} if api else {})},
+                stdout=told,
+                stderr=told,
+                start_new_session=True,
+            )  # fmt: skip
+
+    def holds_the_workspace(self) -> bool:
+        """Wait until the run's record is there; False if it ended before."""
+        while self.process.poll() is None:
+            if self._facts().get("process") == self.process.pid:
+                return True
+            time.sleep(0.02)
+        return False
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait; whether it has ended."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def finish(self) -> int:
+        """Wait to the end; gives its exit code."""
+        return self.process.wait()
+
+    def stage(self) -> str:
+        """Name the stage it is in."""
+        facts = self._facts()
+        if facts.get("process") != self.process.pid:
+            return "start-up"
+        stages = facts["stages"]
+        if not stages:
+            return "workers' start"
+        last = stages[-1]
+        return str(last["stage"]) if not last["ended"] else f"after {last['stage']}"
+
+    def _facts(self) -> dict[str, object]:
+        try:
+            return dict(json.loads(self.record.read_text()))
+        except (OSError, ValueError):
+            return {}
+
+
+@dataclass(frozen=True)
+class Struck:
+    """Who was killed in the end, how the run ended, and how many outlived their parent."""
+
+    whom: str
+    code: int
+    orphans: int
+
+
+def strike(run: Run, whom: str, chance: random.Random) -> Struck:
+    """Kill -9 the whole group, the parent or one worker; where there is no worker, the group."""
+    workers = [pid for pid in _members(run.process.pid) if "spawn_main" in _command(pid)]
+    if whom == "a worker" and workers:
+        os.kill(chance.choice(workers), signal.SIGKILL)
+    elif whom == "parent":
+        run.process.kill()
+    else:
+        whom = "all"
+        os.killpg(run.process.pid, signal.SIGKILL)
+    return Struck(whom, run.finish(), _outlived(run.process.pid))
+
+
+def _outlived(group: int) -> int:
+    """Count processes of a group whose parent is gone, after a little time to notice."""
+    deadline = time.monotonic() + 60
+    while _members(group) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = _members(group)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return len(left)
+
+
+def _members(group: int) -> list[int]:
+    """List the living processes of a process group."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
+                found += [int(entry.name)] if _command(int(entry.name)) else []
+        except OSError:
+            continue
+    return found
+
+
+def _command(pid: int) -> str:
+    """Give a process's command line; '' for one that is gone or only waits to be reaped."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+@contextmanager
+def standing_server(folder: Path) -> Iterator[str]:
+    """Start a Prefect server on loopback; gives its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    home = {"PREFECT_HOME": str(folder / "prefect"), "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL"}
+    server = subprocess.Popen(
+        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port],
+        env={**os.environ, **ENVIRONMENT, **home},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait(server, f"http://127.0.0.1:{port}/api")
+        yield f"http://127.0.0.1:{port}/api"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _wait(server: subprocess.Popen[bytes], api: str) -> None:
+    while server.poll() is None:
+        try:
+            urllib.request.urlopen(f"{api}/health", timeout=5)  # noqa: S310 - loopback
+        except OSError:
+            time.sleep(0.3)
+        else:
+            return
+    sys.exit("the Prefect server did not start")
