@@ -19,6 +19,11 @@ if [[ -n "${RADCAL_NOTIFICATION_BLOCK:-}" ]]; then
   filled=$(mktemp --suffix=.yaml)
   trap 'rm -f "$filled"' EXIT
   sed "s/00000000-0000-0000-0000-000000000000/${RADCAL_NOTIFICATION_BLOCK}/" automations.yaml >"$filled"
+  while read -r name; do # `create` knows no names: without this a second time doubles every message
+    if prefect --no-prompt automation inspect "$name" >/dev/null 2>&1; then
+      prefect --no-prompt automation delete "$name"
+    fi
+  done < <(sed -n 's/^  - name: //p' automations.yaml)
   prefect --no-prompt automation create --from-file "$filled"
 else
   echo "No RADCAL_NOTIFICATION_BLOCK: failures are told by [notify] of radcal.toml alone."

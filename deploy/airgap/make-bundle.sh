@@ -18,12 +18,14 @@ done
 mkdir -p "$out/wheels" # wheels that are there already are not downloaded again
 rm -rf "$out"/wheels/radcal-*.whl "$out/deploy" "$out/SHA256SUMS"
 
-"$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
-  --only-binary :all: --dest "$out/wheels" --requirement "$root/deploy/runtime.lock"
-
-# The program's own wheel, built with the locked setuptools, so that nothing else is fetched.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# What only some patch releases of Python need (3.11.2 but not 3.11.7) comes along in any case.
+sed -E "s/ ; python_full_version [<>=]+ '[0-9]+\.[0-9]+\.[0-9]+'//" "$root/deploy/runtime.lock" >"$work/all.lock"
+"$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes \
+  --only-binary :all: --dest "$out/wheels" --requirement "$work/all.lock"
+
+# The program's own wheel, built with the locked setuptools, so that nothing else is fetched.
 "$python" -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-index \
   --find-links "$out/wheels" --upgrade setuptools

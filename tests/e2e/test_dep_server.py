@@ -6,7 +6,8 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,16 @@ from typing import Any
 import httpx
 import pandas as pd
 import pytest
+import yaml
 
 from tests.e2e.commands import radcal
 from tests.fixtures.loopback import free_port, wait_until_it_answers
+from tests.fixtures.postgres import USER, has_postgres, postgres
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
+PASSWORD = "9d1c3f5b7a2e4c6d8f0a1b2c3d4e5f6a"
 PREFECT = (sys.executable, "-m", "prefect", "--no-prompt")
 
 
@@ -31,6 +35,18 @@ class Site:
     folder: Path
     api: str
     environment: dict[str, str]
+    kept: Callable[[], str]
+
+    def set_up(self) -> None:
+        """Tell the server what radcal needs, as an operator does."""
+        done = subprocess.run(
+            [ROOT / "deploy" / "prefect-setup.sh"],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
     def prefect(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -50,6 +66,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Give a hospital with a server as compose has it; on SQLite where there is no PostgreSQL."""
     folder = tmp_path_factory.mktemp("site")
     made = radcal("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
     assert made.code == 0, made.err
@@ -67,26 +84,71 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         "RADCAL_CONFIG": str(folder / "radcal.toml"),
         "RADCAL_TIME_ZONE": "Europe/Berlin",
     }
-    server = subprocess.Popen(
-        [*PREFECT, "server", "start", "--host", "127.0.0.1", "--port", str(port)],
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_until_it_answers(server, f"{api}/health")
-        setup = subprocess.run(
-            [ROOT / "deploy" / "prefect-setup.sh"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+    start = (*PREFECT, "server", "start", "--host", "127.0.0.1", "--port", str(port))
+    with database(folder) as (kept, settings):
+        server = subprocess.Popen(
+            [ROOT / "deploy" / "container" / "entrypoint.sh", *start],
+            env=environment | settings,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
-        assert setup.returncode == 0, setup.stdout + setup.stderr
-        yield Site(folder, api, environment)
-    finally:
-        server.terminate()
-        server.wait()
+        try:
+            wait_until_it_answers(server, f"{api}/health")
+            environment["RADCAL_NOTIFICATION_BLOCK"] = _notification_block(api)
+            site = Site(folder, api, environment, kept)
+            for _ in ("installation", "upgrade"):
+                site.set_up()
+            yield site
+        finally:
+            server.terminate()
+            server.wait()
+
+
+@contextmanager
+def database(folder: Path) -> Iterator[tuple[Callable[[], str], dict[str, str]]]:
+    """Give what the server keeps, as text, and the settings that compose's server has for it."""
+    if not has_postgres():
+        yield lambda: _dumped(folder / "prefect" / "prefect.db"), {}
+        return
+    secret = folder / "database_password"
+    secret.write_text(PASSWORD + "\n")
+    with postgres(PASSWORD) as running:
+        login = ("-h", "127.0.0.1", "-p", str(running.port), "-U", USER)
+        running.run("createdb", *login, "prefect", password=PASSWORD)
+        composed = yaml.safe_load((ROOT / "deploy/container/compose.yaml").read_text())
+        yield (
+            lambda: running.dump("prefect", password=PASSWORD),
+            composed["services"]["server"]["environment"]
+            | {
+                "PREFECT_SERVER_DATABASE_HOST": "127.0.0.1",
+                "PREFECT_SERVER_DATABASE_PORT": str(running.port),
+                "PREFECT_SERVER_DATABASE_USER": USER,
+                "RADCAL_DATABASE_PASSWORD_FILE": str(secret),
+            },
+        )
+
+
+def _dumped(file: Path) -> str:
+    with sqlite3.connect(file) as kept:
+        return "\n".join(kept.iterdump())
+
+
+def _notification_block(api: str) -> str:
+    """Make a block that would send messages, as a site does on the server's page."""
+    with httpx.Client(base_url=api, timeout=60) as server:
+        kinds = server.post("/block_types/filter", json={}).json()
+        kind = next(k["id"] for k in kinds if k["slug"] == "slack-webhook")
+        asked = {"block_schemas": {"block_type_id": {"any_": [kind]}}}
+        schema = server.post("/block_schemas/filter", json=asked).json()[0]["id"]
+        block = {
+            "name": "quality-office",
+            "data": {"url": "http://127.0.0.1:9/"},
+            "block_type_id": kind,
+            "block_schema_id": schema,
+        }
+        made = server.post("/block_documents/", json=block)
+        made.raise_for_status()
+        return str(made.json()["id"])
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +181,13 @@ def test_model_server_and_work_pool_have_limits(site: Site) -> None:
     assert pool["concurrency_limit"] == 1
 
 
+def test_setting_up_again_after_an_upgrade_doubles_no_message(site: Site) -> None:
+    automations = site.ask("automations/filter")
+    assert sorted(a["name"] for a in automations) == ["radcal-gates-failed", "radcal-run-failed"]
+    block = site.environment["RADCAL_NOTIFICATION_BLOCK"]
+    assert {a["actions"][0]["block_document_id"] for a in automations} == {block}
+
+
 def _tags(site: Site) -> list[dict[str, Any]]:
     return site.ask("concurrency_limits/filter")
 
@@ -146,15 +215,13 @@ def test_run_leaves_its_tables_links_and_events_on_the_server(
     assert '"ingest"' in artifacts["radcal-stages"]["data"]
     assert "FAILED" not in artifacts["radcal-gates"]["data"]
     assert "/delivery/" in artifacts["radcal-pages"]["data"]
-    with sqlite3.connect(site.folder / "prefect" / "prefect.db") as database:
-        events = {row[0] for row in database.execute("SELECT event FROM events")}
-    assert {"radcal.gates.passed", "radcal.pages.delivered"} <= events
+    kept = site.kept()
+    assert all(event in kept for event in ("radcal.gates.passed", "radcal.pages.delivered"))
 
 
 def test_server_holds_no_identifier_and_no_text(site: Site, worked: dict[str, Any]) -> None:
     exams = pd.read_csv(site.folder / "hospital" / "exams.csv", dtype="str").fillna("")
-    with sqlite3.connect(site.folder / "prefect" / "prefect.db") as database:
-        kept = "\n".join(database.iterdump())
+    kept = site.kept()
     assert worked["id"] in kept
     for column in ("accession", "patient_id", "patient_name", "reader_name", "text"):
         for value in set(exams[column]) - {""}:

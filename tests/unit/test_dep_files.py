@@ -127,6 +127,22 @@ def test_images_and_bundle_install_what_the_tests_ran_with() -> None:
     assert "pytest" not in runtime
 
 
+def test_bundle_has_the_wheels_of_every_patch_release_of_its_python() -> None:
+    script = (DEPLOY / "airgap" / "make-bundle.sh").read_text()
+    widen = re.search(
+        r'^sed -E "(.+)" "\$root/deploy/runtime.lock" >"\$work/all.lock"$', script, re.M
+    )
+    assert widen is not None
+    lock = (DEPLOY / "runtime.lock").read_text()
+    some_patches = re.compile(r"python_full_version\W+\d+\.\d+\.\d+")
+    assert some_patches.search(lock)
+    widened = subprocess.run(
+        ["sed", "-E", widen[1], DEPLOY / "runtime.lock"], check=True, capture_output=True, text=True
+    ).stdout
+    assert not some_patches.search(widened)
+    assert re.findall("^[a-z].*==", widened, re.M) == re.findall("^[a-z].*==", lock, re.M)
+
+
 def test_versions_named_in_deploy_are_this_version() -> None:
     named = re.compile(r"radcal(?:-gpu)?:(\d+\.\d+\.\d+)")
     files = [p for p in DEPLOY.rglob("*") if p.is_file()]

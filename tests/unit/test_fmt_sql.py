@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
 import subprocess
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +14,7 @@ import sqlalchemy
 
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.sql import SqlOptions, read
+from tests.fixtures.postgres import USER, has_postgres, postgres
 
 ROWS = pd.DataFrame(
     {
@@ -58,60 +55,12 @@ def check(address: str) -> None:
     assert exams["source_row"].tolist() == [1, 2, 3]
 
 
-def _program(name: str) -> str:
-    """Find a program of the server, which Debian keeps off the path."""
-    beside = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    return shutil.which(name) or next(map(str, reversed(beside)), "")
-
-
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    root = os.geteuid() == 0
-    tools = {name: _program(name) for name in ("initdb", "pg_ctl", "postgres")}
-    if not all(tools.values()) or (root and not shutil.which("runuser")):
-        pytest.skip("no PostgreSQL on this machine")
-    prefix = ["runuser", "-u", "postgres", "--"] if root else []
-    if root and subprocess.run(["id", "postgres"], capture_output=True, check=False).returncode:
-        pytest.skip("PostgreSQL cannot run as root, and there is no user postgres")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)
-        data = str(folder / "data")
-        create = [
-            tools["initdb"],
-            "-D",
-            data,
-            "-A",
-            "trust",
-            "-U",
-            "tester",
-            "-E",
-            "UTF8",
-            "--locale=C",
-        ]
-        subprocess.run([*prefix, *create], check=True, capture_output=True)
-        server = [
-            tools["pg_ctl"],
-            "-D",
-            data,
-            "-w",
-            "-l",
-            f"{name}/log",
-            "-o",
-            f"-p {port} -k {name} -h 127.0.0.1 -F",
-        ]
-        subprocess.run([*prefix, *server, "start"], check=True, stdout=subprocess.DEVNULL)
-        try:
-            yield f"postgresql+psycopg://tester@127.0.0.1:{port}/postgres"
-        finally:
-            subprocess.run(
-                [*prefix, tools["pg_ctl"], "-D", data, "-m", "immediate", "stop"],
-                check=False,
-                stdout=subprocess.DEVNULL,
-            )
+def server() -> Iterator[str]:
+    if not has_postgres():
+        pytest.skip("no PostgreSQL that can be started on this machine")
+    with postgres() as running:
+        yield f"postgresql+psycopg://{USER}@127.0.0.1:{running.port}/postgres"
 
 
 def test_sqlite_rows_become_exams(tmp_path: Path) -> None:
@@ -119,8 +68,8 @@ def test_sqlite_rows_become_exams(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_postgresql_rows_become_exams(postgres: str) -> None:
-    check(postgres)
+def test_postgresql_rows_become_exams(server: str) -> None:
+    check(server)
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
@@ -152,8 +101,8 @@ SELECT 'A1' AS accession, 7::numeric AS patient_id, NULL AS reader_id, 'XR' AS m
 
 
 @pytest.mark.slow
-def test_every_type_of_a_database_becomes_text(postgres: str) -> None:
-    (batch,) = read(postgres, SqlOptions(query=TYPES))
+def test_every_type_of_a_database_becomes_text(server: str) -> None:
+    (batch,) = read(server, SqlOptions(query=TYPES))
     (exam,) = batch.exams.to_dict("records")
     assert (exam["patient_id"], exam["reader_id"], exam["patient_age_years"]) == ("7", "", "71")
     assert (exam["signed_at"], exam["text"]) == ("2026-03-01", "Größe")
@@ -161,17 +110,17 @@ def test_every_type_of_a_database_becomes_text(postgres: str) -> None:
 
 
 @pytest.mark.slow
-def test_an_error_after_some_rows_quotes_no_row(postgres: str) -> None:
+def test_an_error_after_some_rows_quotes_no_row(server: str) -> None:
     query = TYPES.replace("71::smallint", "(CASE WHEN n < 900 THEN '1' ELSE 'Quorl' END)::int")
     failing = SqlOptions(query=f"{query} FROM generate_series(1, 2000) AS n", batch_rows=100)
     with pytest.raises(InputError, match="refused by the database") as caught:
-        list(read(postgres, failing))
+        list(read(server, failing))
     assert "Quorl" not in "".join(traceback.format_exception(caught.value))
 
 
 @pytest.mark.slow
-def test_a_database_out_of_reach_is_said_without_its_password(postgres: str) -> None:
-    wrong = postgres.replace("tester@", "tester:hunter2@").replace("/postgres", "/nowhere")
+def test_a_database_out_of_reach_is_said_without_its_password(server: str) -> None:
+    wrong = server.replace("tester@", "tester:hunter2@").replace("/postgres", "/nowhere")
     with pytest.raises(ConfigurationError, match="cannot be reached") as caught:
         list(read(wrong, SqlOptions(query="SELECT 1")))
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
@@ -188,9 +137,9 @@ print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 102
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_rows(postgres: str) -> None:
-    fill(postgres)
-    engine = sqlalchemy.create_engine(postgres)
+def test_memory_does_not_grow_with_the_rows(server: str) -> None:
+    fill(server)
+    engine = sqlalchemy.create_engine(server)
     with engine.begin() as database:
         database.execute(sqlalchemy.text(
             "ALTER TABLE reports RENAME COLUMN body TO text; "
@@ -205,7 +154,7 @@ def test_memory_does_not_grow_with_the_rows(postgres: str) -> None:
         "SELECT accession, patient_id, reader_id, modality, performed_at, signed_at, "
         "repeat('No effusion. ', 800) AS text FROM reports, generate_series(1, 10000)"
     )
-    command = [sys.executable, "-c", PEAK, postgres, query]
+    command = [sys.executable, "-c", PEAK, server, query]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     rows, grown_mb = map(int, done.stdout.split())
     assert rows == 30_000
