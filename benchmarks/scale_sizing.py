@@ -24,8 +24,7 @@ from pipeline.deidentify import LeakScan
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
 from pipeline.site import Site
-from pipeline.stages.clean import known_identifiers
-from pipeline.work import evidence, intake
+from pipeline.work import blocks, evidence, intake
 
 SIZES = (10**4, 10**6, 10**8)
 CORES = 16
@@ -86,11 +85,14 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
     with costs.timed("de-identify", exams):
         coded = [intake.clean_shard(config, shard, shards) for shard in shards]
     with costs.timed("pair", exams):
-        paired = evidence.pair_exams(config, [c["key"] for c in coded])
+        clean = [c["key"] for c in coded]
+        blocks = evidence.block_keys(site, clean)
+        paired = [evidence.pair_block(config, block, clean) for block in blocks]
     with costs.timed("extract", exams):
-        read = [evidence.read_shard(config, paired["key"], s) for s in paired["shards"]]
+        read = [evidence.read_shard(config, blocks, s) for s in evidence.shards_of(paired)]
     with costs.timed("tally", exams):
-        evidence.observe_pairs(config, paired["key"], [r["key"] for r in read])
+        for block in blocks:
+            evidence.observe_block(config, block, [r["key"] for r in read])
     costs.read_share = sum(r["reports"] for r in read) / exams
     weigh(site, shards, [c["key"] for c in coded], exams, costs)
     return exams, costs
@@ -104,20 +106,15 @@ def weigh(site: Site, shards: list[str], clean: list[str], exams: int, costs: Co
         files = [p for p in (root / zone).rglob("*") if p.is_file() and p not in vault]
         costs.disk[f"disk: {zone}"] = sum(p.stat().st_size for p in files) / exams
     costs.disk["disk: vault"] = sum(p.stat().st_size for p in vault) / exams
-    frame = evidence._coded_exams(site, clean)
-    costs.memory["memory: pairing, once"] = frame.memory_usage(deep=True).sum() / exams
-    costs.memory["memory: leak scan, every worker"] = _traced(lambda: _scan(site, shards)) / exams
+    frame = blocks.exams(str(root.parent / "radcal.toml"), clean, 0, 1)
+    costs.memory["memory: a block, gathered to be paired"] = (
+        frame.memory_usage(deep=True).sum() / exams
+    )
+    costs.memory["memory: leak scan of a batch"] = _traced(lambda: _scan(site, shards)) / exams
 
 
 def _scan(site: Site, shards: list[str]) -> LeakScan:
-    columns = list(intake._IDENTIFIERS)
-    return LeakScan.from_known(
-        known
-        for shard in shards
-        for known in known_identifiers(
-            site.workspace.read("raw", "exams", [shard], columns=columns)
-        )
-    )
+    return intake._leak_scan.__wrapped__(str(site.workspace.root.parent / "radcal.toml"), shards)
 
 
 def _traced(make: Callable[[], object]) -> float:
@@ -132,24 +129,14 @@ def _traced(make: Callable[[], object]) -> float:
 def table(costs: Costs) -> None:
     """Print the sizing table, in Markdown."""
     cpu, disk = sum(costs.cpu.values()), sum(costs.disk.values())
-    once, each = (costs.memory[name] for name in costs.memory)
-    titles = (
-        "exams",
-        "CPU hours",
-        f"on {CORES} cores",
-        "disk",
-        "pairing",
-        "leak scan",
-        "GPU hours",
-    )
+    titles = ("exams", "CPU hours", f"on {CORES} cores", "disk", "GPU hours")
     print("\n| " + " | ".join(titles) + " |")
-    print("|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|")
     for n in SIZES:
         hours = n * cpu / 3600
         gpu = n * costs.read_share / GPU_REPORTS_PER_SECOND / 3600
         row = (
-            f"{n:,}", f"{hours:,.2f}", f"{hours / CORES:,.2f}", _bytes(n * disk),
-            _bytes(n * once), _bytes(n * each), f"{gpu:,.2f}",
+            f"{n:,}", f"{hours:,.2f}", f"{hours / CORES:,.2f}", _bytes(n * disk), f"{gpu:,.2f}",
         )  # fmt: skip
         print("| " + " | ".join(row) + " |")
 

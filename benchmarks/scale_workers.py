@@ -71,10 +71,11 @@ def reading(folder: Path, config: str, size: int) -> tuple[float, float, str]:
     from pipeline.flows import extract
     from pipeline.runners import runners
     from pipeline.site import Site
+    from pipeline.work import evidence
 
     store = Site.open(config).workspace
-    (pairs,) = store.keys("analysis", "pairs")
-    shards = store.facts("analysis", "pairs", pairs)["shards"]
+    pairs = store.keys("analysis", "pairs")
+    shards = evidence.shards_of([store.facts("analysis", "pairs", key) for key in pairs])
     analysis = folder / "workspace" / "analysis"
     for name in ("findings", "report_findings", "readings"):
         shutil.rmtree(analysis / name)

@@ -23,15 +23,17 @@ _STEPS = 100
 _TOLERANCE = 1e-9
 
 
-def indicators(frame: pd.DataFrame) -> FloatArray:
+def indicators(frame: pd.DataFrame, *, n: FloatArray | None = None) -> FloatArray:
     """One column per level of every column but its most frequent one, shape (N, D).
 
-    Levels are in sorted order; a missing value is a level of its own.
+    Levels are in sorted order; a missing value is a level of its own. `n` (N,) says how many rows
+    each row stands for.
     """
     parts = []
+    weight = pd.Series(np.ones(len(frame)) if n is None else n, index=frame.index)
     for name in frame.columns:
         values = frame[name].astype(str).fillna("")
-        counts = values.value_counts()
+        counts = weight.groupby(values).sum()
         base = min(counts.index[counts == counts.max()]) if len(counts) else ""
         parts += [(values == level).to_numpy() for level in sorted(counts.index) if level != base]
     if not parts:

@@ -28,11 +28,11 @@ class SelectionWeights:
     Attributes
     ----------
     weight
-        One per exam, NaN where it was not taken, shape (N,).
+        One per row, NaN where it was not taken, shape (N,).
     chance
         e(x), shape (N,).
     capped
-        How many weights the cap lowered.
+        How many exams' weights the cap lowered.
     """
 
     weight: FloatArray
@@ -41,7 +41,11 @@ class SelectionWeights:
 
 
 def selection_weights(
-    design: FloatArray, taken: BoolArray, *, largest: float = 10.0
+    design: FloatArray,
+    taken: BoolArray,
+    *,
+    n: FloatArray | None = None,
+    largest: float = 10.0,
 ) -> SelectionWeights:
     """Fit e(x) by ridge logistic regression and weigh the exams taken.
 
@@ -51,6 +55,8 @@ def selection_weights(
         Features of every exam, without an intercept, shape (N, D).
     taken
         Whether the exam was taken, shape (N,).
+    n
+        How many exams alike in everything each row stands for, shape (N,); one if not given.
     largest
         Cap of the stabilised weights.
 
@@ -62,12 +68,13 @@ def selection_weights(
     if not taken.any():
         msg = "selection_weights: no exam was taken, so there is nothing to weigh."
         raise CalibrationError(msg)
-    share = float(taken.mean())
+    count = np.ones(len(taken)) if n is None else n
+    mass = np.where(taken, count, 0.0)
+    share = float(mass.sum() / count.sum())
     if taken.all():
         return SelectionWeights(np.ones(len(taken)), np.ones(len(taken)), 0)
     # A weak ridge: weights must follow the data, and rare levels stay finite all the same.
-    mass = taken.astype(np.float64)
-    chance = ridge_logistic(design, n=np.ones(len(taken)), mass=mass, penalty=_PENALTY)
+    chance = ridge_logistic(design, n=count, mass=mass, penalty=_PENALTY)
     full = share / chance
     weight = np.where(taken, np.minimum(full, largest), np.nan)
-    return SelectionWeights(weight, chance, int((full[taken] > largest).sum()))
+    return SelectionWeights(weight, chance, int(mass[full > largest].sum()))

@@ -28,6 +28,7 @@ from pipeline.run import Run
 from pipeline.shield import UnforeseenError
 from pipeline.site import Site
 from pipeline.work import delivery, evidence, intake, issue
+from pipeline.work import period as settle
 from pipeline.workers import in_worker
 
 __all__ = ["nightly", "whole_job"]
@@ -65,20 +66,23 @@ def _nightly(run: Run) -> Facts:
     return run.finish()
 
 
-def gather(run: Run) -> Facts:
+def gather(run: Run) -> list[Facts]:
     """Go from exports to tallies; what is known already is found, not made."""
     sources = run.map(ingest, run.sources())
     exams = [shard for source in sources for shard in source["shards"]]
     run.call(register, exams)
-    coded = run.map(deidentify, exams, exams)
-    paired = run.call(pair, [shard["key"] for shard in coded])
-    reports = run.map(extract, paired["shards"], paired["key"])
-    return run.call(tally, paired["key"], [report["key"] for report in reports])
+    coded = run.map(deidentify, exams, beside=intake.batches(sources))
+    keys = [shard["key"] for shard in coded]
+    blocks = evidence.block_keys(run.site, keys)
+    paired = run.map(pair, blocks, keys)
+    reports = run.map(extract, evidence.shards_of(paired), blocks)
+    return run.map(tally, blocks, [report["key"] for report in reports])
 
 
-def deliver_issue(run: Run, tallied: Facts, period: str | None) -> None:
+def deliver_issue(run: Run, tallied: list[Facts], period: str | None) -> None:
     """Go from tallies to pages in every recipient's folder."""
-    chosen = run.call(choose_issue, tallied["key"], period)
+    paired = [block["key"] for block in run.results["pair"]]
+    chosen = run.call(choose_issue, [block["key"] for block in tallied], paired, period)
     pages = run.map(feedback, chosen["readers"], chosen, run.facts())
     pages.append(run.call(review, chosen, run.facts()))
     run.call(deliver, chosen["period"], pages)
@@ -131,13 +135,13 @@ def deidentify(config: str, shard: str, batch: list[str]) -> Facts:
 
 
 @step("pair")
-def pair(config: str, coded: list[str]) -> Facts:
-    """Find the CT that answers each X-ray."""
-    return evidence.pair_exams(config, coded)
+def pair(config: str, block: str, coded: list[str]) -> Facts:
+    """Find the CT that answers each X-ray of a block of patients."""
+    return in_worker(evidence.pair_block, config, block, coded)
 
 
 @step("extract")
-def extract(config: str, shard: str, pairs: str) -> Facts:
+def extract(config: str, shard: str, pairs: list[str]) -> Facts:
     """Read the paired reports of one shard; all shards ask one model, so that is done here."""
     if Site.open(config).model is not None:
         return evidence.read_shard(config, pairs, shard)
@@ -145,15 +149,15 @@ def extract(config: str, shard: str, pairs: str) -> Facts:
 
 
 @step("tally")
-def tally(config: str, pairs: str, reports: list[str]) -> Facts:
-    """Set each forecast against its outcome, and count."""
-    return evidence.observe_pairs(config, pairs, reports)
+def tally(config: str, block: str, reports: list[str]) -> Facts:
+    """Set each forecast of a block against its outcome, and count."""
+    return in_worker(evidence.observe_block, config, block, reports)
 
 
 @step("issue")
-def choose_issue(config: str, tallies: str, period: str | None) -> Facts:
-    """Settle the period, the readers and the pathologies."""
-    return issue.choose_issue(config, tallies, period)
+def choose_issue(config: str, tallies: list[str], paired: list[str], period: str | None) -> Facts:
+    """Settle the months, the readers and the pathologies, and add all blocks up."""
+    return in_worker(settle.choose_issue, config, tallies, paired, period)
 
 
 @step("feedback")

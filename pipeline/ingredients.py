@@ -69,7 +69,10 @@ def _deidentify(site: Site) -> Named:
 
 def _pair(site: Site) -> Named:
     settings = site.config.pairing.model_dump(mode="json")
-    return {**_code("pipeline.stages.pair"), **_options("pairing", settings)}
+    return {
+        **_code("pipeline.stages.pair", "pipeline.stages.addenda", "pipeline.stages.sums"),
+        **_options("pairing", settings),
+    }
 
 
 def _extract(site: Site) -> Named:
@@ -85,7 +88,7 @@ def _extract(site: Site) -> Named:
 def _tally(site: Site) -> Named:
     settings = site.config.calibration
     return {
-        **_code("pipeline.stages.observe"),
+        **_code("pipeline.stages.observe", "pipeline.stages.sums"),
         "meaning of phrases": site.phrases_digest,
         "calibration.label": settings.label,
         "calibration.ct_silence": settings.ct_silence,

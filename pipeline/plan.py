@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from pipeline.errors import DamagedShardError
@@ -90,32 +90,31 @@ def _deidentify(site: Site, looks: Mapping[str, _Look], _record: Facts) -> _Look
 
 
 def _pair(site: Site, looks: Mapping[str, _Look], _record: Facts) -> _Look:
-    key = evidence.pair_key(site, looks["de-identify"].keys)
-    try:
-        there = evidence.is_paired(site.workspace, key)
-    except DamagedShardError:
-        there = False
-    return _Look(1, 0 if there else 1, (key,), () if there else ("other exams than before",))
+    keys = evidence.block_keys(site, looks["de-identify"].keys)
+    missing = sum(not _is_paired(site, key) for key in keys)
+    return _Look(len(keys), missing, tuple(keys), ("other exams than before",) if missing else ())
 
 
 def _extract(site: Site, looks: Mapping[str, _Look], _record: Facts) -> _Look:
-    (pairs,) = looks["pair"].keys
-    shards = site.workspace.facts("analysis", "pairs", pairs)["shards"]
+    pairs = looks["pair"].keys
+    paired = [site.workspace.facts("analysis", "pairs", key) for key in pairs]
+    shards = evidence.shards_of(paired)
     keys = tuple(evidence.read_key(site, pairs, shard)[0] for shard in shards)
     return _tables(site, keys, evidence.READ_TABLES)
 
 
 def _tally(site: Site, looks: Mapping[str, _Look], _record: Facts) -> _Look:
-    (pairs,), reads = looks["pair"].keys, looks["extract"].keys
-    key = evidence.tally_key(site, pairs, reads)
-    there = site.workspace.complete("analysis", key, "tallies", "observations")
-    why = () if there else ("other readings or returned sheets than before",)
-    return _Look(1, 0 if there else 1, (key,), why)
+    reads = looks["extract"].keys
+    keys = tuple(evidence.tally_key(site, block, reads) for block in looks["pair"].keys)
+    return replace(
+        _tables(site, keys, evidence.TALLY_TABLES),
+        why=("other readings or returned sheets than before",),
+    )
 
 
 def _pages(site: Site, looks: Mapping[str, _Look], record: Facts) -> _Look:
-    drawn = (record.get("last_issue"), record.get("last_tally"))
-    now = (site.digest_of("pages"), looks["tally"].keys[0])
+    drawn = (record.get("last_issue"), record.get("last_tallies"))
+    now = (site.digest_of("pages"), list(looks["tally"].keys))
     if drawn == now:
         return _Look(1, 0, ())
     why = ("other tallies than at the last issue",) if drawn[0] == now[0] else ()
@@ -130,6 +129,13 @@ _LOOKS: Final = {
     "tally": _tally,
     "pages": _pages,
 }
+
+
+def _is_paired(site: Site, key: str) -> bool:
+    try:
+        return evidence.is_paired(site.workspace, key)
+    except DamagedShardError:
+        return False
 
 
 def _tables(site: Site, keys: Sequence[str], names: Sequence[str]) -> _Look:

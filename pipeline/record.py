@@ -28,7 +28,7 @@ __all__ = ["Record", "last_record"]
 
 Facts = dict[str, Any]
 _LOG = logging.getLogger("radcal")
-_KEPT: Final = ("last_success_at", "last_period", "last_run", "last_issue", "last_tally")
+_KEPT: Final = ("last_success_at", "last_period", "last_run", "last_issue", "last_tallies")
 
 
 class Record:

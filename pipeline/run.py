@@ -74,12 +74,27 @@ class Run:
         """Files to ingest."""
         return [str(path) for path in self.site.sources()]
 
-    def map(self, work: Task[..., Facts], items: Iterable[object], *shared: object) -> list[Facts]:
-        """Run a task once per item, side by side, and wait for all."""
+    def map(
+        self,
+        work: Task[..., Facts],
+        items: Iterable[object],
+        *shared: object,
+        beside: Sequence[object] | None = None,
+    ) -> list[Facts]:
+        """Run a task once per item, side by side, and wait for all.
+
+        Parameters
+        ----------
+        shared
+            Arguments that every call is given after its item.
+        beside
+            An argument for each item, given right after it.
+        """
         each = list(items)
         with self.journal.stage(work.name) as stage:
             constant = [unmapped(value) for value in shared]
-            given = signature(work.fn).bind(unmapped(self.config), each, *constant).arguments
+            mapped = [each] if beside is None else [each, list(beside)]
+            given = signature(work.fn).bind(unmapped(self.config), *mapped, *constant).arguments
             runner = self.runners.of(work.name)
             futures = runner.map(self._equipped(work), given) if each else []
             found: list[Facts] = []
@@ -158,7 +173,7 @@ class Run:
     def accounting(self) -> Accounting:
         """Add up every stage's counts."""
         sources, coded = self.results["ingest"], self.results["de-identify"]
-        reports, tally = self.results["extract"], self.results["tally"][0]
+        reports, tallies = self.results["extract"], self.results["tally"]
         failed = _merged(r["failed"] for r in reports).total()
         return Accounting(
             rows_in=sum(s["rows"] for s in sources),
@@ -170,9 +185,9 @@ class Run:
             reports_failed=failed,
             statements=sum(r["statements"] for r in reports),
             statements_unmapped=_merged(r["unmapped"] for r in reports).total(),
-            pairs=self.results["pair"][0]["pairs"],
-            observations=tally["observations"],
-            left_out=tally["left_out"],
+            pairs=sum(block["pairs"] for block in self.results["pair"]),
+            observations=sum(block["observations"] for block in tallies),
+            left_out=dict(_merged(block["left_out"] for block in tallies).most_common()),
         )
 
     def facts(self) -> Facts:
@@ -180,9 +195,7 @@ class Run:
         a = self.accounting()
         return {
             "flow": self.flow,
-            "pairs": self.results["pair"][0]["key"],
-            "windows": self.results["pair"][0]["windows"],
-            "reports": [report["key"] for report in self.results["extract"]],
+            "pairs": [block["key"] for block in self.results["pair"]],
             "checks": [asdict(c) for c in self.checks],
             "manifest": self.manifest_rows(),
             "counts": [
@@ -203,12 +216,16 @@ class Run:
     @property
     def late_versions(self) -> int:
         """Signed versions of paired X-rays that came too late to be a forecast."""
-        return int(self.results["pair"][0]["late_versions"])
+        return sum(int(block["late_versions"]) for block in self.results["pair"])
 
     @property
     def flow(self) -> list[list[object]]:
         """The flow diagram, from report versions to attributable pairs."""
-        return [*self.results["pair"][0]["flow"], *self.results["tally"][0]["flow"]]
+        return [
+            row
+            for stage in ("pair", "tally")
+            for row in _added_flow([block["flow"] for block in self.results[stage]])
+        ]
 
     @property
     def id(self) -> str:
@@ -268,8 +285,8 @@ class Run:
         pages = {f"pages_{name}": delivered[name] for name in delivered}
         facts: Facts = {}
         if delivered:
-            tally = self.results["tally"][0]["key"]
-            facts = {"last_period": self.period, "last_tally": tally}
+            tallies = [block["key"] for block in self.results["tally"]]
+            facts = {"last_period": self.period, "last_tallies": tallies}
             facts["last_issue"] = self.site.digest_of("pages")
         self.record.ended(
             outcome,
@@ -308,7 +325,7 @@ class Run:
             "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
             "accounting": asdict(self.accounting()),
             "flow": self.flow,
-            "months": self.results["tally"][0]["months"],
+            "months": sorted({m for block in self.results["tally"] for m in block["months"]}),
             "versions_signed_after_the_ct": self.late_versions,
             "returned": dict(self.returned()),
             "extraction": reading(self.site.engine),
@@ -328,6 +345,14 @@ def _merged(counts: Iterable[dict[str, int]]) -> Counter[str]:
     for some in counts:
         total.update(some)
     return total
+
+
+def _added_flow(blocks: Sequence[Sequence[Sequence[Any]]]) -> list[list[object]]:
+    """Add up the flow diagrams of all blocks, box by box."""
+    return [
+        [step[0][0], sum(s[1] for s in step), sum(s[2] for s in step), step[0][3]]
+        for step in zip(*blocks, strict=True)
+    ]
 
 
 _COUNTED = ("rows", "kept", "cleaned", "pairs", "reports", "statements", "observations")

@@ -69,7 +69,10 @@ def _newest_month(site: Any, record: Facts) -> str:
     from pipeline.errors import RadcalError
 
     try:
-        facts = site.workspace.facts("analysis", "tallies", str(record.get("last_tally")))
+        blocks = [
+            site.workspace.facts("analysis", "tallies", key)
+            for key in record.get("last_tallies", ())
+        ]
     except RadcalError:
         return ""
-    return str(max(facts["months"], default=""))
+    return max((str(month) for block in blocks for month in block["months"]), default="")

@@ -237,6 +237,7 @@ class Execution(Section):
 
     workers: int = Field(default=2, ge=1, le=256)
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
+    block_exams: int = Field(default=100_000, ge=10, le=100_000_000)
     shard_timeout_minutes: float = Field(default=60.0, gt=0, le=24 * 60)
     runner: Literal["local", "dask"] = "local"
     dask_address: str = ""

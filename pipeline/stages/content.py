@@ -199,14 +199,14 @@ def _case(row: Mapping[Hashable, object]) -> Case:
     )
 
 
-def coverage_of(fates: pd.DataFrame, config: Configuration) -> Coverage | None:
-    """Count the adult chest X-rays among `fates`, and how many were paired."""
-    eligible = fates[~fates["fate"].isin(INELIGIBLE)]
+def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
+    """Count the adult chest X-rays in `sums.coverage`, and how many were paired."""
+    eligible = counts[~counts["fate"].isin(INELIGIBLE)]
     if eligible.empty:
         return None
     return Coverage(
-        xrays=len(eligible),
-        paired=int((eligible["fate"] == "paired").sum()),
+        xrays=int(eligible["n"].sum()),
+        paired=int(eligible.loc[eligible["fate"] == "paired", "n"].sum()),
         window_hours=config.pairing.window_hours,
         ct_silence_is_absent=config.calibration.ct_silence == "absent",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,10 @@ import pandas as pd
 from calibration.survey import PhraseTable
 from pipeline.stages.pair import FlowStep
 
-__all__ = ["TALLY_KEYS", "Observed", "ct_labels", "observe", "tallied"]
+__all__ = ["TALLY_KEYS", "Label", "Observed", "Silence", "ct_labels", "observe", "tallied"]
+
+Label: TypeAlias = Literal["probability", "mean"]
+Silence: TypeAlias = Literal["absent", "exclude"]
 
 TALLY_KEYS: Final = ("reader_code", "pathology", "month", "phrase", "label_value")
 """Columns that identify a cell of the tally table."""
@@ -44,7 +47,7 @@ class Observed:
     flow: tuple[FlowStep, ...]
 
 
-def ct_labels(phrases: PhraseTable, *, rule: Literal["probability", "mean"]) -> Mapping[str, float]:
+def ct_labels(phrases: PhraseTable, *, rule: Label) -> Mapping[str, float]:
     """Give the label each CT phrase stands for: P(c ≥ ½), or its mean."""
     if rule == "mean":
         values = [d.mean for d in phrases.distributions]
@@ -60,8 +63,8 @@ def observe(
     readings: pd.DataFrame,
     *,
     phrases: PhraseTable,
-    label_rule: Literal["probability", "mean"] = "probability",
-    ct_silence: Literal["absent", "exclude"] = "absent",
+    label_rule: Label = "probability",
+    ct_silence: Silence = "absent",
     returned: pd.DataFrame | None = None,
 ) -> Observed:
     """Join each stated X-ray forecast with its CT's answer.

@@ -16,7 +16,7 @@ from typing import Final
 
 import pandas as pd
 
-__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "pair"]
+__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "in_time", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
@@ -81,7 +81,6 @@ def pair(
         Whether a preliminary read may serve where nothing was signed in time.
     """
     statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
-    exams = exams.assign(_rank=exams["status"].map(_RANK))
     studies = _studies(exams)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
     candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
@@ -89,7 +88,8 @@ def pair(
     chosen = _nearest_first(
         answered[answered["xr_exam_key"].notna() & answered["ct_exam_key"].notna()]
     )
-    fates = _fates(studies[studies["modality"] == "XR"], candidates, answered, chosen)
+    xr = _with_signing_reader(studies[studies["modality"] == "XR"], exams, chosen)
+    fates = _fates(xr, candidates, answered, chosen)
     chosen = chosen.assign(draft=_drafts(chosen, exams))
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
@@ -99,13 +99,35 @@ def pair(
     )
 
 
+def in_time(exams: pd.DataFrame) -> pd.DataFrame:
+    """Sort report versions by their time of signing, equal times by status, then by key."""
+    ranked = exams.assign(_rank=exams["status"].map(_RANK))
+    return ranked.sort_values(_IN_TIME, kind="stable").drop(columns="_rank")
+
+
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
-    ordered = exams.sort_values(_IN_TIME, kind="stable")
+    ordered = in_time(exams)
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", "patient_class", "age_band", "performed_month",
     ]  # fmt: skip
     return ordered.drop_duplicates("study_code")[columns]
+
+
+def _with_signing_reader(
+    xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame
+) -> pd.DataFrame:
+    """Count an X-ray with the reader of its forecast, else with the last who signed it."""
+    signed = exams[exams["status"].isin(_SIGNED) & (exams["reader_code"].fillna("") != "")]
+    last = in_time(signed).drop_duplicates("study_code", keep="last")
+    reader = pd.concat(
+        [
+            chosen.set_index("xr_study_code")["reader_code"],
+            last.set_index("study_code")["reader_code"],
+        ]
+    )
+    reader = reader[~reader.index.duplicated()]
+    return xr.assign(reader_code=xr["study_code"].map(reader).fillna(xr["reader_code"]))
 
 
 def _candidates(
@@ -128,11 +150,9 @@ def _with_forecast(
     candidates: pd.DataFrame, exams: pd.DataFrame, statuses: tuple[str, ...]
 ) -> pd.DataFrame:
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
-    versions = exams.loc[
-        (exams["modality"] == "XR") & exams["status"].isin(statuses) & exams["signed_at"].notna(),
-        ["study_code", "signed_at", "exam_key", "reader_code", "_rank"],
-    ].sort_values(_IN_TIME, kind="stable")
-    versions = versions.drop(columns="_rank")
+    usable = exams["status"].isin(statuses) & exams["signed_at"].notna()
+    versions = in_time(exams[(exams["modality"] == "XR") & usable])
+    versions = versions[["study_code", "signed_at", "exam_key", "reader_code"]]
     versions = versions.rename(columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key"})
     after = candidates[candidates["interval_hours"] > 0].sort_values(
         ["ct_performed_at", "xr_study_code"], kind="stable"
@@ -147,13 +167,11 @@ def _with_forecast(
 
 def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
-    versions = exams.loc[
-        (exams["modality"] == "CT") & exams["status"].isin(_SIGNED),
-        ["study_code", "signed_at", "exam_key", "_rank"],
-    ].sort_values(_IN_TIME, kind="stable")
-    versions = versions.drop_duplicates("study_code", keep="last")
-    versions = versions.rename(columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"})
-    versions = versions.drop(columns=["signed_at", "_rank"])
+    signed = exams[(exams["modality"] == "CT") & exams["status"].isin(_SIGNED)]
+    versions = in_time(signed).drop_duplicates("study_code", keep="last")
+    versions = versions[["study_code", "exam_key"]].rename(
+        columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"}
+    )
     return candidates.merge(versions, on="ct_study_code", how="left")
 
 

@@ -38,8 +38,6 @@ class CommitteeFacts:
 
 def committee_content(
     issue: content.Issue,
-    cells: pd.DataFrame,
-    observations: pd.DataFrame,
     *,
     results: GroupResults,
     scale: Scale,
@@ -50,15 +48,13 @@ def committee_content(
 
     Parameters
     ----------
-    cells, observations
-        The period's tally table and observations, all readers.
     results
         The department's results.
     evidence
-        What the observations were made from; its fates are cut to the period.
+        The period's sums, all readers.
     """
-    settings = issue.config.reports
-    readers = variation(cells, observations, evidence.fates, scale=scale)
+    settings, cells = issue.config.reports, evidence.cells
+    readers = variation(cells, evidence.mix, evidence.coverage, scale=scale)
     if len(readers.rows) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
@@ -71,16 +67,15 @@ def committee_content(
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
-        case_mix=case_mix(observations, scale=scale),
-        disagreement=disagreement(observations, scale=scale),
+        case_mix=case_mix(evidence.mix, scale=scale),
+        disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
             *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
         ),
         scale_use=scale_use(
-            evidence.pairs,
-            evidence.report_findings,
-            months=evidence.months,
+            evidence.words,
+            months=issue.period.months,
             phrases=issue.config.phrases,
             minimum=settings.min_exams,
             minimum_readers=settings.min_readers,
@@ -113,7 +108,7 @@ def _frame(
         governance=content.governance(issue.config),
         instrument=facts.measured,
         minimum_readers=settings.min_readers,
-        coverage=content.coverage_of(evidence.fates, issue.config),
+        coverage=content.coverage_of(evidence.coverage, issue.config),
     )
 
 

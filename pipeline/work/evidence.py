@@ -1,4 +1,7 @@
-"""Coded exams to tallies: pair, read the paired reports, observe; after this no text exists."""
+"""Coded exams to tallies: pair, read the paired reports, observe; after this no text exists.
+
+Pairing and tallying go by blocks of patients (`work.blocks`), reading by shards of exams.
+"""
 
 from __future__ import annotations
 
@@ -10,44 +13,43 @@ import pandas as pd
 
 from pipeline.config import digest_of
 from pipeline.site import Site
+from pipeline.stages import sums
 from pipeline.stages.addenda import joined, parts
-from pipeline.stages.observe import observe, tallied
+from pipeline.stages.observe import tallied
 from pipeline.stages.pair import FlowStep, PairedExams, pair
 from pipeline.stages.read import read_reports
 from pipeline.store import Workspace
-from pipeline.work import returns
+from pipeline.work import blocks, returns
 
 __all__ = [
-    "READ_TABLES", "is_paired", "observe_pairs", "pair_exams", "pair_key", "read_key", "read_shard",
-    "tally_key",
+    "READ_TABLES", "TALLY_TABLES", "block_keys", "is_paired", "observe_block", "pair_block",
+    "read_key", "read_shard", "shards_of", "tally_key",
 ]  # fmt: skip
 
 Facts = dict[str, Any]
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
 READ_TABLES: Final = ("findings", "report_findings", "readings")
+TALLY_TABLES: Final = ("tallies", "observations", "alternatives", "mix", "words")
 
 
-def pair_exams(config: str, clean_keys: list[str]) -> Facts:
-    """Pair all coded exams; later versions of one key (an exam exported twice) count once."""
+def block_keys(site: Site, clean_keys: Sequence[str]) -> list[str]:
+    """Give the key of each block in which these coded shards are paired."""
+    keys = sorted(clean_keys)
+    of = blocks.count(site, keys)
+    return [digest_of(site.digest_of("pair"), keys, number, of) for number in range(of)]
+
+
+def pair_block(config: str, key: str, clean_keys: list[str]) -> Facts:
+    """Pair one block of the coded exams, under the configured window and under others."""
     site = Site.open(config)
     store, settings = site.workspace, site.config.pairing
-    key = pair_key(site, clean_keys)
     made = not is_paired(store, key)
     if made:
-        exams = _coded_exams(site, clean_keys)
-        paired = pair(
-            exams,
-            window_hours=settings.window_hours,
-            ct_before_hours=settings.ct_before_hours,
-            accept_preliminary=settings.preliminary_reads == "accept",
-        )
+        keys = block_keys(site, clean_keys)
+        exams = blocks.exams(config, clean_keys, keys.index(key), len(keys))
+        paired = _paired(site, exams, settings.window_hours)
         others = {
-            hours: pair(
-                exams,
-                window_hours=hours,
-                ct_before_hours=settings.ct_before_hours,
-                accept_preliminary=settings.preliminary_reads == "accept",
-            ).pairs
+            hours: _paired(site, exams, hours).pairs
             for hours in sorted(settings.other_windows_hours)
             if hours != settings.window_hours
         }
@@ -55,6 +57,7 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
             store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
         wanted = _wanted(exams, pd.concat([paired.pairs, *others.values()]))
         store.write("analysis", "fates", key, paired.fates)
+        store.write("analysis", "coverage", key, sums.coverage(paired.fates))
         store.write("analysis", "wanted", key, wanted)
         store.write("analysis", "addenda", key, parts(exams, wanted["exam_key"].tolist()))
         facts = {
@@ -67,14 +70,20 @@ def pair_exams(config: str, clean_keys: list[str]) -> Facts:
 
 
 def is_paired(store: Workspace, key: str) -> bool:
-    """Whether a pairing is there with all its tables."""
-    return store.complete("analysis", key, "pairs", "wanted", "addenda", "fates") and all(
+    """Whether a block is paired and all its tables are there."""
+    tables = ("pairs", "wanted", "addenda", "fates", "coverage")
+    return store.complete("analysis", key, *tables) and all(
         store.has("analysis", "window_pairs", window)
         for _, window in store.facts("analysis", "pairs", key)["windows"]
     )
 
 
-def read_shard(config: str, pairs: str, clean_key: str) -> Facts:
+def shards_of(paired: Sequence[Facts]) -> list[str]:
+    """Name the coded shards in which the reports of these paired blocks lie."""
+    return sorted({shard for block in paired for shard in block["shards"]})
+
+
+def read_shard(config: str, pairs: list[str], clean_key: str) -> Facts:
     """Read the paired reports of one coded shard; its ``readings`` are written last."""
     site = Site.open(config)
     store = site.workspace
@@ -115,22 +124,20 @@ def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str,
     return {str(key): joined([texts[part] for part in own]) for key, own in each}
 
 
-def observe_pairs(config: str, pairs: str, read_keys: list[str]) -> Facts:
-    """Join pairs with what their reports say into observations, and add those up into tallies."""
+def observe_block(config: str, pairs: str, read_keys: list[str]) -> Facts:
+    """Set one block's forecasts against their outcomes, and add up (`stages.sums`)."""
     site = Site.open(config)
     store, settings = site.workspace, site.config.calibration
     key = tally_key(site, pairs, read_keys)
-    made = not store.complete("analysis", key, "tallies", "observations")
+    made = not store.complete("analysis", key, *TALLY_TABLES)
     if made:
-        answers = returns.answers(store)
-        observed = observe(
-            store.read("analysis", "pairs", [pairs]),
-            store.read("analysis", "report_findings", read_keys, columns=_SAID),
-            store.read("analysis", "readings", read_keys, columns=["exam_key", "outcome"]),
-            phrases=site.phrases,
-            label_rule=settings.label,
-            ct_silence=settings.ct_silence,
-            returned=answers,
+        block = _block(store, pairs, read_keys)
+        phrases = site.phrases
+        observed = block.observed(
+            phrases=phrases, label=settings.label, silence=settings.ct_silence
+        )
+        other = sums.alternatives(
+            block, phrases=phrases, label=settings.label, silence=settings.ct_silence
         )
         tallies = tallied(observed.observations)
         facts = {
@@ -139,51 +146,68 @@ def observe_pairs(config: str, pairs: str, read_keys: list[str]) -> Facts:
             "cells": len(tallies),
             "left_out": dict(observed.left_out),
             "flow": _flow_rows(observed.flow),
-            "returned": dict(Counter(answers["answer"])),
-            "readers": sorted(observed.observations["reader_code"].unique()),
+            "returned": dict(Counter(block.returned["answer"])),
             "months": sorted(observed.observations["performed_month"].unique()),
         }
         store.write("analysis", "observations", key, observed.observations)
+        store.write("analysis", "alternatives", key, other)
+        store.write("analysis", "mix", key, sums.mix(observed.observations))
+        store.write("analysis", "words", key, sums.words(block.pairs, block.report_findings))
         store.write("analysis", "tallies", key, tallies, facts=facts)
     return {**store.facts("analysis", "tallies", key), "made": made}
 
 
-def pair_key(site: Site, clean_keys: Sequence[str]) -> str:
-    """Give the key of the pairing of these coded shards."""
-    return digest_of(site.digest_of("pair"), sorted(clean_keys))
+def _block(store: Workspace, pairs: str, read_keys: list[str]) -> sums.Block:
+    """Read a block's pairs, and what all readings say of its exams."""
+    windows = {
+        float(hours): store.read("analysis", "window_pairs", [key])
+        for hours, key in store.facts("analysis", "pairs", pairs)["windows"]
+    }
+    exams = pd.Index(store.read("analysis", "wanted", [pairs], columns=["exam_key"])["exam_key"])
+
+    def of_block(name: str, columns: Sequence[str]) -> pd.DataFrame:
+        each = (store.read("analysis", name, [key], columns=columns) for key in read_keys)
+        own = [rows[rows["exam_key"].isin(exams)] for rows in each]
+        kept = [rows for rows in own if len(rows)] or own[:1]
+        return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
+
+    return sums.Block(
+        pairs=store.read("analysis", "pairs", [pairs]),
+        windows=windows,
+        report_findings=of_block("report_findings", _SAID),
+        readings=of_block("readings", ("exam_key", "outcome", "recommends_ct")),
+        returned=returns.answers(store),
+    )
 
 
-def read_key(site: Site, pairs: str, clean: str) -> tuple[str, list[str]]:
+def read_key(site: Site, pairs: Sequence[str], clean: str) -> tuple[str, list[str]]:
     """Give the key of a coded shard's reading, and the exams in it that are to be read."""
-    asked = site.workspace.read("analysis", "wanted", [pairs], where=("shard", clean))
+    asked = site.workspace.read("analysis", "wanted", pairs, where=("shard", clean))
     exam_keys = sorted(asked["exam_key"])
     addenda = _addenda(site, pairs, exam_keys).to_numpy().tolist()
     return digest_of(site.digest_of("extract"), clean, exam_keys, addenda), exam_keys
 
 
 def tally_key(site: Site, pairs: str, read_keys: Sequence[str]) -> str:
-    """Give the key of the tallies of these pairs and readings, and of the sheets returned."""
+    """Give the key of the tallies of a block and these readings, and of the sheets returned."""
     sheets = returns.sheets(site.workspace)
     return digest_of(site.digest_of("tally"), pairs, sorted(read_keys), sheets)
 
 
-def _addenda(site: Site, pairs: str, exam_keys: Sequence[str]) -> pd.DataFrame:
+def _addenda(site: Site, pairs: Sequence[str], exam_keys: Sequence[str]) -> pd.DataFrame:
     """Which versions the addenda among these exams are to be read with."""
-    addenda = site.workspace.read("analysis", "addenda", [pairs])
+    addenda = site.workspace.read("analysis", "addenda", pairs)
     return addenda[addenda["exam_key"].isin(exam_keys)]
 
 
-def _coded_exams(site: Site, clean_keys: list[str]) -> pd.DataFrame:
-    columns = [
-        "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
-        "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-        "patient_class", "drafted",
-    ]  # fmt: skip
-    shards = [
-        site.workspace.read("analysis", "clean_exams", [key], columns=columns).assign(shard=key)
-        for key in sorted(clean_keys)
-    ]
-    return pd.concat(shards, ignore_index=True).drop_duplicates("exam_key")
+def _paired(site: Site, exams: pd.DataFrame, window_hours: float) -> PairedExams:
+    settings = site.config.pairing
+    return pair(
+        exams,
+        window_hours=window_hours,
+        ct_before_hours=settings.ct_before_hours,
+        accept_preliminary=settings.preliminary_reads == "accept",
+    )
 
 
 def _wanted(exams: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:

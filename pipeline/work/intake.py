@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -19,7 +19,8 @@ from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifi
 from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
 
 __all__ = [
-    "clean_key", "clean_shard", "ingest_source", "register", "source_content", "source_key",
+    "batches", "clean_key", "clean_shard", "ingest_source", "register", "source_content",
+    "source_key",
 ]  # fmt: skip
 
 _IDENTIFIERS: Final = (
@@ -29,6 +30,9 @@ _IDENTIFIERS: Final = (
 )  # fmt: skip
 
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
+
+_BATCH_EXAMS: Final = 50_000
+"""The leak scan holds the identifiers of so many exams at a time, however long the export is."""
 
 Facts = dict[str, Any]
 
@@ -124,6 +128,20 @@ def clean_shard(config: str, shard: str, batch: list[str]) -> Facts:
         store.write("analysis", "withheld", key, cleaned.withheld)
         store.write("analysis", "clean_exams", key, cleaned.exams, facts=facts)
     return {**store.facts("analysis", "clean_exams", key), "made": made}
+
+
+def batches(sources: Sequence[Facts]) -> list[list[str]]:
+    """Give each shard of these sources, in their order, the batch of neighbours it lies in."""
+    found: list[list[str]] = [[]]
+    held = 0.0
+    for source in sources:
+        for shard in source["shards"]:
+            if held >= _BATCH_EXAMS:
+                found.append([])
+                held = 0.0
+            found[-1].append(shard)
+            held += source["kept"] / len(source["shards"])
+    return [batch for batch in found for _ in batch]
 
 
 def source_content(site: Site, path: Path) -> str:

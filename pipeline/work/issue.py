@@ -5,66 +5,35 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from pipeline.config import digest_of
 from pipeline.gates import Check
-from pipeline.provenance import code_digest
 from pipeline.site import Site
 from pipeline.stages import content
-from pipeline.stages.committee.sensitivity import Evidence
 from pipeline.stages.results import (
     GroupResults,
     Period,
     Scale,
-    choose_period,
     group_results,
     tally_of,
     trend,
 )
 from pipeline.stages.review import CommitteeFacts, committee_content
 from pipeline.stages.rows import advice_table, result_table
-from pipeline.stages.shrinkage import shrunk_table, with_shrunk
+from pipeline.stages.shrinkage import with_shrunk
 from pipeline.stages.small_cells import of_enough_readers
-from pipeline.work import returns
+from pipeline.work import period
 from reports import committee, gate_failure, html, radiologist, return_sheet
 from reports.content import GateFailureContent, Instrument, RadiologistContent, SuppressedCell
 from reports.style import style_for
 
-__all__ = ["choose_issue", "committee_page", "feedback_page", "refusal_page"]
+__all__ = ["committee_page", "feedback_page", "refusal_page"]
 
 Facts = dict[str, Any]
-_CELLS: Final = ["reader_code", "pathology", "month", "phrase", "label_value", "count"]
-
-
-def choose_issue(config: str, tally_key: str, period: str | None) -> Facts:
-    """Settle the issue's period, its readers and its pathologies (most seen first)."""
-    site = Site.open(config)
-    months = site.workspace.facts("analysis", "tallies", tally_key)["months"]
-    chosen = choose_period(months, period, window_months=site.config.reports.window_months)
-    cells = _cells(site, tally_key, chosen)
-    seen = cells.groupby("pathology")["count"].sum().sort_values(ascending=False, kind="stable")
-    shrunk = digest_of(
-        "shrunk", tally_key, list(chosen.months), site.phrases_digest,
-        code_digest("calibration", "pipeline.stages"), site.config.reports.min_readers,
-    )  # fmt: skip
-    made = not site.workspace.has("analysis", "shrunk", shrunk)
-    if made:
-        minimum = site.config.reports.min_readers
-        table = shrunk_table(cells, site.phrases, min_readers=minimum)
-        site.workspace.write("analysis", "shrunk", shrunk, table)
-    return {
-        "tally": tally_key,
-        "shrunk": shrunk,
-        "period": chosen.name,
-        "months": list(chosen.months),
-        "readers": sorted(cells["reader_code"].unique()),
-        "pathologies": list(seen.index),
-        "made": made,
-    }
 
 
 def feedback_page(config: str, issue: Facts, run: Facts, reader: str) -> Facts:
@@ -74,9 +43,7 @@ def feedback_page(config: str, issue: Facts, run: Facts, reader: str) -> Facts:
     files = {"return.csv": f"{key}.csv", "feedback.pdf": f"{key}.pdf"}
     made = not _drawn(site, key, files)
     if made:
-        about = _issue(site, issue, run)
-        own = _cells(site, issue["tally"], about.period)
-        own = own[own["reader_code"] == reader]
+        own = period.cells(site.workspace, issue, reader)
         scale = Scale(site.phrases, site.config)
         results = group_results(own, name=reader, pathologies=issue["pathologies"], scale=scale)
         filled = _feedback(site, issue, run, reader, own, results)
@@ -95,21 +62,19 @@ def _feedback(
     """Fill one reader's page from the shards of the issue."""
     about, scale = _issue(site, issue, run), Scale(site.phrases, site.config)
     minimum = site.config.reports.min_exams
-    mine = ("reader_code", reader)
-    fates = _fates(site, run, about.period, mine)
+    store = site.workspace
     series = trend(own, name=reader, months=about.period.months, scale=scale)
     overall = results.overall
     if overall is not None:
-        shrunk = site.workspace.read("analysis", "shrunk", [issue["shrunk"]], where=mine)
-        overall = with_shrunk(overall, shrunk)
+        overall = with_shrunk(overall, period.shrunk(store, issue, reader))
     return content.radiologist_content(
         about,
         reader,
         results=replace(results, overall=overall),
-        department=_department_line(_cells(site, issue["tally"], about.period), scale),
+        department=_department_line(period.cells(store, issue), scale),
         trend=content.trend_points(series, minimum),
-        reader_cases=content.cases(_observations(site, issue, about.period, mine), site.phrases),
-        coverage=content.coverage_of(fates, site.config),
+        reader_cases=content.cases(period.observations(store, issue, reader), site.phrases),
+        coverage=content.coverage_of(period.coverage(store, issue, reader), site.config),
         measured=_instrument(site, run),
     )
 
@@ -122,10 +87,10 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
     made = not _drawn(site, key, files)
     if made:
         about = _issue(site, issue, run)
-        cells = _cells(site, issue["tally"], about.period)
+        evidence = period.department(site.workspace, issue)
         scale = Scale(site.phrases, site.config)
         results = group_results(
-            cells, name="department", pathologies=issue["pathologies"], scale=scale
+            evidence.cells, name="department", pathologies=issue["pathologies"], scale=scale
         )
         facts = CommitteeFacts(
             flow=run["flow"],
@@ -135,13 +100,7 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
             audited=site.audited,
         )
         filled = committee_content(
-            about,
-            cells,
-            _observations(site, issue, about.period),
-            results=results,
-            scale=scale,
-            evidence=_evidence(site, run, about.period),
-            facts=facts,
+            about, results=results, scale=scale, evidence=evidence, facts=facts
         )
         style = style_for(site.config.reports.page)
         pages = {
@@ -156,10 +115,10 @@ def committee_page(config: str, issue: Facts, run: Facts) -> Facts:
 def refusal_page(config: str, run_id: str, checks: list[Facts], manifest: list[list[str]]) -> str:
     """Draw the page that says why nothing was delivered; it stays with the run."""
     site = Site.open(config)
-    period = Period("not issued", ("not issued",))
+    never = Period("not issued", ("not issued",))
     filled = GateFailureContent(
         masthead=content.masthead(
-            content.Issue(site.config, period, logo=site.logo), content.COMMITTEE
+            content.Issue(site.config, never, logo=site.logo), content.COMMITTEE
         ),
         gates=content.gate_rows([Check(**check) for check in checks]),
         manifest=tuple((str(k), str(v)) for k, v in manifest),
@@ -196,39 +155,9 @@ def _page(recipient: str, files: Mapping[str, str]) -> Facts:
 
 
 def _issue(site: Site, issue: Facts, run: Facts) -> content.Issue:
-    period = Period(issue["period"], tuple(issue["months"]))
+    about = Period(issue["period"], tuple(issue["months"]))
     return content.Issue(
-        site.config, period, demonstration=bool(run["demonstration"]), logo=site.logo
-    )
-
-
-def _cells(site: Site, tally_key: str, period: Period) -> pd.DataFrame:
-    cells = site.workspace.read("analysis", "tallies", [tally_key], columns=_CELLS)
-    return cells[cells["month"].isin(period.months)]
-
-
-def _observations(
-    site: Site, issue: Facts, period: Period, where: tuple[str, str] | None = None
-) -> pd.DataFrame:
-    rows = site.workspace.read("analysis", "observations", [issue["tally"]], where=where)
-    return rows[rows["performed_month"].isin(period.months)]
-
-
-def _evidence(site: Site, run: Facts, period: Period) -> Evidence:
-    """Read what the observations were made from, for the sensitivity of the figures."""
-    store = site.workspace
-    said = ["exam_key", "pathology", "phrase", "outcome"]
-    return Evidence(
-        months=period.months,
-        pairs=store.read("analysis", "pairs", [run["pairs"]]),
-        windows={
-            float(hours): store.read("analysis", "window_pairs", [key])
-            for hours, key in run["windows"]
-        },
-        report_findings=store.read("analysis", "report_findings", run["reports"], columns=said),
-        readings=store.read("analysis", "readings", run["reports"]),
-        fates=_fates(site, run, period),
-        returned=returns.answers(store),
+        site.config, about, demonstration=bool(run["demonstration"]), logo=site.logo
     )
 
 
@@ -240,13 +169,6 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
     users = cells.groupby("phrase")["reader_code"].nunique()
     pooled = phrase_calibration(tally_of(cells, scale.phrases), phrase_table=scale.phrases)
     return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
-
-
-def _fates(
-    site: Site, run: Facts, period: Period, where: tuple[str, str] | None = None
-) -> pd.DataFrame:
-    fates = site.workspace.read("analysis", "fates", [run["pairs"]], where=where)
-    return fates[fates["performed_month"].isin(period.months)]
 
 
 def _instrument(site: Site, run: Facts) -> Instrument:

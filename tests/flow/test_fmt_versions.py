@@ -75,10 +75,13 @@ def test_the_version_signed_before_the_ct_is_the_forecast(
 def read_texts(folder: Path, found: PairedExams) -> pd.DataFrame:
     """Read the paired reports as a run does."""
     config = str(folder / "radcal.toml")
-    store = Site.open(config).workspace
+    site = Site.open(config)
+    store = site.workspace
     keys = store.keys("analysis", "clean_exams")
-    paired_key = evidence.pair_exams(config, keys)["key"]
-    said = [evidence.read_shard(config, paired_key, key)["key"] for key in keys]
+    blocks = evidence.block_keys(site, keys)
+    for block in blocks:
+        evidence.pair_block(config, block, keys)
+    said = [evidence.read_shard(config, blocks, key)["key"] for key in keys]
     stated = store.read("analysis", "report_findings", said)
     return stated[stated["exam_key"].isin(found.pairs["ct_exam_key"])]
 

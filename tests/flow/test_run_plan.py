@@ -16,7 +16,7 @@ from pipeline.ingredients import KEYED, ingredients
 from pipeline.plan import plan
 from pipeline.simulate import simulate
 from pipeline.site import Site
-from pipeline.work import evidence, intake, issue
+from pipeline.work import evidence, intake, period
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 BASE = '[input]\npaths = ["exams-*.csv"]\n[execution]\nshard_rows = 20\n'
@@ -54,20 +54,24 @@ def gather(folder: Path) -> dict[str, int]:
     exams = [shard for source in sources for shard in source["shards"]]
     intake.register(config, exams)
     coded = [intake.clean_shard(config, shard, exams) for shard in exams]
-    paired = evidence.pair_exams(config, [c["key"] for c in coded])
-    reports = [evidence.read_shard(config, paired["key"], s) for s in paired["shards"]]
-    tallied = evidence.observe_pairs(config, paired["key"], [r["key"] for r in reports])
-    chosen = issue.choose_issue(config, tallied["key"], None)
-    noted(here, tallied["key"])
-    stages = {"ingest": sources, "de-identify": coded, "pair": [paired], "extract": reports,
-              "tally": [tallied], "issue": [chosen]}  # fmt: skip
+    clean = [c["key"] for c in coded]
+    blocks = evidence.block_keys(here, clean)
+    paired = [evidence.pair_block(config, block, clean) for block in blocks]
+    reports = [evidence.read_shard(config, blocks, s) for s in evidence.shards_of(paired)]
+    read = [r["key"] for r in reports]
+    tallied = [evidence.observe_block(config, block, read) for block in blocks]
+    tallies = [t["key"] for t in tallied]
+    chosen = period.choose_issue(config, tallies, blocks, None)
+    noted(here, tallies)
+    stages = {"ingest": sources, "de-identify": coded, "pair": paired, "extract": reports,
+              "tally": tallied, "issue": [chosen]}  # fmt: skip
     return {name: sum(bool(f["made"]) for f in found) for name, found in stages.items()}
 
 
-def noted(here: Site, tally: str) -> None:
+def noted(here: Site, tallies: list[str]) -> None:
     """Leave the record that a run leaves."""
     runs = here.workspace.root / "runs"
-    record = {"last_run": "r", "last_issue": here.digest_of("pages"), "last_tally": tally}
+    record = {"last_run": "r", "last_issue": here.digest_of("pages"), "last_tallies": tallies}
     here.workspace.write_json(runs / "last.json", {"state": "ended", **record})
     manifest = {"ingredients": {stage: ingredients(here, stage) for stage in KEYED}}
     here.workspace.write_json(runs / "r" / "manifest.json", manifest)

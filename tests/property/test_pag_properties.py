@@ -66,6 +66,27 @@ def test_weighted_share_taken_equals_the_share_of_all(seed: int, chance: float) 
         assert abs(weighted - inside.mean()) < 0.02
 
 
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_exams_alike_weigh_the_same_counted_or_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        {"class": rng.choice(["a", "b", "c"], 300), "band": rng.choice(["x", "y"], 300)}
+    )
+    rows["taken"] = rng.random(300) < 0.4
+    each = selection_weights(
+        indicators(rows[["class", "band"]]), rows["taken"].to_numpy(), largest=2.0
+    )
+    rows["weight"] = each.weight
+    alike = rows.groupby(["class", "band", "taken"]).size().rename("n").reset_index()
+    n = alike["n"].to_numpy(float)
+    design = indicators(alike[["class", "band"]], n=n)
+    counted = selection_weights(design, alike["taken"].to_numpy(), n=n, largest=2.0)
+    one = rows.drop_duplicates(["class", "band", "taken"]).sort_values(["class", "band", "taken"])
+    np.testing.assert_allclose(counted.weight, one["weight"], rtol=1e-6)
+    assert counted.capped == each.capped
+
+
 CASES = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["effusion", "edema"])), max_size=8)
 ANSWERS = ("concordant", "discordant", "not applicable", "wrong pair")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 from calibration.estimate import Estimate
 from calibration.survey import builtin
 from pipeline.config import Configuration, Phrases
-from pipeline.stages import content
+from pipeline.stages import content, sums
 from pipeline.stages.committee.case_mix import case_mix
 from pipeline.stages.committee.disagreement import disagreement
 from pipeline.stages.committee.frontier import held_out_frontier
@@ -20,7 +20,7 @@ from pipeline.stages.committee.scale_use import scale_use
 from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.stages.committee.variation import variation
 from pipeline.stages.committee.withheld import results_without, withheld_phrases
-from pipeline.stages.observe import observe, tallied
+from pipeline.stages.observe import tallied
 from pipeline.stages.pair import pair
 from pipeline.stages.results import Scale, group_results, tally_of
 from pipeline.stages.shrinkage import shrunk_table
@@ -34,7 +34,37 @@ SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
 MONTHS = ("2026-07", "2026-08", "2026-09")
 
 
-def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Evidence:
+@dataclass(frozen=True)
+class Hospital:
+    """A block of patients, and what became of all X-rays."""
+
+    block: sums.Block
+    fates: pd.DataFrame
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        return self.block.observed(
+            phrases=SCALE.phrases, label="probability", silence="absent"
+        ).observations
+
+    @property
+    def coverage(self) -> pd.DataFrame:
+        return sums.coverage(self.fates)
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence(
+            cells=tallied(self.rows),
+            alternatives=sums.alternatives(
+                self.block, phrases=SCALE.phrases, label="probability", silence="absent"
+            ),
+            mix=sums.mix(self.rows),
+            words=sums.words(self.block.pairs, self.block.report_findings),
+            coverage=self.coverage,
+        )
+
+
+def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
     """Draw readers of whom the first is far too sure; every third X-ray recommends a CT."""
     rng = np.random.default_rng(seed)
     rows, said, read, fates = [], [], [], []
@@ -65,35 +95,23 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Evidence:
                  "reader_code", "interval_hours", "patient_class", "age_band", "performed_month",
                  "draft"],
     )  # fmt: skip
-    return Evidence(
-        months=MONTHS,
+    block = sums.Block(
         pairs=pairs,
-        windows={6.0: pairs.head(120), 24.0: pairs},
+        windows={6.0: pairs.head(120), 24.0: pairs, 72.0: pairs},
         report_findings=pd.DataFrame(said, columns=["exam_key", "pathology", "phrase", "outcome"]),
         readings=pd.DataFrame(read, columns=["exam_key", "outcome", "recommends_ct"]),
-        fates=pd.DataFrame(
-            fates,
-            columns=["study_code", "reader_code", "patient_class", "age_band", "performed_month",
-                     "fate"],
-        ),
         returned=pd.DataFrame({"pair_id": [], "pathology": [], "answer": []}),
-    )  # fmt: skip
-
-
-def observed(evidence: Evidence) -> pd.DataFrame:
-    return observe(
-        evidence.pairs, evidence.report_findings, evidence.readings, phrases=SCALE.phrases
-    ).observations
-
-
-def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
-    return tallied(rows)
+    )
+    columns = [
+        "study_code", "reader_code", "patient_class", "age_band", "performed_month", "fate",
+    ]  # fmt: skip
+    return Hospital(block, pd.DataFrame(fates, columns=columns))
 
 
 def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
     evidence = hospital(per_reader=150)
-    rows = observed(evidence)
-    found = variation(cells_of(rows), rows, evidence.fates, scale=SCALE)
+    rows = evidence.rows
+    found = variation(tallied(rows), sums.mix(rows), evidence.coverage, scale=SCALE)
     first, *others = found.rows
     assert isinstance(first.gap, Estimate)
     assert isinstance(first.adjusted, Estimate)
@@ -109,13 +127,13 @@ def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
 
 def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None:
     evidence = hospital(per_reader=60)
-    rows = observed(evidence)
+    rows = evidence.rows
     few = rows[(rows["reader_code"] != "R2") | (rows.index % 6 == 0)]
     few = few[(few["reader_code"] != "R2").to_numpy() | (few.groupby("reader_code").cumcount() < 8)]
     few = few[
         (few["reader_code"] != "R4").to_numpy() | (few.groupby("reader_code").cumcount() < 30)
     ]
-    found = variation(cells_of(few), few, evidence.fates, scale=SCALE)
+    found = variation(tallied(few), sums.mix(few), evidence.coverage, scale=SCALE)
     states = {row.code: row.gap.of for row in found.rows if isinstance(row.gap, SuppressedCell)}
     assert states == {"R2": "exams", "R4": "complementary"}
     assert {row.n for row in found.rows if row.code in states} == {0}
@@ -126,22 +144,23 @@ def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None
 
 def test_nothing_is_compared_between_fewer_readers_than_the_minimum() -> None:
     evidence = hospital(readers=4)
-    rows = observed(evidence)
-    found = variation(cells_of(rows), rows, evidence.fates, scale=SCALE)
+    rows = evidence.rows
+    found = variation(tallied(rows), sums.mix(rows), evidence.coverage, scale=SCALE)
     assert found.funnel is None
     assert all(row.shrunk is None and row.gap is None and not row.signal for row in found.rows)
 
 
 def test_every_sensitivity_table_marks_the_choice_made_once() -> None:
-    tables = sensitivity_tables(hospital(), scale=SCALE)
+    tables = sensitivity_tables(hospital().evidence, scale=SCALE)
     assert [sum(row.reference for row in table.rows) for table in tables] == [1, 1, 1, 1]
     windows, compared, silence, labels = tables
     assert [row.name for row in windows.rows] == [
         "CT within 6 h",
         "CT within 12 h",
         "CT within 24 h",
+        "CT within 72 h",
     ]
-    assert [row.n for row in windows.rows] == [120, 360, 360]
+    assert [row.n for row in windows.rows] == [120, 360, 360, 360]
     assert [row.n for row in compared.rows][:2] == [360, 240]
     assert silence.rows[0].n == 360 > silence.rows[1].n
     assert len(labels.rows) == 2
@@ -151,18 +170,16 @@ def test_every_sensitivity_table_marks_the_choice_made_once() -> None:
 
 def test_weighting_brings_back_the_mix_of_all_xrays() -> None:
     # All unpaired X-rays are of inpatients: those paired count for more, n falls a little.
-    compared = sensitivity_tables(hospital(), scale=SCALE)[1]
+    compared = sensitivity_tables(hospital().evidence, scale=SCALE)[1]
     weighted = compared.rows[2]
     assert weighted.name == "weighted to all adult chest X-rays"
     assert 200 < weighted.n < 360
 
 
 def test_window_with_too_few_exams_is_withheld() -> None:
-    evidence = hospital()
-    small = Evidence(**{f: getattr(evidence, f) for f in Evidence.__slots__} | {
-        "windows": {6.0: evidence.pairs.head(10)}
-    })  # fmt: skip
-    row = sensitivity_tables(small, scale=SCALE)[0].rows[0]
+    whole = hospital()
+    block = replace(whole.block, windows={6.0: whole.block.pairs.head(10)})
+    row = sensitivity_tables(replace(whole, block=block).evidence, scale=SCALE)[0].rows[0]
     assert isinstance(row.ece, SuppressedCell)
     assert row.n == 0
 
@@ -189,11 +206,11 @@ def test_scale_use_of_few_phrases_is_nan_not_a_share() -> None:
 
 def test_count_of_a_term_that_two_readers_use_is_withheld_with_the_next_smallest() -> None:
     evidence = hospital(per_reader=150)
-    two = evidence.pairs.loc[evidence.pairs["reader_code"].isin(["R0", "R1"]), "xr_exam_key"]
-    said = evidence.report_findings
+    pairs, said = evidence.block.pairs, evidence.block.report_findings
+    two = pairs.loc[pairs["reader_code"].isin(["R0", "R1"]), "xr_exam_key"]
     hedge = said["exam_key"].isin(two) & (said["phrase"] == "likely")
     said = said.assign(phrase=said["phrase"].mask(hedge, "possibly"))
-    used = used_terms(replace(evidence, report_findings=said))
+    used = used_terms(replace(evidence, block=replace(evidence.block, report_findings=said)))
     assert used is not None
     cells = {term: cell for term, cell, _ in used.terms}
     withheld = {term for term, cell in cells.items() if isinstance(cell, SuppressedCell)}
@@ -208,7 +225,7 @@ def test_count_of_a_term_that_two_readers_use_is_withheld_with_the_next_smallest
 def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() -> None:
     # drafted X-rays have twice the share of inpatients; CT shows .2 less, in inpatients only
     rng = np.random.default_rng(5)
-    rows = observed(hospital(per_reader=300))
+    rows = hospital(per_reader=300).rows
     size = len(rows)
     draft = rng.random(size) < 0.5
     inpatient = rng.random(size) < np.where(draft, 0.8, 0.4)
@@ -219,7 +236,7 @@ def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() ->
         patient_class=np.where(inpatient, "inpatient", "emergency"),
         label=(rng.random(size) < rate).astype(float),
     )
-    found = case_mix(rows, scale=SCALE)
+    found = case_mix(sums.mix(rows), scale=SCALE)
     gaps = {row.level: row for row in found.rows}
     for level, n in (("inpatient", inpatient.sum()), ("emergency", (~inpatient).sum())):
         assert gaps[level].n == n
@@ -234,26 +251,25 @@ def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() ->
 
 
 def test_kind_of_case_seen_by_four_readers_is_withheld_with_its_neighbour() -> None:
-    rows = observed(hospital(per_reader=60))
+    rows = hospital(per_reader=60).rows
     four = rows["reader_code"].isin(["R0", "R1", "R2", "R3"]) & (rows.index % 3 == 0)
     rows = rows.assign(age_band=np.where(four, "80 and over", "40-59"))
-    states = {
-        row.level: row.gap.of for row in case_mix(rows, scale=SCALE).rows if row.factor == "Age"
-    }
+    found = case_mix(sums.mix(rows), scale=SCALE)
+    states = {row.level: row.gap.of for row in found.rows if row.factor == "Age"}
     assert states == {"80 and over": "readers", "40-59": "complementary"}
 
 
 def test_exact_words_spread_over_cases_as_chance_would_have_them() -> None:
     # 60 times "likely" (.774): 46 right are .226 from CT, 14 wrong are .774 from it
-    rows = observed(hospital(per_reader=60)).head(60)
+    rows = hospital(per_reader=60).rows.head(60)
     labels = np.repeat([1.0, 0.0], [46, 14])
     rows = rows.assign(phrase="likely", label=labels)
-    found = disagreement(rows, scale=SCALE)
+    found = disagreement(sums.mix(rows), scale=SCALE)
     assert found.plain.share[[2, 7]] == pytest.approx([46 / 60, 14 / 60])
     assert found.plain.expected[[2, 7]] == pytest.approx([0.774, 0.226], abs=1e-3)
     assert found.plain.mean == pytest.approx((46 * 0.226 + 14 * 0.774) / 60, abs=1e-3)
     assert isinstance(found.hedged, SuppressedCell)
-    hard = disagreement(rows.assign(label=0.6), scale=SCALE)
+    hard = disagreement(sums.mix(rows.assign(label=0.6)), scale=SCALE)
     assert isinstance(hard.plain, SuppressedCell)
     assert hard.hedged.mean == pytest.approx(0.174, abs=1e-3)
     assert hard.entropy.mean < 0  # .774 is the more decided of the two
@@ -289,10 +305,9 @@ def test_draft_is_named_by_the_export_or_by_a_preliminary_version() -> None:
     }
 
 
-def used_terms(evidence: Evidence) -> ScaleUse | None:
+def used_terms(found: Hospital) -> ScaleUse | None:
     return scale_use(
-        evidence.pairs,
-        evidence.report_findings,
+        sums.words(found.block.pairs, found.block.report_findings),
         months=MONTHS,
         phrases=Phrases(),
         minimum=20,
@@ -301,10 +316,10 @@ def used_terms(evidence: Evidence) -> ScaleUse | None:
 
 
 def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_trace() -> None:
-    rows = observed(hospital(per_reader=150))
+    rows = hospital(per_reader=150).rows
     two = rows["reader_code"].isin(["R0", "R1"]) & (rows["phrase"] == "likely")
     rows = rows.assign(phrase=rows["phrase"].mask(two, "possibly"))
-    cells = cells_of(rows).rename(columns={"performed_month": "month"})
+    cells = tallied(rows).rename(columns={"performed_month": "month"})
     hidden = withheld_phrases(cells, CONFIG.reports)
     results = group_results(cells, name="d", pathologies=["pleural effusion"], scale=SCALE)
     guarded = results_without(results, hidden)
@@ -321,16 +336,16 @@ def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_
 
 
 def test_frontier_starts_at_no_word_changed_and_rings_the_setting_used() -> None:
-    rows = observed(hospital(per_reader=150))
-    points = held_out_frontier(tally_of(cells_of(rows), SCALE.phrases), scale=SCALE)
+    rows = hospital(per_reader=150).rows
+    points = held_out_frontier(tally_of(tallied(rows), SCALE.phrases), scale=SCALE)
     assert points[0].words_changed == 0.0
     assert [p.label for p in points if p.chosen] == ["ε = 0.001"]
     assert len(points) > 4
 
 
 def test_shrunk_rates_need_enough_readers_overall_and_phrase_by_phrase() -> None:
-    rows = observed(hospital())
-    cells = cells_of(rows)
+    rows = hospital().rows
+    cells = tallied(rows)
     table = shrunk_table(cells, SCALE.phrases, min_readers=5)
     assert set(table["phrase"]) == {"likely", "may represent", "unlikely"}
     assert len(table) == 18
@@ -343,7 +358,7 @@ def test_shrunk_rates_need_enough_readers_overall_and_phrase_by_phrase() -> None
 def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:
     from calibration.phrase_calibration import phrase_calibration
 
-    cells = cells_of(observed(hospital()))
+    cells = tallied(hospital().rows)
     pooled = phrase_calibration(tally_of(cells, SCALE.phrases), phrase_table=SCALE.phrases)
     guarded = of_enough_readers(pooled, {"likely": 6, "unlikely": 4}, minimum=5)
     at = guarded.phrases.index

@@ -23,6 +23,7 @@ from calibration.survey import PhraseTable
 from pipeline.stages.observe import tallied
 from pipeline.stages.results import Scale, tally_of
 from pipeline.stages.small_cells import complementary
+from pipeline.stages.sums import BANDS
 from reports.content import CaseMix, MixRow, SuppressedCell
 
 __all__ = ["EASY", "HARD", "MIX", "case_mix", "mix_columns"]
@@ -37,28 +38,23 @@ _NAMES: Final = {
     "difficulty": "Difficulty",
     "draft": "First draft",
 }
-_INTERVALS: Final = (-np.inf, 0.0, 2.0, 6.0, 12.0, 24.0, np.inf)
-_HOURS: Final = ("before", "0-2 h", "2-6 h", "6-12 h", "12-24 h", "over 24 h")
 _PLAIN: Final = 0.1
 """Entropy of a label in nats below which the CT is plain about the finding: .02 or .98."""
 HARD, EASY = "CT itself hedges", "CT is plain"
 
 
-def mix_columns(observations: pd.DataFrame) -> pd.DataFrame:
-    """Add interval and difficulty as levels, and the label mass."""
-    label = observations["label"].to_numpy(np.float64)
+def mix_columns(mix: pd.DataFrame) -> pd.DataFrame:
+    """Add difficulty as a level, and the label mass, to cases added up (`sums.mix`)."""
+    label = mix["label"].to_numpy(np.float64)
     entropy = mean_entropy(probs=np.stack([1.0 - label, label], axis=1)[None])
-    bands = pd.cut(observations["interval_hours"], list(_INTERVALS), labels=list(_HOURS))
-    return observations.assign(
-        interval=bands.astype(str),
-        difficulty=np.where(entropy > _PLAIN, HARD, EASY),
-        mass=observations["label"] * observations["weight"],
+    return mix.assign(
+        difficulty=np.where(entropy > _PLAIN, HARD, EASY), mass=mix["label"] * mix["weight"]
     )
 
 
-def case_mix(observations: pd.DataFrame, *, scale: Scale) -> CaseMix:
+def case_mix(mix: pd.DataFrame, *, scale: Scale) -> CaseMix:
     """Measure the department in every level of every factor that has two levels or more."""
-    mix = mix_columns(observations)
+    mix = mix_columns(mix)
     rows: list[MixRow] = []
     alike: list[str] = []
     for factor, name in _NAMES.items():
@@ -72,7 +68,7 @@ def case_mix(observations: pd.DataFrame, *, scale: Scale) -> CaseMix:
 
 def _levels(column: pd.Series) -> list[str]:
     """Levels in their natural order: intervals by length, all others by name."""
-    known = {name: str(i) for i, name in enumerate(_HOURS)}
+    known = {name: str(i) for i, name in enumerate(BANDS)}
     return sorted(map(str, column.unique()), key=lambda level: known.get(level, level))
 
 

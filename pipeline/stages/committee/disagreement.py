@@ -26,11 +26,11 @@ _BINS: Final = 10
 _ENTROPY: Final = np.linspace(-np.log(2.0), np.log(2.0), 2 * _BINS // 2 + 1)
 
 
-def disagreement(observations: pd.DataFrame, *, scale: Scale) -> Disagreement:
+def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
     """Spread the hedged statements over their distance from CT; too few stay withheld."""
     certain = statements_of_certainty(scale.phrases)
     hedges = [p for p, sure in zip(scale.phrases.phrases, certain, strict=True) if not sure]
-    mix = mix_columns(observations)
+    mix = mix_columns(mix)
     said = mix[mix["phrase"].isin(hedges)]
     easy, hard = said[said["difficulty"] == EASY], said[said["difficulty"] == HARD]
     return Disagreement(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,9 @@ from reports.content import ScaleUse, SuppressedCell
 
 __all__ = ["scale_use"]
 
-_CERTAIN: Final = ("absent", "present")
-
 
 def scale_use(
-    pairs: pd.DataFrame,
-    report_findings: pd.DataFrame,
+    words: pd.DataFrame,
     *,
     months: Sequence[str],
     phrases: Phrases,
@@ -28,26 +25,20 @@ def scale_use(
     minimum_readers: int,
     withheld: Collection[str] = (),
 ) -> ScaleUse | None:
-    """Count hedged phrases of paired X-ray reports; None where there is none in the period.
+    """Share out the hedges of paired X-ray reports (`sums.words`); None where there is none.
 
-    Statements of 0 % and 100 % are no use of the scale and are left out. A share of fewer than
-    `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer than
-    `minimum_readers`, or named in `withheld` by another table of the same page.
+    Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
+    than `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer
+    than `minimum_readers`, or named in `withheld` by another table of the same page.
     """
-    stated = report_findings[
-        (report_findings["outcome"] == "stated") & ~report_findings["phrase"].isin(_CERTAIN)
-    ]
-    used = pairs[["xr_exam_key", "performed_month", "reader_code"]].merge(
-        stated, left_on="xr_exam_key", right_on="exam_key"
-    )
-    used = used[used["performed_month"].isin(list(months))]
+    used = words[words["performed_month"].isin(list(months))]
     if used.empty:
         return None
     spans = {
         q: used[used["performed_month"].isin(inside)] for q, inside in quarters(months).items()
     }
     spans = {name: part for name, part in spans.items() if len(part)}
-    terms = used["phrase"].value_counts().sort_index(kind="stable")
+    terms = used.groupby("phrase")["n"].sum()
     terms = terms.sort_values(ascending=False, kind="stable")
     counts = {str(term): int(count) for term, count in terms.items()}
     users = used.groupby("phrase")["reader_code"].nunique()
@@ -60,7 +51,7 @@ def scale_use(
     )
     return ScaleUse(
         periods=tuple(spans),
-        n=np.array([len(part) for part in spans.values()], dtype=np.int64),
+        n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),
         recommended=_shares(spans, phrases.recommended, minimum),
         discouraged=_shares(spans, phrases.discouraged, minimum),
         terms=tuple(
@@ -95,7 +86,9 @@ def _shares(
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.array(
         [
-            float(part["phrase"].isin(list(named)).mean()) if len(part) >= minimum else np.nan
+            float(part.loc[part["phrase"].isin(list(named)), "n"].sum() / part["n"].sum())
+            if part["n"].sum() >= minimum
+            else np.nan
             for part in spans.values()
         ]
     )

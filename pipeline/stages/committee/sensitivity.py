@@ -8,9 +8,8 @@ the captions say so.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -19,9 +18,10 @@ from calibration.errors import CalibrationError
 from calibration.readers import logistic_calibration
 from calibration.regression import indicators
 from calibration.selection import selection_weights
-from pipeline.stages.observe import observe, tallied
+from pipeline.stages.observe import Label, Silence, tallied
 from pipeline.stages.pair import INELIGIBLE
 from pipeline.stages.results import Scale, calibrated, tally_of
+from pipeline.stages.sums import QUIET
 from reports.content import SensitivityRow, SensitivityTable, SuppressedCell
 
 __all__ = ["Evidence", "sensitivity_tables"]
@@ -32,31 +32,27 @@ _FEATURES: Final = ["patient_class", "age_band", "reader_code", "performed_month
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the observations were made from.
+    """A period's sums, all readers (`stages.sums`).
 
     Attributes
     ----------
-    months
-        The issue's months; everything else is cut to them.
-    pairs
-        Pairs under the configured window.
-    windows
-        Pairs under other windows, hours → pairs.
-    report_findings, readings
-        What every paired report says, and how each was read (`stages.read`).
-    fates
-        Every X-ray, and what became of it.
-    returned
-        Readers' answers on return sheets.
+    cells
+        The tally table.
+    alternatives
+        The tally table under each choice not made.
+    mix
+        Cases by what describes them.
+    words
+        Hedges of paired X-ray reports by month, reader and phrase.
+    coverage
+        Every X-ray by what became of it.
     """
 
-    months: tuple[str, ...]
-    pairs: pd.DataFrame
-    windows: Mapping[float, pd.DataFrame]
-    report_findings: pd.DataFrame
-    readings: pd.DataFrame
-    fates: pd.DataFrame
-    returned: pd.DataFrame
+    cells: pd.DataFrame
+    alternatives: pd.DataFrame
+    mix: pd.DataFrame
+    words: pd.DataFrame
+    coverage: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +62,19 @@ class _Question:
     evidence: Evidence
     scale: Scale
 
-    def observed(
-        self,
-        pairs: pd.DataFrame,
-        *,
-        label: Literal["probability", "mean"] | None = None,
-        silence: Literal["absent", "exclude"] | None = None,
-    ) -> pd.DataFrame:
-        """Observations of some pairs under the configured choices, or those given."""
-        settings = self.scale.config.calibration
-        inside = pairs[pairs["performed_month"].isin(self.evidence.months)]
-        return observe(
-            inside,
-            self.evidence.report_findings,
-            self.evidence.readings,
-            phrases=self.scale.phrases,
-            label_rule=label or settings.label,
-            ct_silence=silence or settings.ct_silence,
-            returned=self.evidence.returned,
-        ).observations
+    def chosen(self, name: str) -> SensitivityRow:
+        """Calibrate the choice made for this issue."""
+        return self.row(name, self.evidence.cells, reference=True)
 
-    def row(self, name: str, rows: pd.DataFrame, *, reference: bool = False) -> SensitivityRow:
-        """Calibrate one choice's observations."""
+    def other(self, name: str, choice: str) -> SensitivityRow:
+        """Calibrate one of the choices not made."""
+        rows = self.evidence.alternatives
+        return self.row(name, rows[rows["choice"] == choice])
+
+    def row(self, name: str, cells: pd.DataFrame, *, reference: bool = False) -> SensitivityRow:
+        """Calibrate one choice's tally table."""
         minimum = self.scale.config.reports.min_exams
-        counted = tally_of(tallied(rows), self.scale.phrases)
+        counted = tally_of(cells, self.scale.phrases)
         if counted.total < minimum:
             few = SuppressedCell(minimum)
             return SensitivityRow(name, 0, few, few, few, reference)
@@ -112,11 +97,13 @@ def sensitivity_tables(evidence: Evidence, *, scale: Scale) -> tuple[Sensitivity
 
 
 def _windows(ask: _Question) -> SensitivityTable:
-    chosen = ask.scale.config.pairing.window_hours
-    by_hours = {**ask.evidence.windows, chosen: ask.evidence.pairs}
+    settings = ask.scale.config.pairing
+    chosen = settings.window_hours
     rows = tuple(
-        ask.row(f"CT within {hours:g} h", ask.observed(pairs), reference=hours == chosen)
-        for hours, pairs in sorted(by_hours.items())
+        ask.chosen(f"CT within {hours:g} h")
+        if hours == chosen
+        else ask.other(f"CT within {hours:g} h", f"{hours:g}")
+        for hours in sorted({chosen, *settings.other_windows_hours})
     )
     caption = (
         "A longer window brings in patients who were not sent to CT at once, and gives disease "
@@ -126,15 +113,11 @@ def _windows(ask: _Question) -> SensitivityTable:
 
 
 def _verification(ask: _Question) -> SensitivityTable:
-    base = ask.observed(ask.evidence.pairs)
-    readings = ask.evidence.readings
-    asking = set(readings.loc[readings["recommends_ct"].astype(bool), "exam_key"])
-    quiet = ask.evidence.pairs[~ask.evidence.pairs["xr_exam_key"].isin(asking)]
     rows = [
-        ask.row("every X-ray with a CT in time", base, reference=True),
-        ask.row("without X-ray reports that recommend a CT", ask.observed(quiet)),
+        ask.chosen("every X-ray with a CT in time"),
+        ask.other("without X-ray reports that recommend a CT", QUIET),
     ]
-    weighted = _weighted(base, ask.evidence)
+    weighted = _weighted(ask.evidence)
     if weighted is not None:
         rows.append(ask.row("weighted to all adult chest X-rays", weighted))
     caption = (
@@ -146,32 +129,33 @@ def _verification(ask: _Question) -> SensitivityTable:
     return SensitivityTable("Which X-rays are compared", caption, tuple(rows))
 
 
-def _weighted(base: pd.DataFrame, evidence: Evidence) -> pd.DataFrame | None:
-    """Weigh observations to all eligible X-rays, scaled to their effective number."""
-    fates = evidence.fates
-    eligible = fates[~fates["fate"].isin(INELIGIBLE)].reset_index(drop=True)
+def _weighted(evidence: Evidence) -> pd.DataFrame | None:
+    """Tally the cases weighted to all eligible X-rays, scaled to their effective number."""
+    coverage = evidence.coverage
+    eligible = coverage[~coverage["fate"].isin(INELIGIBLE)].reset_index(drop=True)
     taken = (eligible["fate"] == "paired").to_numpy()
+    n = eligible["n"].to_numpy(np.float64)
     try:
-        found = selection_weights(indicators(eligible[_FEATURES]), taken)
+        found = selection_weights(indicators(eligible[_FEATURES], n=n), taken, n=n)
     except CalibrationError:
         return None
-    by_study = dict(zip(eligible["study_code"], found.weight, strict=True))
-    weight = base["pair_id"].str.partition(":")[0].map(by_study)
-    kept = base[weight.notna()]
-    given = weight[weight.notna()].to_numpy(np.float64)
-    if not given.size:
+    weights = eligible[_FEATURES].assign(each=found.weight)[taken]
+    cases = evidence.mix.merge(weights, on=_FEATURES)
+    if cases.empty:
         return None
-    return kept.assign(weight=given * (given.sum() / (given**2).sum()))
+    count, each = cases["weight"].to_numpy(np.float64), cases["each"].to_numpy(np.float64)
+    scale = (count @ each) / (count @ each**2)
+    return tallied(cases.assign(weight=count * each * scale))
 
 
 def _silence(ask: _Question) -> SensitivityTable:
     chosen = ask.scale.config.calibration.ct_silence
-    names: dict[Literal["absent", "exclude"], str] = {
+    names: dict[Silence, str] = {
         "absent": "counts as absent",
         "exclude": "leaves the observation out",
     }
     rows = tuple(
-        ask.row(name, ask.observed(ask.evidence.pairs, silence=choice), reference=choice == chosen)
+        ask.chosen(name) if choice == chosen else ask.other(name, choice)
         for choice, name in names.items()
     )
     caption = "Left out, the observations that remain are those the CT thought worth a mention."
@@ -180,12 +164,12 @@ def _silence(ask: _Question) -> SensitivityTable:
 
 def _labels(ask: _Question) -> SensitivityTable:
     chosen = ask.scale.config.calibration.label
-    names: dict[Literal["probability", "mean"], str] = {
+    names: dict[Label, str] = {
         "probability": "chance that the finding is more likely than not",
         "mean": "mean of the phrase",
     }
     rows = tuple(
-        ask.row(name, ask.observed(ask.evidence.pairs, label=choice), reference=choice == chosen)
+        ask.chosen(name) if choice == chosen else ask.other(name, choice)
         for choice, name in names.items()
     )
     caption = "A CT can be uncertain too; its phrase then stands for a label between 0 and 1."

@@ -52,7 +52,7 @@ class _Measured:
 
 
 def variation(
-    cells: pd.DataFrame, observations: pd.DataFrame, fates: pd.DataFrame, *, scale: Scale
+    cells: pd.DataFrame, mix: pd.DataFrame, coverage: pd.DataFrame, *, scale: Scale
 ) -> Variation:
     """Measure every reader of the period against the others.
 
@@ -60,10 +60,10 @@ def variation(
     ----------
     cells
         All readers' rows of the tally table, one period.
-    observations
-        The same period's observations, for their case mix.
-    fates
-        The period's X-rays and what became of each.
+    mix
+        The same period's cases, added up by what describes them (`sums.mix`).
+    coverage
+        The period's X-rays, counted by what became of them (`sums.coverage`).
     """
     grouped = {str(c): own for c, own in cells.groupby("reader_code", sort=True)}
     tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
@@ -73,12 +73,12 @@ def variation(
     hidden = complementary(sizes, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
-    measured = _measure(shown, observations, scale) if shown and enough else _Measured()
-    rows = tuple(_row(code, t, measured, hidden, fates, scale) for code, t in tallies.items())
+    measured = _measure(shown, mix, scale) if shown and enough else _Measured()
+    rows = tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
     return Variation(rows, measured.funnel)
 
 
-def _measure(shown: dict[str, Tally], observations: pd.DataFrame, scale: Scale) -> _Measured:
+def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
     raw = reader_gaps(tallies, means=means)
     limits = funnel(tallies, means=means)
@@ -87,7 +87,7 @@ def _measure(shown: dict[str, Tally], observations: pd.DataFrame, scale: Scale) 
         codes=codes,
         raw=raw,
         shrunk=shrink_gaps(raw),
-        adjusted=_adjusted(codes, observations, scale.phrases),
+        adjusted=_adjusted(codes, mix, scale.phrases),
         signals=frozenset(c for c, hit in zip(codes, found.rejected, strict=True) if hit),
         funnel=funnel_content(
             codes, measured=limits, found=found, minimum_n=scale.config.reports.min_exams
@@ -95,11 +95,9 @@ def _measure(shown: dict[str, Tally], observations: pd.DataFrame, scale: Scale) 
     )
 
 
-def _adjusted(
-    codes: Sequence[str], observations: pd.DataFrame, phrases: PhraseTable
-) -> Gaps | None:
+def _adjusted(codes: Sequence[str], mix: pd.DataFrame, phrases: PhraseTable) -> Gaps | None:
     """Adjust for case mix; None where the model cannot be fitted (all labels equal)."""
-    seen = observations[observations["reader_code"].isin(list(codes))]
+    seen = mix[mix["reader_code"].isin(list(codes))]
     summed = mix_columns(seen).groupby(["reader_code", "phrase", *MIX], sort=True, observed=True)
     rows = summed[["weight", "mass"]].sum().reset_index()
     means = dict(zip(phrases.phrases, phrases.means, strict=True))
@@ -121,14 +119,14 @@ def _row(
     counted: Tally,
     measured: _Measured,
     hidden: frozenset[str],
-    fates: pd.DataFrame,
+    coverage: pd.DataFrame,
     scale: Scale,
 ) -> ReaderRow:
     minimum = scale.config.reports.min_exams
     if counted.total < minimum or code in hidden:
         cell = SuppressedCell(minimum, "complementary" if code in hidden else "exams")
         return ReaderRow(code, 0, cell, cell, cell)
-    coverage = content.coverage_of(fates[fates["reader_code"] == code], scale.config)
+    own = content.coverage_of(coverage[coverage["reader_code"] == code], scale.config)
     at = list(measured.codes).index(code) if measured.codes else None
     return ReaderRow(
         code,
@@ -140,7 +138,7 @@ def _row(
         if measured.shrunk is None or at is None
         else float(measured.shrunk.reliability[at]),
         logistic=logistic_calibration(counted, phrase_table=scale.phrases),
-        share_paired=coverage.paired / coverage.xrays if coverage else None,
+        share_paired=own.paired / own.xrays if own else None,
         signal=code in measured.signals,
     )
 
