@@ -7,7 +7,7 @@ again; tallies, results and pages hold no text and no identifier and stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +19,7 @@ from pipeline.vault import Domain, Vault
 
 __all__ = ["Purged", "purge"]
 
+_NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
 
@@ -52,23 +53,17 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw = 0
-    for key, frame in _shards(store, "raw", "exams"):
+    for key, frame in _shards(store, "raw", "exams", _NAMED):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
         for domain, identifiers in _identifiers(frame).items():
             old[domain] |= set(identifiers[gone])
             left[domain] |= set(identifiers[~gone])
-        raw += _drop(store, "raw", "exams", key, frame, gone, delete=delete)
+        raw += _drop(store, "raw", "exams", key, gone, delete=delete)
     clean = sum(
         _drop(
-            store,
-            "analysis",
-            "clean_exams",
-            key,
-            frame,
-            frame["performed_month"] < month,
-            delete=delete,
+            store, "analysis", "clean_exams", key, frame["performed_month"] < month, delete=delete
         )
-        for key, frame in _shards(store, "analysis", "clean_exams")
+        for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",))
     )
     forgotten = {domain: old[domain] - left[domain] for domain in old}
     codes = sum(map(len, forgotten.values()))
@@ -85,25 +80,21 @@ def _identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
     }
 
 
-def _shards(store: Workspace, zone: Zone, table: str) -> Iterator[tuple[str, pd.DataFrame]]:
+def _shards(
+    store: Workspace, zone: Zone, table: str, columns: Sequence[str]
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Give these columns of every shard that has rows, also of those that former versions wrote."""
     for key in store.keys(zone, table):
-        frame = store.read(zone, table, [key])
+        frame = store.read(zone, table, [key], columns=columns)
         if len(frame):
             yield key, frame
 
 
 def _drop(
-    store: Workspace,
-    zone: Zone,
-    table: str,
-    key: str,
-    frame: pd.DataFrame,
-    gone: pd.Series,
-    *,
-    delete: bool,
+    store: Workspace, zone: Zone, table: str, key: str, gone: pd.Series, *, delete: bool
 ) -> int:
     count = int(gone.sum())
     if count and delete:
-        facts = store.facts(zone, table, key)
+        frame, facts = store.read(zone, table, [key]), store.facts(zone, table, key)
         store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
     return count

@@ -24,7 +24,11 @@ import pyarrow.parquet as pq
 __all__ = ["SCHEMA_VERSION", "DamageError", "OtherVersionError", "decode", "encode", "facts_of"]
 
 SCHEMA_VERSION: Final = "4"
-"""Raised when a table's columns change meaning; part of every shard's key."""
+"""Raised when a table's columns change meaning; part of every shard's key.
+
+So a stage never meets another version's shards. What finds shards by listing them does (return
+sheets, the pairs they name, exams to purge): the columns it reads must keep their meaning.
+"""
 
 _META: Final = b"radcal"
 _DIGEST: Final = 32
@@ -37,7 +41,7 @@ class DamageError(Exception):
 
 
 class OtherVersionError(Exception):
-    """These bytes were written under another schema version, given as the message."""
+    """These bytes lack columns: another schema version, given first in the message, wrote them."""
 
 
 def encode(frame: pd.DataFrame, facts: Mapping[str, object]) -> bytes:
@@ -60,17 +64,22 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     DamageError
         If anything in it is not as it was written.
     OtherVersionError
-        If another version of this program wrote it.
+        If another version of this program wrote it, without some of these columns.
     """
-    _about(io.BytesIO(content))
+    written_under = _about(io.BytesIO(content))["schema"]
     digests = _footer_start(content) - 2 * _DIGEST
     if _sha(memoryview(content)[:digests]) != content[digests : digests + _DIGEST]:
         raise DamageError
-    return pq.read_table(io.BytesIO(content), columns=list(columns) if columns else None)
+    file = pq.ParquetFile(io.BytesIO(content))
+    lacking = set(columns or ()) - set(file.schema_arrow.names)
+    if lacking and written_under != SCHEMA_VERSION:
+        msg = f"{written_under}, without {', '.join(sorted(lacking))}"
+        raise OtherVersionError(msg)
+    return file.read(columns=list(columns) if columns else None)
 
 
 def facts_of(file: BinaryIO) -> dict[str, Any]:
-    """Give a shard's counts from its footer; raises as `decode` does."""
+    """Give a shard's counts from its footer; raises `DamageError` as `decode` does."""
     return dict(_about(file)["facts"])
 
 
@@ -86,8 +95,6 @@ def _about(file: BinaryIO) -> dict[str, Any]:
         raise DamageError
     metadata = pq.read_metadata(file).metadata or {}
     found: dict[str, Any] = json.loads(metadata[_META])
-    if found["schema"] != SCHEMA_VERSION:
-        raise OtherVersionError(found["schema"])
     return found
 
 

@@ -11,8 +11,9 @@ runs, delivery, the audit log and the lock stay in the folder.
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
 of all that went into it, so a shard that exists need not be made again. That is the whole of
 resuming. A shard that was damaged later is found when it is read (`pipeline.shards`), put aside
-and made again. Every shard carries its schema's version, and a reader refuses another. Folders are
-0700 and files 0600.
+and made again. The version of the schema is part of every key: after an upgrade the former
+version's shards stay, for going back, and none is taken for the new one's. Folders are 0700 and
+files 0600.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class Workspace:
         DamagedShardError
             If a shard is missing or damaged.
         InputError
-            If it is of another schema version.
+            If another version wrote it, without some of these columns.
         """
         frames = [self._read_one(zone, name, key, columns, where) for key in keys]
         kept = [frame for frame in frames if len(frame)] or frames[:1]
@@ -253,8 +254,10 @@ class Workspace:
             raise DamagedShardError(zone, name, key, "is damaged") from None
         except OtherVersionError as error:
             msg = (
-                f"shard {name}/{key}.parquet was written by another version "
-                f"(schema {error}, this is {SCHEMA_VERSION}). Use a new workspace."
+                f"shard {zone}/{name}/{key}.parquet was written by another version (schema "
+                f"{error}; this is {SCHEMA_VERSION}). Keep the workspace and its vault, and move "
+                "this one file away: a run makes what it needs again, and a return sheet is "
+                "recorded again with `radcal returns`."
             )
             raise InputError(msg) from None
 

@@ -257,6 +257,22 @@ def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     assert (again.raw_exams, again.clean_exams, again.codes) == (0, 0, 0)
 
 
+def test_purging_reaches_what_a_former_version_left(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Workspace(site.parent / "workspace")
+    with monkeypatch.context() as former:
+        former.setattr("pipeline.shards.SCHEMA_VERSION", "0")
+        for zone, table in (("raw", "exams"), ("analysis", "clean_exams")):
+            for key in store.keys(zone, table):
+                store.write(zone, table, key, store.read(zone, table, [key]), facts={"n": 2})
+    before = pd.Timestamp.now("UTC") - pd.Timedelta(days=365)
+    with Vault.open(store.root / "raw" / "vault.sqlite", KEY) as vault:
+        gone = purge(store, before=before, vault=vault)
+    assert (gone.raw_exams, gone.clean_exams, gone.codes) == (1, 1, 3)
+    assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
+
+
 def test_the_audit_log_is_verified(site: Path) -> None:
     fine = radcal("audit", "log", "verify", str(site), "--json")
     assert json.loads(fine.stdout) == {"entries": 1, "intact": True}

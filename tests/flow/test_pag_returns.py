@@ -81,6 +81,19 @@ def test_same_sheet_twice_counts_once_and_a_later_one_decides(config: Path, tmp_
     assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
 
 
+def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as former:
+        former.setattr("pipeline.shards.SCHEMA_VERSION", "0")
+        Site.open(str(config)).workspace.write("analysis", "pairs", "k", PAIRS)
+        returns.record(str(config), [sheet(tmp_path, (1, "effusion", "Wrong pair"))])
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
+    still_out = sheet(tmp_path, (2, "effusion", "Concordant"), name="late.csv")
+    assert returns.record(str(config), [still_out])["sheets_recorded"] == 1
+    assert len(answers(config)) == 2
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -81,16 +81,21 @@ def test_shard_put_aside_is_made_again_and_kept_for_a_look(tmp_path: Path) -> No
     assert (tmp_path / "analysis" / "damaged" / "t-k1.parquet").exists()
 
 
-def test_shard_of_another_version_is_refused(
+def test_shard_of_another_version_is_read_where_its_columns_are_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Workspace(tmp_path)
     store.prepare()
     with monkeypatch.context() as patch:
         patch.setattr("pipeline.shards.SCHEMA_VERSION", "0")
-        store.write("analysis", "t", "k1", FRAME)
-    with pytest.raises(InputError, match="another version"):
-        store.read("analysis", "t", ["k1"])
+        store.write("analysis", "t", "k1", FRAME, facts={"rows": 20})
+    assert store.read("analysis", "t", ["k1"], columns=["n"])["n"].tolist() == list(range(20))
+    assert store.facts("analysis", "t", "k1") == {"rows": 20}
+    lacking = (
+        r"analysis/t/k1\.parquet .*another version \(schema 0, without age; .*Keep the workspace"
+    )
+    with pytest.raises(InputError, match=lacking):
+        store.read("analysis", "t", ["k1"], columns=["n", "age"])
 
 
 @pytest.mark.parametrize(
