@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from extraction.rules.lexicon import END, Node, Part, build
@@ -14,7 +15,9 @@ from extraction.vocabulary import Vocabulary, load
 
 __all__ = ["CertaintyReader", "certainty_spans"]
 
-_WORD: Final = re.compile(r"\w+|[^\w\s-]")
+_WORD: Final = re.compile(r"(\w+|[^\w\s-])")
+_ASCII_WORD: Final = re.compile(r"([A-Za-z0-9_]+|[^A-Za-z0-9_\s-])")
+"""The same where every character is one of ASCII, and faster."""
 
 
 class CertaintyReader:
@@ -29,7 +32,9 @@ class CertaintyReader:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
         root, free = self._root, 0
-        words = list(map(str.lower, _WORD.findall(text)))
+        split = (_ASCII_WORD if text.isascii() else _WORD).split
+        pieces = split(text)  # gap, word, gap, word, ..., gap
+        words = list(map(str.lower, pieces[1::2]))
         found = []
         for at in [at for at, word in enumerate(words) if word in root]:
             if at >= free:
@@ -37,10 +42,8 @@ class CertaintyReader:
                 if after > at:
                     found.append((at, after))
                     free = after
-        if not found:
-            return []
-        places = [match.span() for match in _WORD.finditer(text)]
-        return [(places[at][0], places[after - 1][1]) for at, after in found]
+        edges = list(accumulate(map(len, pieces)))
+        return [(edges[2 * at], edges[2 * after - 1]) for at, after in found]
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

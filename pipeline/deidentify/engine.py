@@ -26,10 +26,9 @@ from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Re
 from pipeline.deidentify.rules import (
     Found,
     Index,
-    Word,
+    Words,
     addresses,
     ages,
-    capitals,
     cues,
     dates,
     digits,
@@ -38,7 +37,6 @@ from pipeline.deidentify.rules import (
     listed,
     places,
     shapes,
-    words,
 )
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Claims
@@ -142,16 +140,15 @@ class Deidentifier:
         self, text: str, firm: Sequence[tuple[int, int]], known: KnownIdentifiers
     ) -> tuple[Removed, ...]:
         claims = Claims(text, firm)
-        every = words(text)
+        every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
         for found in self._found(text, every, known):
             claims.take(found.start, found.end, found.category, found.rule, sure=found.sure)
         return claims.removed()
 
-    def _found(self, text: str, every: list[Word], known: KnownIdentifiers) -> Iterator[Found]:
+    def _found(self, text: str, every: Words, known: KnownIdentifiers) -> Iterator[Found]:
         lexicon = self.lexicon
-        capital = capitals(every)
         triggered = self._index.find(text, every, lexicon)
         yield from addresses.find(text)
         yield from (found for found in triggered if found.category in ("ID", "DATE"))
@@ -162,8 +159,8 @@ class Deidentifier:
         yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
         yield from places.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
-        yield from places.listed(text, capital, lexicon)
-        yield from listed.find(text, capital, lexicon)
+        yield from places.listed(text, every, lexicon)
+        yield from listed.find(text, every, lexicon)
         if self._second_layer is not None:
             yield from self._second_layer.find(text)
         if known:

@@ -10,7 +10,7 @@ that is not itself in capitals. Numbers are matched whole, with or without their
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -18,7 +18,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Word, words
+from pipeline.deidentify.rules.words import Word, Words
 
 __all__ = [
     "KnownIdentifiers",
@@ -33,6 +33,7 @@ _LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,8}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
 _MAX_PARTS: Final = 5
 _NOT_ALNUM: Final = re.compile(r"[^a-z0-9]")
+_NOT_CODE: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 _JOIN: Final = re.compile(r"[ \t]{0,3}[,^ \t-]?[ \t]{0,3}(?:[A-Za-z]\.?[ \t]{1,2})?")
 _MIN_LETTERS: Final = 3
 _MIN_FUZZY_LETTERS: Final = 6
@@ -72,7 +73,7 @@ class KnownIdentifiers:
 
 def name_words(name: str) -> tuple[str, ...]:
     """Give the folded words of a name that are long enough to be looked for."""
-    folded = (word.folded for word in words(name))
+    folded = Words(name).folded
     return tuple(word for word in folded if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
 
 
@@ -88,17 +89,14 @@ def number_candidates(text: str) -> Iterator[str]:
 
 
 def find(
-    text: str, found_words: list[Word], known: KnownIdentifiers, lexicon: Lexicon
+    text: str, found_words: Words, known: KnownIdentifiers, lexicon: Lexicon
 ) -> Iterator[Found]:
     """Find this record's own identifiers in its text."""
     yield from _numbers(text, known)
     names = {word for name in known.names for word in name_words(name)}
-    if not names:
-        return
-    shouting = text.isupper()
-    hits = [_is_known(word, names, lexicon) for word in found_words]
-    for index, (word, hit) in enumerate(zip(found_words, hits, strict=True)):
-        if hit and _stands_as_name(text, found_words, hits, index, lexicon, shouting=shouting):
+    hits = _hits(found_words, names, lexicon) if names else {}
+    for at, word in hits.items():
+        if _stands_as_name(text, found_words, hits, at, lexicon):
             yield Found(word.start, word.end, "NAME", "known-name", sure=False)
 
 
@@ -106,6 +104,9 @@ def _numbers(text: str, known: KnownIdentifiers) -> Iterator[Found]:
     wanted = {number for raw in known.numbers if (number := normalised_number(raw))}
     if not wanted:
         return
+    folded_text = text.casefold().encode("ascii", "ignore").translate(None, _NOT_CODE)
+    if not any(number.encode() in folded_text for number in wanted):
+        return  # not even with everything between its figures left out
     for start, end, folded in _candidates(text):
         if folded in wanted:
             yield Found(start, end, "ID", "known-number")
@@ -156,49 +157,52 @@ def _has_digit(word: str) -> bool:
     return any(c.isdigit() for c in word)
 
 
-def _is_known(word: Word, names: set[str], lexicon: Lexicon) -> bool:
-    if not word.capital or len(word.folded) < _MIN_LETTERS:
-        return False
-    if word.folded in names:
-        return True
-    if len(word.folded) < _MIN_FUZZY_LETTERS or lexicon.is_word(word.folded):
+def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Word]:
+    """Give the capitalised words that are a name, with one typing error allowed in long ones."""
+    long = [n for n in names if len(n) >= _MIN_FUZZY_LETTERS and not lexicon.is_word(n)]
+    firsts = {name[0] for name in long}
+    hits = {}
+    for at, folded in enumerate(found_words.folded):
+        if folded in names or (folded[0] in firsts and _is_mistyped(folded, long, lexicon)):
+            word = found_words[at]
+            if word.capital:
+                hits[at] = word
+    return hits
+
+
+def _is_mistyped(folded: str, names: list[str], lexicon: Lexicon) -> bool:
+    if len(folded) < _MIN_FUZZY_LETTERS or lexicon.is_word(folded):
         return False
     return any(
-        abs(len(name) - len(word.folded)) <= 1
-        and len(name) >= _MIN_FUZZY_LETTERS
-        and not lexicon.is_word(name)
-        and name[0] == word.folded[0]
-        and DamerauLevenshtein.distance(name, word.folded, score_cutoff=1) <= 1
+        name[0] == folded[0] and DamerauLevenshtein.distance(name, folded, score_cutoff=1) <= 1
         for name in names
     )
 
 
 def _stands_as_name(
-    text: str, words: list[Word], hits: list[bool], index: int, lexicon: Lexicon, *, shouting: bool
+    text: str, words: Words, hits: Mapping[int, Word], at: int, lexicon: Lexicon
 ) -> bool:
-    word = words[index]
-    if not lexicon.is_word(word.folded):
+    if not lexicon.is_word(words.folded[at]):
         return True
-    if _beside_another(text, words, hits, index):
+    if _beside_another(text, hits, at):
         return True
-    return not shouting and _capital_inside_sentence(text, words, index)
+    return not text.isupper() and _capital_inside_sentence(text, words, at)
 
 
-def _beside_another(text: str, words: list[Word], hits: list[bool], index: int) -> bool:
-    for other in (index - 1, index + 1, index - 2, index + 2):
-        if 0 <= other < len(words) and hits[other] and words[other].folded != words[index].folded:
-            left, right = sorted((index, other))
-            if _JOIN.fullmatch(text, words[left].end, words[right].start):
+def _beside_another(text: str, hits: Mapping[int, Word], at: int) -> bool:
+    for other in (at - 1, at + 1, at - 2, at + 2):
+        if other in hits and hits[other].folded != hits[at].folded:
+            left, right = sorted((other, at))
+            if _JOIN.fullmatch(text, hits[left].end, hits[right].start):
                 return True
     return False
 
 
-def _capital_inside_sentence(text: str, words: list[Word], index: int) -> bool:
+def _capital_inside_sentence(text: str, words: Words, at: int) -> bool:
     """Tell whether the words on both sides, on the same line, are in small letters."""
-    word = words[index]
-    if index == 0 or index + 1 == len(words):
+    if at == 0 or at + 1 == len(words):
         return False
-    before, after = words[index - 1], words[index + 1]
+    before, word, after = words[at - 1], words[at], words[at + 1]
     gap = text[before.end : word.start]
     follows = text[word.end : after.start]
     return (

@@ -27,9 +27,8 @@ from pipeline.deidentify.known import (
     number_candidates,
 )
 from pipeline.deidentify.lexicon import Lexicon
-from pipeline.deidentify.rules import Word, guards
+from pipeline.deidentify.rules import Word, Words, guards
 from pipeline.deidentify.rules.words import capital_forms, capital_words
-from pipeline.deidentify.rules.words import words as words_of
 
 __all__ = ["LeakScan"]
 
@@ -104,7 +103,7 @@ class LeakScan:
         return _BESIDE.fullmatch(text, a.end, b.start) is not None
 
     def _unguarded(self, text: str, suspects: list[Word]) -> int:
-        spans = list(guards.find(text, words_of(text), self.lexicon))
+        spans = list(guards.find(text, Words(text), self.lexicon))
         return sum(
             not any(start <= word.start and word.end <= end for start, end in spans)
             for word in suspects

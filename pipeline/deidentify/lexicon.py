@@ -78,6 +78,22 @@ class Lexicon:
         """First words of the listed places."""
         return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
 
+    @cached_property
+    def listed_names(self) -> frozenset[str]:
+        """Given and family names."""
+        return self.given_names | self.surnames
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Ordinary and clinical words, and names that are such words."""
+        lists = (self.common_words, self.eponyms, self.not_names, self.report_words)
+        return self.ordinary.union(*lists)
+
+    @cached_property
+    def guarding(self) -> frozenset[str]:
+        """Words that protect themselves or the name before them from rules going by looks."""
+        return self.eponyms | self.eponym_nouns
+
     def ends_name(self, word: str, *, after_comma: bool = False) -> bool:
         """Tell whether a capitalised word cannot be part of a name.
 
@@ -90,11 +106,7 @@ class Lexicon:
 
     def is_word(self, name: str) -> bool:
         """Tell whether a name may also stand in a report as an ordinary or clinical word."""
-        folded = name.casefold()
-        lists = (
-            self.common_words, self.eponyms, self.not_names, self.report_words, self.ordinary,
-        )  # fmt: skip
-        return any(folded in words for words in lists)
+        return name.casefold() in self.words
 
     def is_ordinary(self, word: str) -> bool:
         """Tell whether a word is one of English or medicine, by the list or by how it is formed."""

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Index, Word, capitals, words
+from pipeline.deidentify.rules.words import Index, Word, Words
 
-__all__ = ["Found", "Index", "Word", "capitals", "words"]
+__all__ = ["Found", "Index", "Word", "Words"]

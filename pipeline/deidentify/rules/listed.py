@@ -15,7 +15,7 @@ from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
 from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Word
+from pipeline.deidentify.rules.words import Word, Words
 
 __all__ = ["find"]
 
@@ -36,14 +36,12 @@ _BEFORE_FAMILY: Final = frozenset(" \t-")
 _INITIAL_DOT: Final = "."
 
 
-def find(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
+def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
     """Find names by the lists."""
-    for word in capital_words:
+    for word in found_words.named(lexicon.listed_names):
         start, end, shown, _ = word
         follows = text[end : end + 1]
-        folded = shown if shown.isascii() else unaccented(shown)
-        if "'" in folded:
-            folded = folded.replace("'", "")
+        folded = unaccented(shown).replace("'", "")
         if follows in _BEFORE_FAMILY and folded in lexicon.given_names:
             yield from _given(text, word, folded, lexicon)
         if folded in lexicon.surnames:

@@ -13,7 +13,7 @@ from typing import Final
 from pipeline.deidentify.grammar import NAME_WORD
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.deidentify.rules.words import Rule, Word, Words, line_before
 
 __all__ = ["KINDS", "RULES", "find", "listed"]
 
@@ -290,12 +290,14 @@ def find(text: str) -> Iterator[Found]:
                 yield Found(start, match.end(), "LOCATION", "postcode", sure=False)
 
 
-def listed(text: str, capital_words: list[Word], lexicon: Lexicon) -> Iterator[Found]:
+def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
     """Find towns and hospitals of the word lists, of one word or two."""
-    starts = lexicon.place_starts
-    for at in [at for at, word in enumerate(capital_words) if word[2] in starts]:
-        word = capital_words[at]
-        after = capital_words[at + 1] if at + 1 < len(capital_words) else None
+    for at in found_words.among(lexicon.place_starts):
+        if not found_words.is_capital(at):
+            continue
+        word = found_words[at]
+        is_last = at + 1 == len(found_words)
+        after = None if is_last or not found_words.is_capital(at + 1) else found_words[at + 1]
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
         if pair in lexicon.eponyms:

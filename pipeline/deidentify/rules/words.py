@@ -3,17 +3,21 @@
 A rule names the words it hangs on and is called only where one of them stands, with the text and
 the word's place; so a report costs one pass, however many rules there are. Rules look around with
 patterns anchored at that place, over a bounded stretch, so no text can make them slow.
+
+Most words of a report concern no rule. A text is therefore split by column (see `Words`), sets pick
+the places that matter, and a `Word` is made only there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final, NamedTuple, TypeAlias
 
 from pipeline.deidentify.grammar import LOWER, UPPER
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 
 __all__ = [
@@ -21,17 +25,18 @@ __all__ = [
     "Index",
     "Rule",
     "Word",
+    "Words",
     "capital_forms",
     "capital_words",
-    "capitals",
     "line_before",
-    "words",
 ]
 
 _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
-_WORD: Final = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*")
+_WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
+_APOSTROPHES: Final = ("'", "’")
+_GENITIVES: Final = ("'s", "’s")
 
 
 class Word(NamedTuple):
@@ -41,6 +46,58 @@ class Word(NamedTuple):
     end: int
     folded: str
     capital: bool
+
+
+class Words:
+    """The words of a text in order; hyphens part them, apostrophes do not.
+
+    Attributes
+    ----------
+    folded
+        Each word in small letters, without a final 's.
+    plain
+        The same without accents and straight apostrophes, as the name lists are written.
+    """
+
+    __slots__ = ("_edges", "_text", "folded", "plain")
+
+    def __init__(self, text: str) -> None:
+        pieces = _WORD.split(text)  # gap, word, gap, word, ..., gap
+        self._text = text
+        self._edges = list(accumulate(map(len, pieces)))
+        self.folded = self.plain = list(map(str.casefold, pieces[1::2]))
+        if any(mark in text for mark in _APOSTROPHES):
+            self.folded = self.plain = list(map(_without_genitive, self.folded))
+        if not text.isascii() or "'" in text:
+            self.plain = [unaccented(word).replace("'", "") for word in self.folded]
+
+    def __len__(self) -> int:
+        """Count the words."""
+        return len(self.folded)
+
+    def __getitem__(self, at: int) -> Word:
+        """Give one word with its place."""
+        edges = self._edges
+        start = edges[2 * at]
+        capital = self._text[start].isupper()
+        return _new(Word, (start, edges[2 * at + 1], self.folded[at], capital))
+
+    def __iter__(self) -> Iterator[Word]:
+        """Give all words with their places; `among` is much cheaper where only some matter."""
+        return map(self.__getitem__, range(len(self.folded)))
+
+    def is_capital(self, at: int) -> bool:
+        """Tell whether a word begins with a capital."""
+        return self._text[self._edges[2 * at]].isupper()
+
+    def among(self, vocabulary: Container[str]) -> list[int]:
+        """Give the numbers of the words whose folded form a vocabulary holds."""
+        return [at for at, word in enumerate(self.folded) if word in vocabulary]
+
+    def named(self, names: Container[str]) -> list[Word]:
+        """Give the capitalised words whose plain form is one of the names."""
+        found = [at for at, word in enumerate(self.plain) if word in names]
+        return [self[at] for at in found if self.is_capital(at)]
 
 
 Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
@@ -67,11 +124,12 @@ class Index:
                 if not rule.capital:
                     self._small.setdefault(word, []).append((rank, rule.find))
 
-    def find(self, text: str, found_words: Iterable[Word], lexicon: Lexicon) -> list[Found]:
+    def find(self, text: str, found_words: Words, lexicon: Lexicon) -> list[Found]:
         """Give every candidate, rules first, then place."""
         capital, small = self._capital, self._small
         ranked: list[tuple[int, Found]] = []
-        for word in found_words:
+        for at in found_words.among(capital):
+            word = found_words[at]
             for rank, finder in (capital if word[3] else small).get(word[2], ()):
                 for found in finder(text, word, lexicon):
                     ranked.append((rank, found))  # most finders give nothing
@@ -79,25 +137,18 @@ class Index:
         return [found for _, found in ranked]
 
 
-def words(text: str) -> list[Word]:
-    """Split a text into words; hyphens part them, apostrophes do not, a final 's is folded away."""
-    return _split(_WORD, text)
-
-
-def capitals(found_words: Iterable[Word]) -> list[Word]:
-    """Give the words that begin with a capital."""
-    return [word for word in found_words if word.capital]
+def capital_forms(text: str) -> set[str]:
+    """Give the folded forms of the words that begin with a capital, without their places."""
+    forms = set(map(str.casefold, _CAPITAL.findall(text)))
+    return forms | {form[:-2] for form in forms if form.endswith(_GENITIVES)}
 
 
 def capital_words(text: str) -> list[Word]:
-    """Give the words that begin with a capital, without looking at the others."""
-    return _split(_CAPITAL, text)
-
-
-def capital_forms(text: str) -> set[str]:
-    """Give the folded forms of those words, without their places."""
-    forms = set(map(str.casefold, _CAPITAL.findall(text)))
-    return forms | {form[:-2] for form in forms if form.endswith(("'s", "’s"))}
+    """Give the words that begin with a capital, also behind an apostrophe (d'Arc)."""
+    return [
+        Word(*match.span(), _without_genitive(match.group().casefold()), capital=True)
+        for match in _CAPITAL.finditer(text)
+    ]
 
 
 def line_before(text: str, at: int, length: int) -> str:
@@ -106,16 +157,8 @@ def line_before(text: str, at: int, length: int) -> str:
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
 
 
-def _split(pattern: re.Pattern[str], text: str) -> list[Word]:
-    """Make the words a pattern finds; one pass over every character, so it counts its steps."""
-    found = []
-    for match in pattern.finditer(text):
-        word = match.group()
-        folded = word.casefold()
-        if folded[-1] == "s" and len(folded) > 2 and folded[-2] in "'’":
-            folded = folded[:-2]
-        found.append(_new(Word, (*match.span(), folded, word[0].isupper())))
-    return found
+def _without_genitive(folded: str) -> str:
+    return folded[:-2] if len(folded) > 2 and folded.endswith(_GENITIVES) else folded
 
 
 _new: Final = tuple.__new__
