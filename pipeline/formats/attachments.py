@@ -1,23 +1,90 @@
-"""Bytes of an attachment → the report's text, or the fact that they hold none.
+"""Attachments → the report's text, or the reason why they hold none; the plainest whole form wins.
 
-Plain text and markup are read; a PDF, RTF, image or anything else binary is not, whatever type the
-sender declared, so that a report never becomes the source code of a document.
+What a document is, its first bytes say; the declared type is asked only where they do not, so that
+a report never becomes the source code of a document. Where a report comes in several forms, the
+first of `FORMS` that can be read whole is taken, with all its parts.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from pipeline.formats.documents import document_text, form_of
 from pipeline.formats.markup import plain_text
+from pipeline.formats.rows import SetAside
 
-__all__ = ["attached_text", "decoded_base64"]
+__all__ = [
+    "CODED_DOCUMENTS", "FORMS", "NOT_TEXT", "Attachment", "Chosen", "chosen", "decoded_base64",
+    "text_in_cell", "text_of_bytes",
+]  # fmt: skip
 
-_NO_TEXT: Final = (b"%PDF", b"{\\rtf", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00")
+FORMS: Final = ("text", "markup", "RTF", "PDF")
+"""Forms of a report, the preferred one first: less is lost, and less is added, in the plainer."""
+NOT_TEXT: Final = SetAside("only_attachment", "a pointer, or a document of a kind that is not read")
+_NO_TEXT: Final = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"\xd0\xcf\x11\xe0")
 _TEXT_KINDS: Final = ("", "text/", "application/xhtml", "application/xml", "application/html")
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
+CODED_DOCUMENTS: Final = ("JVBERi0", "e1xydGY")
+"""How base64 of a PDF and of RTF begins."""
+_PAGES: Final = ("<!doctype html", "<html", "<body", "<div", "<p>", "<p ")
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """An attachment's bytes, and its type as declared (``text/html; charset=utf-8``) or ''."""
+
+    content: bytes
+    kind: str = ""
+
+    @property
+    def form(self) -> str:
+        """One of `FORMS`, or '' where it is none that is read."""
+        if found := form_of(self.content):
+            return found
+        kind = self.kind.strip().casefold()
+        if self.content.lstrip()[:8].startswith(_NO_TEXT) or "rtf" in kind:
+            return ""
+        if not any(kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS):
+            return ""
+        text = _decoded(self.content, kind)
+        if "\x00" in text:
+            return ""
+        return "markup" if "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<" else "text"
+
+    def read(self, form: str) -> str | SetAside:
+        """Give its text, read as the form it is of."""
+        if form in ("RTF", "PDF"):
+            return document_text(self.content)
+        text = _decoded(self.content, self.kind.strip().casefold())
+        plain = plain_text(text) if form == "markup" else text
+        return plain.replace("\r\n", "\n").replace("\r", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The parts that make up a report, each with its place among the attachments; their form."""
+
+    parts: tuple[tuple[int, str], ...]
+    form: str
+
+
+def chosen(attachments: Sequence[Attachment]) -> Chosen | SetAside:
+    """Read the plainest form that is whole; else say what is wrong with the first document."""
+    forms = [each.form for each in attachments]
+    faults: list[SetAside] = []
+    for form in FORMS:
+        read = [(i, each.read(form)) for i, each in enumerate(attachments) if forms[i] == form]
+        bad = [text for _, text in read if isinstance(text, SetAside)]
+        faults += bad
+        parts = _distinct([(i, t) for i, t in read if isinstance(t, str) and t.strip()])
+        if parts and not bad:
+            return Chosen(parts, form)
+    return faults[0] if faults else NOT_TEXT
 
 
 def decoded_base64(written: str) -> bytes | None:
@@ -29,31 +96,47 @@ def decoded_base64(written: str) -> bytes | None:
         return None
 
 
-def attached_text(content: bytes, kind: str) -> str | None:
-    """Give the text of an attachment.
-
-    Parameters
-    ----------
-    content
-        The attachment, decoded from base64.
-    kind
-        Its content type as declared, such as ``text/html; charset=utf-8``, or ''.
+def text_in_cell(cell: str) -> tuple[str, str] | SetAside:
+    """Read a cell of text that may be a document: RTF, HTML, or either or a PDF in base64.
 
     Returns
     -------
-    str or None
-        None where the attachment is no text.
+    tuple of str, or SetAside
+        The text, and its form where it was none; why the document could not be read.
     """
-    kind = kind.strip().casefold()
-    if not any(kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS):
-        return None
-    if "rtf" in kind or content.lstrip()[:8].startswith(_NO_TEXT):
-        return None
-    text = _decoded(content, kind)
-    if "\x00" in text:
-        return None
-    is_markup = "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<"
-    return plain_text(text) if is_markup else text.replace("\r\n", "\n").replace("\r", "\n")
+    start = cell[:64].lstrip(" \t\r\n\ufeff")
+    if start.startswith("{\\rtf"):
+        text = document_text(cell)
+        return text if isinstance(text, SetAside) else (text, "RTF")
+    if start.startswith(CODED_DOCUMENTS):
+        content = decoded_base64(cell)
+        if content is None:
+            return SetAside("bad_attachment", "base64 that is none")
+        found = chosen([Attachment(content)])
+        return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
+    if start.casefold().startswith(_PAGES):
+        return plain_text(cell), "markup"
+    return cell, ""
+
+
+def text_of_bytes(content: bytes) -> str:
+    """Give a binary cell as text: a PDF in base64, for `text_in_cell`; else what it spells."""
+    if form_of(content) == "PDF":
+        return base64.b64encode(content).decode("ascii")
+    return _decoded(content, "")
+
+
+def _distinct(parts: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+    """Leave out a part that another holds: the same report attached twice is one report."""
+    folded = [" ".join(text.split()) for _, text in parts]
+    return tuple(
+        part
+        for i, part in enumerate(parts)
+        if not any(
+            folded[i] in other and (i != j and (folded[i] != other or j < i))
+            for j, other in enumerate(folded)
+        )
+    )
 
 
 def _decoded(content: bytes, kind: str) -> str:

@@ -21,9 +21,11 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.files import suffix_of
+from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines
 from pipeline.formats.delimited import delimiter_of, records
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
+from pipeline.formats.rows import SetAside
 from pipeline.formats.tables import shown_names
 
 __all__ = ["NEEDED", "TableOptions", "read"]
@@ -187,8 +189,13 @@ def _batch(source: str, records: Iterable[Record], options: TableOptions) -> Exa
             bad.setdefault(cells, []).append(number)
         else:
             exam: dict[str, object] = {c: _text(cells.get(n)) for c, n in names.items()}
+            found = text_in_cell(str(exam["text"]))
+            if isinstance(found, SetAside):
+                bad.setdefault(found.reason, []).append(number)
+                continue
+            exam |= {"text": found[0], "text_form": found[1] if found[1] != "markup" else ""}
             good.append({**exam, "decoded_as": decoded_as, "source_row": number})
-    texts = (*names, "decoded_as")
+    texts = (*names, "decoded_as", "text_form")
     exams = pd.DataFrame(good, columns=[*texts, "source_row"])
     exams = exams.astype({**dict.fromkeys(texts, "str"), "source_row": "int64"})
     set_aside = [quarantine_rows(source, rows, reason) for reason, rows in bad.items()]
@@ -200,7 +207,7 @@ def _text(value: object) -> str:
     if value is None or (isinstance(value, float) and value != value):
         return ""
     if isinstance(value, bytes):
-        return value.decode("utf-8", errors="replace")
+        return text_of_bytes(value)
     text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     # A lone surrogate, which JSON can write, is no character and cannot be stored.
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

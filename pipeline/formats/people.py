@@ -10,7 +10,7 @@ from typing import Final
 from pipeline.deidentify import Lexicon, load
 from pipeline.deidentify.grammar import UPPER, name_end
 
-__all__ = ["Person", "person_from_text", "signer"]
+__all__ = ["Person", "dictator", "person_from_text", "signer"]
 
 _TAIL: Final = 3000
 _TO_NAME: Final = rf"[ \t\n]{{0,4}}(?:Drs?\.?[ \t])?(?=[{UPPER}])"
@@ -72,6 +72,13 @@ def signer(text: str) -> Person | None:
             return found[-1]
     first = _FIRST_LINE.match(text)
     return person_from_text(first.group(1)) if first else None
+
+
+def dictator(text: str) -> Person | None:
+    """Find who dictated a report, by its own text."""
+    tail = _TRAILING_TITLE.sub("", text[-_TAIL:])
+    found = (_named(tail, match.end()) for match in _DICTATED.finditer(tail))
+    return next((person for person in found if person), None)
 
 
 def person_from_text(name: str) -> Person | None:

@@ -18,9 +18,9 @@ from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, qu
 
 __all__ = ["READING_COLUMNS", "Row", "SetAside", "batches"]
 
-READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as")
+READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")
 """Where the reader was found; "1" where the text names another; the encoding, where it is not the
-one that it should be."""
+one that it should be; "RTF" or "PDF" where the text was read from such a document."""
 
 _COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *READING_COLUMNS)
 

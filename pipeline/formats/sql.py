@@ -15,6 +15,7 @@ import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.attachments import text_of_bytes
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 from pipeline.formats.exports import NEEDED
 from pipeline.formats.rows import Row, batches
@@ -115,4 +116,4 @@ def _written(value: object) -> str:
         return ""
     if isinstance(value, datetime | date):
         return value.isoformat()
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+    return text_of_bytes(value) if isinstance(value, bytes) else str(value)

@@ -218,6 +218,8 @@ def _reading(exams: pd.DataFrame) -> Counter[str]:
     """Count the exams whose writing was not what it should be, so that none is mended silently."""
     marks = exams.get("decoded_as", pd.Series("", index=exams.index))
     counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
+    forms = exams.get("text_form", pd.Series("", index=exams.index))
+    counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
     counts["text with characters lost"] = int(exams["text"].str.contains(_LOST, regex=False).sum())
     return +counts
 

@@ -78,10 +78,8 @@ def test_deleted_and_wrong_observations_are_left_out(tmp_path: Path) -> None:
         ("PLAIN", b"Clear.\r\nNormal.", "Clear.\nNormal."),
         ("HTML", b"<html><p>Clear.</p></html>", "Clear."),
         ("", b"Clear.", "Clear."),
-        ("PDF", b"%PDF-1.7 x", None),
-        ("PLAIN", b"%PDF-1.7 x", None),
-        ("RTF", b"{\\rtf1 x}", None),
-        ("PLAIN", b"{\\rtf1 x}", None),
+        ("PLAIN", b"PK\x03\x04 x", None),
+        ("JPEG", b"\xff\xd8\xff x", None),
     ],
 )
 def test_encapsulated_text_is_read_and_documents_are_not(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Final
 
-from pipeline.formats.attachments import attached_text, decoded_base64
+from pipeline.formats.attachments import (
+    NOT_TEXT,
+    Attachment,
+    Chosen,
+    chosen,
+    decoded_base64,
+)
 from pipeline.formats.fhir.people import (
     known_people,
     patient_numbers,
@@ -20,6 +27,8 @@ from pipeline.formats.rows import SetAside
 from pipeline.formats.values import modality_of, status_of
 
 __all__ = ["exam"]
+
+_IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final[Mapping[str, str]] = {
     "entered-in-error": "entered_in_error", "registered": "no_valid_report",
@@ -41,9 +50,10 @@ def exam(
     raw_status = text_of(report, "status").casefold()
     if raw_status in _WITHOUT_REPORT:
         return SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
-    text, fault = _text(report)
+    text, form, fault = _text(report)
     if not text:
-        return SetAside(fault or "no_report_text", "neither presentedForm, text nor conclusion")
+        nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
+        return fault or nothing
     directory = directory.within(report)
     status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
     patient = directory.get(reference(report, "subject"))
@@ -73,40 +83,49 @@ def exam(
         "version": version,
         "referring_name": _referring(report, directory),
         "decoded_as": text_of(report, DECODED_AS),
+        "text_form": form,
         "text": text,
     }
 
 
-def _text(report: Resource) -> tuple[str, str]:
-    """Give the report's text and, where an attachment could not be read, why."""
-    fault = ""
-    for form in sorted(items(report, "presentedForm"), key=_plainness):
+def _text(report: Resource) -> tuple[str, str, SetAside | None]:
+    """Give the report's text, the form it was read from, and why an attachment gave none."""
+    fault: SetAside | None = None
+    found: list[Attachment] = []
+    for form in items(report, "presentedForm"):
         content = decoded_base64(text_of(form, "data"))
-        found = attached_text(content, text_of(form, "contentType")) if content else ""
         if content is None:
-            fault = "bad_attachment"
-        elif found is None or (not content and text_of(form, "url")):
-            fault = fault or "only_attachment"
-        elif found.strip():
-            return found.strip(), ""
+            fault = SetAside("bad_attachment", "base64 that is none")
+        elif content:
+            found.append(Attachment(content, text_of(form, "contentType")))
+        elif text_of(form, "url"):
+            fault = fault or NOT_TEXT
+    best = chosen(found) if found else None
+    if isinstance(best, Chosen):
+        form_read = best.form if best.form in ("RTF", "PDF") else ""
+        return "\n".join(text.strip() for _, text in best.parts), form_read, None
     narrative = report.get("text")
     div = text_of(narrative, "div") if isinstance(narrative, dict) else ""
     conclusion = text_of(report, "conclusion")
     shown = plain_text(div)
     if conclusion and conclusion not in shown:
-        shown = f"{shown}\nIMPRESSION: {conclusion}".strip()
-    return shown, fault
+        shown = f"{shown}\n{_headed(conclusion)}".strip()
+    return shown, "", fault or best
 
 
-def _plainness(form: Resource) -> int:
-    kind = text_of(form, "contentType")
-    return 0 if kind.startswith("text/plain") else 1 if "htm" in kind else 2
+def _headed(conclusion: str) -> str:
+    """Put a heading before a conclusion, unless it holds a report that has its own."""
+    return conclusion if _IMPRESSION.search(conclusion) else f"IMPRESSION: {conclusion}"
 
 
 def _accession(report: Resource, directory: Directory) -> str:
-    orders = [directory.get(text_of(item, "reference")) for item in items(report, "basedOn")]
-    studies = [directory.get(text_of(item, "reference")) for item in items(report, "imagingStudy")]
-    for resource in (report, *orders, *studies):
+    """Find the accession number: the report's own, its order's or its study's, by type or system.
+
+    An order or a study may be named by its identifier alone, without a reference.
+    """
+    pointed = [*items(report, "basedOn"), *items(report, "imagingStudy")]
+    others = [directory.get(text_of(item, "reference")) for item in pointed]
+    for resource in (report, *others, *pointed):
         for identifier in items(resource, "identifier"):
             types = items(next(iter(items(identifier, "type")), {}), "coding")
             named = "accession" in text_of(identifier, "system").casefold()

@@ -21,7 +21,7 @@ from pipeline.formats.hl7v2.fields import (
 from pipeline.formats.hl7v2.orders import Order, orders
 from pipeline.formats.hl7v2.separators import Separators
 from pipeline.formats.hl7v2.text import Observations, observations
-from pipeline.formats.people import signer
+from pipeline.formats.people import Person, dictator, signer
 from pipeline.formats.rows import SetAside
 from pipeline.formats.values import modality_of, status_of
 
@@ -79,18 +79,16 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
     if kind.split(separators.component)[0].strip().upper() != _ORU:
         yield SetAside("not_oru_r01", "another type of message")
         return
-    found = orders(lines)
+    found = orders(lines, options.fields.segments)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
-        report = observations(_observed(found, kinds, at), separators)
+        report = observations(_observed(found, kinds, at), separators, found[at].notes)
         if report.text.strip():
             head.add(report.rows)
             yield _exam(head, report, options)
-        elif report.only_attachment:
-            yield SetAside("only_attachment", "a pointer, or a document that is no text")
         else:
-            yield SetAside("no_report_text", "no OBX segment with text")
+            yield report.fault or SetAside("no_report_text", "no OBX segment with text")
 
 
 def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence[str]:
@@ -122,7 +120,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
     version = f"{signed or 'undated'}.{_digest(found.text)}"
     return {
         **plain,
-        **_reader(head, found.text, places),
+        **_reader(head, found.text, places, is_preliminary=status == "prelim"),
         **{name: ";".join(head.all(places[name])) for name in ("patient_name", "relative_names")},
         "phone": numbers_of(head.all(places["phone"])),
         "other_ids": numbers_of(head.all(places["other_ids"])),
@@ -139,6 +137,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
         "patient_age_years": _age(born, performed),
         "status": status,
         "version": version,
+        "text_form": found.form,
         "text": found.text,
     }
 
@@ -147,8 +146,14 @@ def _values(head: Head, places: Sequence[Place | str]) -> Iterator[str]:
     return (head.value(place) for place in places if isinstance(place, Place))
 
 
-def _reader(head: Head, text: str, places: Mapping[str, tuple[Place | str, ...]]) -> dict[str, str]:
-    """Attribute the report: the first place that names someone, checked against the signature."""
+def _reader(
+    head: Head, text: str, places: Mapping[str, tuple[Place | str, ...]], *, is_preliminary: bool
+) -> dict[str, str]:
+    """Attribute the report: the first place that names someone, checked against the signature.
+
+    Who wrote a draft is who stands in its field, else who dictated what another signed, else, of a
+    report that is a draft itself, its reader.
+    """
     signed = signer(text)
     reader, source = None, ""
     for place in places["reader"]:
@@ -166,10 +171,16 @@ def _reader(head: Head, text: str, places: Mapping[str, tuple[Place | str, ...]]
         "reader_name": reader.name if reader else "",
         "reader_source": source,
         "reader_conflict": "1" if conflict else "",
-        "preliminary_author": first[0].key
-        if first and (not reader or first[0].key != reader.key)
-        else "",
+        "preliminary_author": _drafter(first[0] if first else None, dictator(text), reader)
+        or (reader.key if reader and is_preliminary else ""),
     }
+
+
+def _drafter(named: Person | None, dictated: Person | None, reader: Person | None) -> str:
+    """Give the key of who wrote the draft, where it is another than the reader."""
+    if named and (not reader or named.key != reader.key):
+        return named.key
+    return dictated.key if dictated and reader and not dictated.is_same(reader) else ""
 
 
 def _status(raw: str, found: Observations) -> str:

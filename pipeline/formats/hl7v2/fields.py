@@ -1,7 +1,8 @@
 """Where a message keeps what: the field map, its fallbacks, and how fields are read.
 
 A map entry names places in order of preference, ``OBR-32, OBR-33, text``; a place is
-``SEGMENT-FIELD`` or ``SEGMENT-FIELD.COMPONENT``. The defaults are what real feeds need: versions
+``SEGMENT-FIELD`` or ``SEGMENT-FIELD.COMPONENT``, and ``PRT-5[4=PI]`` is PRT-5 of the segments whose
+PRT-4 is PI. The defaults are what real feeds need: versions
 disagree on where the interpreter, the exam's time and the status are.
 """
 
@@ -43,11 +44,11 @@ DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "modality": "OBR-24.1",
     "performed_at": "OBR-7.1, OBR-6.1, OBR-22.1",
     "signed_at": "OBR-22.1, MSH-7.1",
-    "reader": "OBR-32, OBR-33, text, OBX-16",
+    "reader": "OBR-32, PRT-5[4=PI], OBR-33, TXA-22, text, OBX-16",
     "preliminary_author": "OBR-33",
     "referring_name": "OBR-16, ORC-12, PV1-8",
     "staff_names": "PV1-7, PV1-8, PV1-9, PV1-17, OBR-10, OBR-16, OBR-28, OBR-32, OBR-33, OBR-34, "
-    "OBR-35, ORC-10, ORC-11, ORC-12, OBX-16",
+    "OBR-35, ORC-10, ORC-11, ORC-12, OBX-16, PRT-5, TXA-5, TXA-9, TXA-10, TXA-11, TXA-22",
     "relative_names": "NK1-2, PID-6, GT1-3",
     "other_ids": "PID-2.1, PID-3.1, PID-4.1, PID-18.1, PID-19.1, PV1-19.1, OBR-2.1, ORC-2.1, "
     "ORC-3.1, OBR-3.1, ZDS-1.1",
@@ -59,7 +60,10 @@ Of `patient_name`, `phone`, `staff_names`, `relative_names` and `other_ids` ever
 all its repetitions: they are what de-identification looks for in the text.
 """
 
-_PLACE: Final = re.compile(r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?")
+_PLACE: Final = re.compile(
+    r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?"
+    r"(?:\[(\d{1,3})=([^\[\],=]{1,40})\])?"
+)
 _TIME: Final = re.compile(
     r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:\.\d{1,6})?([+-]\d{4})?$"
 )
@@ -76,11 +80,15 @@ _MIN_DIGITS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A segment, a field, and a component (0 = the whole field)."""
+    """A segment, a field, and a component (0 = the whole field).
+
+    Where `where` names a field and a value, only segments count in which that field begins with it.
+    """
 
     segment: str
     field: int
     component: int
+    where: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +113,21 @@ class FieldMap:
             places[name] = tuple(_place(part) for part in parts)
             bad += [f"{name}: {part!r} is no place" for part in parts if not _is_place(part)]
         if bad:
-            msg = f"input.hl7: {'; '.join(bad)}. A place is OBR-32 or OBR-4.1, or text."
+            msg = (
+                f"input.hl7: {'; '.join(bad)}. A place is OBR-32, OBR-4.1 or PRT-5[4=PI], or text."
+            )
             raise ConfigurationError(msg)
         return cls(places)
+
+    @property
+    def segments(self) -> frozenset[str]:
+        """Names of the segments in which the map looks."""
+        return frozenset(
+            place.segment
+            for entry in self.places.values()
+            for place in entry
+            if isinstance(place, Place)
+        )
 
 
 class Head:
@@ -134,11 +154,18 @@ class Head:
         that no text holds.
         """
         for segment in self._segments.get(place.segment, ()):
-            if place.field >= len(segment):
+            if place.field >= len(segment) or not self._is_meant(segment, place):
                 continue
             for repetition in segment[place.field]:
                 parts = [repetition] if isinstance(repetition, str) else repetition
                 yield [self._component(part) for part in parts]
+
+    def _is_meant(self, segment: hl7.Segment, place: Place) -> bool:
+        if place.where is None:
+            return True
+        at, value = place.where
+        stated = str(segment[at]) if at < len(segment) else ""
+        return stated.split(self._separators.component)[0].strip().casefold() == value.casefold()
 
     def value(self, place: Place) -> str:
         """Give the first repetition that is not empty; a whole field keeps its carets."""
@@ -213,7 +240,8 @@ def numbers_of(values: Iterable[str]) -> str:
 
 def person(components: Sequence[str]) -> Person | None:
     """Read a person's field (id, family, given, middle); placeholders are nobody."""
-    padded = [*(part.strip() for part in components), "", "", ""]
+    # A subcomponent may be empty, and its mark is white space to Python.
+    padded = [*(part.strip(" \t") for part in components), "", "", ""]
     identifier, family, given = padded[:3]
     if _SUB in identifier:
         identifier, family, given = [*identifier.split(_SUB), "", ""][:3]
@@ -263,4 +291,5 @@ def _place(part: str) -> Place | str:
     match = _PLACE.fullmatch(part)
     if match is None:
         return part
-    return Place(match.group(1), int(match.group(2)), int(match.group(3) or 0))
+    where = (int(match.group(4)), match.group(5)) if match.group(4) else None
+    return Place(match.group(1), int(match.group(2)), int(match.group(3) or 0), where)

@@ -1,9 +1,10 @@
 """Observation segments → the report: one line each, ``~`` blobs, escapes, sections, status.
 
 Segments are put in the order of their set-ID where all have one, so that a shuffled feed gives the
-same text. Escapes are decoded after splitting. Text encapsulated in ``ED`` is read; pointers (RP),
-other attachments and coded results are no text, and rows that were deleted or posted as wrong
-(OBX-11 D, W, X) are left out.
+same text. Escapes are decoded after splitting. Rows of text win over documents encapsulated in
+``ED`` (see `attachments` for which of these), unless they say no more than that there is one; notes
+(``NTE``) are the report where there is neither. Pointers (RP) and coded results are no text, and
+rows that were deleted or posted as wrong (OBX-11 D, W, X) are left out.
 """
 
 from __future__ import annotations
@@ -11,10 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
-from pipeline.formats.attachments import attached_text, decoded_base64
+from pipeline.formats.attachments import (
+    CODED_DOCUMENTS,
+    NOT_TEXT,
+    Attachment,
+    chosen,
+    decoded_base64,
+    text_in_cell,
+)
 from pipeline.formats.hl7v2.separators import Separators, unescaped
+from pipeline.formats.rows import SetAside
 from pipeline.formats.values import status_of
 
 __all__ = ["Observations", "observations"]
@@ -24,11 +33,19 @@ _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 _GONE: Final = frozenset({"D", "W", "X"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _SECTIONS: Final[Mapping[str, str]] = {
-    "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:",
-    "IMP": "IMPRESSION:", "19005-8": "IMPRESSION:",
+    "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "FINDINGS": "FINDINGS:",
+    "IMP": "IMPRESSION:", "19005-8": "IMPRESSION:", "IMPRESSION": "IMPRESSION:",
+    "CONCLUSION": "IMPRESSION:", "ADDENDUM": "ADDENDUM:",
     "ADT": "ADDENDUM:", "ADN": "ADDENDUM:", "ADM": "ADDENDUM:", "55107-7": "ADDENDUM:",
+    "HISTORY": "HISTORY:", "55752-0": "HISTORY:", "COMPARISON": "COMPARISON:",
+    "18834-2": "COMPARISON:", "TECHNIQUE": "TECHNIQUE:",
 }  # fmt: skip
 """OBX-3 suffix or LOINC code → heading."""
+_ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
+_REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)[ \t]{0,4}:")
+_NOTICE: Final = 200
+"""Text shorter than this may be a notice that the report is attached."""
+_POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
     "xml": "text/xml", "txt": "text/plain", "octet-stream": ""}  # fmt: skip
@@ -47,28 +64,77 @@ class Observations:
     rows
         What the rows that were used say beside their text, each once; the furthest status first,
         so that it speaks for the report.
-    only_attachment
-        Whether there is no text but an attachment that is none, or a pointer.
+    form
+        "RTF" or "PDF" where the text was read from such a document, else ''.
+    fault
+        Why there is no text although a row has an attachment or a pointer.
     """
 
     text: str
     has_addendum: bool
     rows: tuple[str, ...]
-    only_attachment: bool
+    form: str = ""
+    fault: SetAside | None = None
 
 
-def observations(lines: Sequence[str], separators: Separators) -> Observations:
-    """Build the report of one order from its ``OBX`` segments as they came."""
+def observations(
+    lines: Sequence[str], separators: Separators, notes: Sequence[str] = ()
+) -> Observations:
+    """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
     rows = _ordered([line.split(separators.field) for line in lines])
     used = [row for row in rows if _cell(row, 11).strip().upper() not in _GONE]
+    has_attachment = any(_kind(row) in _ATTACHMENTS for row in used)
+    texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
+    joined = "\n".join(text for _, text in texts).strip()
+    form, fault = "", None
+    if not joined or (has_attachment and len(joined) < _NOTICE and _POINTS.search(joined)):
+        texts, form, fault = _documents(used, separators)
+    if not any(text.strip() for _, text in texts) and not fault and notes:
+        texts = _noted(notes, separators)
+    parts, addendum = _sections(texts, separators)
+    text = "\n".join(parts).strip("\n ")
+    found = text_in_cell(text)
+    if isinstance(found, SetAside):
+        text, fault = "", found
+    else:
+        text, form = found[0], form or found[1]
+    spoken = dict.fromkeys(
+        separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
+    )
+    has_addendum = addendum or _ADDED.search(text) is not None
+    return Observations(text, has_addendum, tuple(spoken), form, None if text.strip() else fault)
+
+
+_Texts: TypeAlias = list[tuple[list[str], str]]
+
+
+def _documents(
+    rows: Sequence[list[str]], separators: Separators
+) -> tuple[_Texts, str, SetAside | None]:
+    """Read the encapsulated documents: each text with its row, their form, why there is none."""
+    found = [(row, each) for row in rows if (each := _encapsulated(row, separators)) is not None]
+    broken = [each for _, each in found if isinstance(each, SetAside)]
+    whole = [(row, each) for row, each in found if isinstance(each, Attachment)]
+    best = chosen([each for _, each in whole]) if whole else NOT_TEXT
+    if isinstance(best, SetAside):
+        is_none = not any(_kind(row) in _ATTACHMENTS for row in rows)
+        return [], "", None if is_none else broken[0] if broken else best
+    form = best.form if best.form in ("RTF", "PDF") else ""
+    return [(whole[at][0], text) for at, text in best.parts], form, None
+
+
+def _noted(notes: Sequence[str], separators: Separators) -> _Texts:
+    """Give the notes where they read like a report, not like a remark on the exam."""
+    cells = [_cell(note.split(separators.field), 3) for note in notes]
+    text = "\n".join(_lines(cell, separators) for cell in cells)
+    return [([], text)] if len(text) >= _NOTICE or _REPORT.search(text) else []
+
+
+def _sections(texts: _Texts, separators: Separators) -> tuple[list[str], bool]:
+    """Put a heading where the section changes; tell whether any row is an addendum."""
     parts: list[str] = []
-    section, addendum, attachments = "", False, 0
-    for row in used:
-        kind = _cell(row, 2).strip().upper()
-        attachments += kind in _ATTACHMENTS
-        text = _text(row, kind, separators)
-        if text is None:
-            continue
+    section, addendum = "", False
+    for row, text in texts:
         heading = _SECTIONS.get(_suffix(row, separators), "")
         if heading not in (section, "") and text.strip():
             # Reports begin with their findings: only a change of section needs a heading.
@@ -78,32 +144,47 @@ def observations(lines: Sequence[str], separators: Separators) -> Observations:
             section = heading
         addendum = addendum or heading == "ADDENDUM:"
         parts.append(text)
-    text = "\n".join(parts).strip("\n ")
-    spoken = dict.fromkeys(
-        separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
-    )
-    return Observations(text, addendum, tuple(spoken), not text.strip() and attachments > 0)
+    return parts, addendum
 
 
-def _text(row: Sequence[str], kind: str, separators: Separators) -> str | None:
-    value = _cell(row, 5)
-    if kind == "ED":
-        return _encapsulated(value.split(separators.component), separators)
-    if kind not in _TEXT_TYPES:
-        return None
+def _kind(row: Sequence[str]) -> str:
+    return _cell(row, 2).strip().upper()
+
+
+def _text(row: Sequence[str], separators: Separators) -> str | None:
+    return _lines(_cell(row, 5), separators) if _kind(row) in _TEXT_TYPES else None
+
+
+def _lines(value: str, separators: Separators) -> str:
     lines = value.split(separators.repetition)
     return "\n".join(unescaped(line, separators).rstrip() for line in lines if line != '""')
 
 
-def _encapsulated(components: Sequence[str], separators: Separators) -> str | None:
-    """Read ``source ^ type ^ subtype ^ encoding ^ data`` where it holds text."""
-    subtype, encoding = (_cell(components, at).strip().casefold() for at in (2, 3))
-    data = unescaped(_cell(components, 4), separators)
-    kind = _TEXT_KINDS.get(subtype)
-    if kind is None or not data:
+def _encapsulated(row: Sequence[str], separators: Separators) -> Attachment | SetAside | None:
+    """Take ``source ^ type ^ subtype ^ encoding ^ data`` apart; None where there is no data."""
+    if _kind(row) != "ED":
         return None
-    content = decoded_base64(data) if encoding == "base64" else data.encode()
-    return None if content is None else attached_text(content, kind)
+    components = _cell(row, 5).split(separators.component)
+    kind, subtype, encoding = (_cell(components, at).strip().casefold() for at in (1, 2, 3))
+    data = unescaped(_cell(components, 4), separators)
+    if not data.strip():
+        return None
+    content = _bytes(data, encoding)
+    if content is None:
+        return SetAside("bad_attachment", "its data are not what its encoding says")
+    named = subtype.rpartition("/")[2]
+    return Attachment(content, _TEXT_KINDS.get(named, f"{kind or 'application'}/{named}"))
+
+
+def _bytes(data: str, encoding: str) -> bytes | None:
+    if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
+        return decoded_base64(data)
+    if encoding == "hex":
+        try:
+            return bytes.fromhex(data)
+        except ValueError:
+            return None
+    return data.encode()
 
 
 def _suffix(row: Sequence[str], separators: Separators) -> str:

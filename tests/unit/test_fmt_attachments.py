@@ -1,0 +1,195 @@
+"""Reports that come as RTF or PDF: read whole, chosen by form, or set aside with the reason."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.formats.attachments import Attachment, Chosen, chosen, text_in_cell
+from pipeline.formats.documents import document_text
+from pipeline.formats.exports import TableOptions
+from pipeline.formats.exports import read as read_table
+from pipeline.formats.fhir import FhirOptions
+from pipeline.formats.fhir import read as read_fhir
+from pipeline.formats.hl7v2 import Hl7Options
+from pipeline.formats.hl7v2 import read as read_hl7
+from pipeline.formats.rows import SetAside
+from tests.fixtures.documents import encrypted, pdf, rtf
+
+LINES = ("FINDINGS:", "Heart {normal}; 5 µm – “clear”, 3 ≥ 2.", "IMPRESSION: Likely normal.")
+PLAIN = ("FINDINGS:", "Heart normal.", "IMPRESSION: Likely normal.")
+HEAD = "MSH|^~\\&|RIS|NM|||20260301120000||ORU^R01|1|P|2.5.1\rPID|1||M1\r"
+OBR = "OBR|1|O1|ACC1|X1^XR CHEST||20260301100000||||||||||||||||20260301113000|||F\r"
+
+
+def coded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def reason(content: bytes) -> str:
+    found = document_text(content)
+    assert isinstance(found, SetAside)
+    return found.reason
+
+
+def hl7(folder: Path, *rows: str) -> tuple[list[tuple[str, str]], list[str]]:
+    path = folder / "feed.hl7"
+    path.write_text(HEAD + OBR + "\r".join(rows), encoding="utf-8")
+    (batch,) = read_hl7(path, Hl7Options())
+    exams = zip(batch.exams["text"], batch.exams["text_form"], strict=True)
+    return list(exams), list(batch.quarantined["reason"])
+
+
+def ed(content: bytes, kind: str = "^application^pdf", row: int = 1) -> str:
+    return f"OBX|{row}|ED|RPT||{kind}^Base64^{coded(content)}||||||F"
+
+
+def test_rtf_is_read_with_its_characters_and_without_its_trimmings() -> None:
+    assert document_text(rtf(LINES)) == "\n".join(LINES)
+
+
+def test_cells_of_an_rtf_table_are_parted_by_tabs() -> None:
+    table = b"{\\rtf1 Size\\cell 5 mm\\cell\\row \\u-10179?\\u-8704?\\~x\\_y}"
+    assert document_text(table) == "Size\t5 mm\t\n😀 x-y"
+
+
+def test_a_pdf_is_read_by_its_text_layer_page_after_page() -> None:
+    lines = [f"Line {n} of the report." for n in range(120)]
+    assert document_text(pdf(lines)) == "\n".join(lines)
+
+
+def test_a_pdf_that_opens_without_a_password_is_read() -> None:
+    assert document_text(encrypted(pdf(PLAIN), "")) == "\n".join(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (encrypted(pdf(PLAIN), "secret"), "encrypted_document"),
+        (pdf(()), "scanned_document"),
+        (pdf(PLAIN)[:600], "damaged_document"),
+        (b"%PDF-1.7 x", "damaged_document"),
+        (rtf(LINES)[:-3], "damaged_document"),
+        (b"{\\rtf1 }", "scanned_document"),
+        (pdf([str(n) for n in range(50 * 61)]), "document_too_large"),
+    ],
+    ids=["locked", "picture", "cut", "no pdf", "cut rtf", "empty", "pages"],
+)
+def test_a_document_that_cannot_be_read_whole_says_why(content: bytes, why: str) -> None:
+    assert reason(content) == why
+
+
+def test_a_bomb_costs_one_document_and_the_next_is_read() -> None:
+    stream = zlib.compress(b"BT /F1 12 Tf (x) Tj ET " * 2_000_000)
+    whole = pdf(PLAIN)
+    start, end = whole.index(b"stream\n") + 7, whole.index(b"endstream")
+    bomb = whole[:start] + stream + whole[end:]
+    bomb = bomb.replace(b"/ASCII85Decode /FlateDecode", b"/FlateDecode")
+    deep = b"{\\rtf1 " + b"{" * 200_000 + b"x" + b"}" * 200_001
+    assert reason(bomb) in ("damaged_document", "document_too_large")
+    assert isinstance(document_text(deep), SetAside | str)
+    assert document_text(pdf(PLAIN)) == "\n".join(PLAIN)
+
+
+def test_the_plainest_whole_form_is_chosen() -> None:
+    forms = [Attachment(pdf(PLAIN)), Attachment(rtf(PLAIN)), Attachment(b"<p>Page.</p>")]
+    plain = Attachment(b"Plain.", "text/plain")
+    assert chosen([*forms, plain]) == Chosen(((3, "Plain."),), "text")
+    assert chosen(forms) == Chosen(((2, "Page."),), "markup")
+    assert chosen(forms[:2]) == Chosen(((1, "\n".join(PLAIN)),), "RTF")
+    assert chosen([forms[0], Attachment(rtf(PLAIN)[:-3])]) == Chosen(
+        ((0, "\n".join(PLAIN)),), "PDF"
+    )
+
+
+def test_parts_of_one_form_make_up_the_report_and_copies_do_not() -> None:
+    parts = [Attachment(b"FINDINGS: Clear."), Attachment(b"IMPRESSION: Normal.")]
+    assert chosen([*parts, parts[0]]) == Chosen(
+        ((0, "FINDINGS: Clear."), (1, "IMPRESSION: Normal.")), "text"
+    )
+
+
+def test_half_a_report_does_not_pass_for_the_whole() -> None:
+    found = chosen([Attachment(pdf(PLAIN)), Attachment(pdf(()))])
+    assert isinstance(found, SetAside)
+    assert found.reason == "scanned_document"
+
+
+def test_rows_of_text_win_over_the_same_report_as_a_document(tmp_path: Path) -> None:
+    row = "OBX|1|TX|RPT||FINDINGS: Clear as attached.||||||F"
+    long = row.replace("attached.", "attached. " + "No effusion. " * 20)
+    exams, _ = hl7(tmp_path, long, ed(pdf(PLAIN), row=2))
+    assert exams[0][0].startswith("FINDINGS: Clear")
+    assert exams[0][1] == ""
+
+
+def test_a_notice_that_the_report_is_attached_is_not_the_report(tmp_path: Path) -> None:
+    notice = "OBX|1|TX|RPT||Please see the attached PDF.||||||F"
+    assert hl7(tmp_path, notice, ed(pdf(PLAIN), row=2)) == ([("\n".join(PLAIN), "PDF")], [])
+    assert hl7(tmp_path, notice, ed(pdf(()), row=2)) == ([], ["scanned_document"])
+    assert hl7(tmp_path, "OBX|1|TX|RPT||Normal chest.||||||F", ed(pdf(PLAIN), row=2))[0] == [
+        ("Normal chest.", "")
+    ]
+
+
+@pytest.mark.parametrize("kind", ["^TEXT^RTF", "^application^pdf", "^AP^octet-stream"])
+def test_a_message_that_holds_nothing_but_a_document_is_read(tmp_path: Path, kind: str) -> None:
+    assert hl7(tmp_path, ed(rtf(PLAIN), kind)) == ([("\n".join(PLAIN), "RTF")], [])
+
+
+def test_rtf_in_rows_of_text_is_read(tmp_path: Path) -> None:
+    rows = rtf(PLAIN).decode().replace("\\", "\\E\\").split("\r\n")
+    segments = [f"OBX|{n}|FT|RPT||{row}||||||F" for n, row in enumerate(rows, start=1)]
+    assert hl7(tmp_path, *segments) == ([("\n".join(PLAIN), "RTF")], [])
+
+
+def test_notes_are_the_report_only_where_they_read_like_one(tmp_path: Path) -> None:
+    report = ["NTE|1|L|FINDINGS: Clear.", "NTE|2|L|IMPRESSION: Normal."]
+    assert hl7(tmp_path, *report)[0] == [("FINDINGS: Clear.\nIMPRESSION: Normal.", "")]
+    assert hl7(tmp_path, "NTE|1|L|Patient could not stand.") == ([], ["no_report_text"])
+
+
+def test_fhir_reads_documents_and_all_parts_of_a_form(tmp_path: Path) -> None:
+    def report(*forms: tuple[bytes, str]) -> str:
+        presented = [{"contentType": kind, "data": coded(content)} for content, kind in forms]
+        return json.dumps({"resourceType": "DiagnosticReport", "status": "final",
+                           "presentedForm": presented})  # fmt: skip
+
+    path = tmp_path / "reports.ndjson"
+    parts = [(b"FINDINGS: Clear.", "text/plain"), (b"IMPRESSION: Normal.", "text/plain")]
+    lines = [report((pdf(PLAIN), "application/pdf")), report((rtf(PLAIN), "text/rtf"))]
+    lines += [report(*parts, (pdf(PLAIN), "application/pdf")), report((pdf(()), "application/pdf"))]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (batch,) = read_fhir(path, FhirOptions())
+    assert batch.exams["text"].tolist() == ["\n".join(PLAIN)] * 2 + [
+        "FINDINGS: Clear.\nIMPRESSION: Normal."
+    ]
+    assert batch.exams["text_form"].tolist() == ["PDF", "RTF", ""]
+    assert batch.quarantined["reason"].tolist() == ["scanned_document"]
+
+
+def test_a_column_may_hold_documents(tmp_path: Path) -> None:
+    texts = [rtf(PLAIN), pdf(PLAIN), coded(pdf(PLAIN)).encode(), b"<div><p>A</p><p>B</p></div>"]
+    texts += ["Größe <5 mm.".encode(), pdf(())]
+    times = {"performed_at": "2026-03-01T10:00:00", "signed_at": "2026-03-01T10:30:00"}
+    rows = [
+        {"accession": f"A{n}", "patient_id": "7", "reader_id": "r", "modality": "XR", **times,
+         "text": text}
+        for n, text in enumerate(texts)
+    ]  # fmt: skip
+    path = tmp_path / "exams.parquet"
+    pd.DataFrame(rows).to_parquet(path)
+    (batch,) = read_table(path, TableOptions())
+    whole = "\n".join(PLAIN)
+    assert batch.exams["text"].tolist() == [whole, whole, whole, "A\n\nB", "Größe <5 mm."]
+    assert batch.exams["text_form"].tolist() == ["RTF", "PDF", "PDF", "", ""]
+    assert batch.quarantined[["row", "reason"]].to_numpy().tolist() == [[6, "scanned_document"]]
+
+
+def test_a_word_in_braces_is_no_document() -> None:
+    assert text_in_cell("{normal} JVBER") == ("{normal} JVBER", "")
