@@ -1,0 +1,136 @@
+"""What orchestration costs: the same tasks by the same workers, under Prefect and without it.
+
+Takes one simulated hospital (``--pairs``, ``--readers``) from exports to delivered pages several
+times in fresh workspaces, by turns as `radcal run` does it and with the very same task functions
+called from two threads, no Prefect server, no flow, no artifacts. Compares the seconds from a run's
+first stage to its end, workers' start included on both sides, and the processor seconds of all
+processes. Limit of the design: Prefect's share of the run under 10 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline.simulate import simulate_chunks
+from pipeline.simulate.write import write_simulation
+
+LIMIT = 0.10
+KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+CONFIG = '[input]\npaths = ["{exams}"]\n[reports]\ndemonstration = true\n'
+PREFECT = [sys.executable, "-c", "from pipeline.cli import main; main()", "run"]
+BARE = [sys.executable, __file__, "--bare"]
+
+Facts = dict[str, Any]
+
+
+def main() -> None:
+    """Run both by turns and compare; or, in a process of its own, run once without Prefect."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=2662)
+    parser.add_argument("--readers", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--bare", metavar="CONFIG", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.bare:
+        bare(options.bare)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        chunks = simulate_chunks(pairs=options.pairs, readers=options.readers, seed=0)
+        write_simulation(chunks, folder, exams_format="csv")
+        found: dict[str, list[tuple[float, float]]] = {"under Prefect": [], "without it": []}
+        for number in range(options.rounds):
+            for name, command in (("under Prefect", PREFECT), ("without it", BARE)):
+                place = folder / f"{number}-{name.split()[0]}"
+                found[name].append(timed(command, place, folder / "exams.csv"))
+    report(found)
+
+
+def timed(command: Sequence[str], place: Path, exams: Path) -> tuple[float, float]:
+    """Run a command on a fresh workspace: seconds of the run, processor seconds of it all."""
+    place.mkdir()
+    (place / "radcal.toml").write_text(CONFIG.format(exams=exams), encoding="utf-8")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [*command, str(place / "radcal.toml")],
+        env=os.environ | {"RADCAL_VAULT_KEY": KEY},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=True,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    record = json.loads((place / "workspace" / "runs" / "last.json").read_text(encoding="utf-8"))
+    ended = datetime.fromisoformat(record["ended_at"])
+    seconds = (ended - datetime.fromisoformat(record["started_at"])).total_seconds()
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, spent
+
+
+def bare(config: str) -> None:
+    """Take exports to pages with the tasks' own functions and no orchestrator."""
+    from prefect import Task
+
+    import pipeline.run
+    from pipeline.flows import deliver_issue, gather
+
+    class Bare(pipeline.run.Run):
+        """A run whose tasks are called from threads, as many as there are workers."""
+
+        def map(
+            self,
+            work: Task[..., Facts],
+            items: Iterable[object],
+            *shared: object,
+            beside: Sequence[object] | None = None,
+        ) -> list[Facts]:
+            columns = [list(items)] if beside is None else [list(items), list(beside)]
+            rows = list(zip(*columns, strict=True))
+            size = self.site.config.execution.workers
+            with self.journal.stage(work.name) as stage, ThreadPoolExecutor(size) as threads:
+                futures = [threads.submit(work.fn, self.config, *row, *shared) for row in rows]
+                self.results[work.name] = [stage.note(future.result()) for future in futures]
+            return self.results[work.name]
+
+        def call(self, work: Task[..., Facts], *arguments: object) -> Facts:
+            with self.journal.stage(work.name) as stage:
+                self.results[work.name] = [stage.note(work.fn(self.config, *arguments))]
+            return self.results[work.name][0]
+
+    for name in ("publish_stages", "publish_gates", "publish_pages"):
+        setattr(pipeline.run, name, lambda *_: None)
+    with Bare.of(config) as run:
+        tallied = gather(run)
+        run.pass_gates()
+        deliver_issue(run, tallied, None)
+        run.finish()
+
+
+def report(found: dict[str, list[tuple[float, float]]]) -> None:
+    """Print medians, every figure behind them, and Prefect's share beside its limit."""
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the end")
+    middle = {}
+    for name, each in found.items():
+        seconds = [run for run, _ in each]
+        middle[name] = statistics.median(seconds)
+        listed = ", ".join(f"{s:.1f}" for s in seconds)
+        spent = statistics.median(cpu for _, cpu in each)
+        print(f"  {name:<14}{middle[name]:7.1f} s a run ({listed}), {spent:.1f} s of processors")
+    share = 1.0 - middle["without it"] / middle["under Prefect"]
+    print(f"  orchestration {share:7.1%} of the run, limit {LIMIT:.0%}")
+    sys.exit(share > LIMIT)
+
+
+if __name__ == "__main__":
+    main()
