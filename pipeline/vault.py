@@ -38,6 +38,7 @@ from pipeline.vault_key import Box, Key, key_from_environment
 __all__ = ["DOMAINS", "Domain", "Vault", "domain_of", "key_from_environment", "normalised"]
 
 _CHUNK: Final = 500
+_CACHE_KIB: Final = 64 * 1024
 _SCHEMA: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE codes (
@@ -114,6 +115,7 @@ class Vault:
             connection.execute("PRAGMA secure_delete = ON")
         vault = cls(connection, chosen, read_only=read_only)
         vault._check_key(path)
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         return vault
 
     @classmethod
@@ -287,7 +289,7 @@ class Vault:
     ) -> dict[bytes, str]:
         self._must_write()
         rows = []
-        for lookup, identifier in missing.items():
+        for lookup, identifier in sorted(missing.items()):
             code = random_code(domain)
             sealed = self._box.seal(identifier.encode(), f"{domain}/{code}")
             rows.append((domain, epoch, lookup, code, sealed))
@@ -303,7 +305,7 @@ class Vault:
         self._must_write()
         rows = [
             (lookup, self._box.seal(str(random_shift()).encode(), f"shift/{lookup.hex()}"))
-            for lookup in missing
+            for lookup in sorted(missing)
         ]
         with self._db:
             self._db.executemany(

@@ -32,7 +32,7 @@ _IDENTIFIERS: Final = (
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 _BATCH_EXAMS: Final = 50_000
-"""The leak scan holds the identifiers of so many exams at a time, however long the export is."""
+"""So many exams' identifiers are held at a time, however long the export is."""
 
 Facts = dict[str, Any]
 
@@ -91,10 +91,13 @@ def register(config: str, shards: list[str]) -> int:
     todo = [
         s for s in shards if not site.workspace.has("analysis", "clean_exams", clean_key(site, s))
     ]
+    columns = ["accession", "patient_id", "reader_id", "status", "source_digest"]
+    # Codes lie at random places of the vault: many at once touch each page of it once.
+    at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
     with site.open_vault(read_only=False) as vault:
-        for shard in todo:
-            columns = ["accession", "patient_id", "reader_id", "status", "source_digest"]
-            exams = site.workspace.read("raw", "exams", [shard], columns=columns)
+        for first in range(0, len(todo), at_once):
+            some = todo[first : first + at_once]
+            exams = site.workspace.read("raw", "exams", some, columns=columns)
             vault.codes("study", _distinct(exams["accession"]))
             vault.codes("exam", exam_identifiers(exams))
             vault.codes("reader", _distinct(exams["reader_id"]))
