@@ -32,9 +32,12 @@ class CertaintyReader:
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
         root, free = self._root, 0
-        split = (_ASCII_WORD if text.isascii() else _WORD).split
-        pieces = split(text)  # gap, word, gap, word, ..., gap
-        words = list(map(str.lower, pieces[1::2]))
+        if text.isascii():  # then small letters are as long as capitals
+            pieces = _ASCII_WORD.split(text.lower())  # gap, word, gap, word, ..., gap
+            words = pieces[1::2]
+        else:
+            pieces = _WORD.split(text)
+            words = list(map(str.lower, pieces[1::2]))
         found = []
         for at in [at for at, word in enumerate(words) if word in root]:
             if at >= free:

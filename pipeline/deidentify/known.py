@@ -132,9 +132,7 @@ def _parts(text: str) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
     done = 0
     for match in _FIGURES.finditer(text):
-        start = match.start()
-        if start < done:
-            continue
+        start, end = match.span()
         before = None
         if start and _may_belong(text, start):
             before = _LETTERS.search(text[max(done, start - 9) : start])
@@ -142,7 +140,7 @@ def _parts(text: str) -> list[tuple[int, int]]:
             parts.append((start - len(before.group()), start - 1))
         elif before:
             start -= len(before.group())
-        done = match.end()
+        done = end
         parts.append((start, done))
     return parts
 

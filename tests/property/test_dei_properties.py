@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import string
 
 from hypothesis import given, settings
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 
 from extraction import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, locks
+from pipeline.deidentify.grammar import LOWER, UPPER
 from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.rules import Word, Words
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.separators import unescaped
 from pipeline.formats.rows import SetAside
@@ -78,6 +81,26 @@ def test_spans_are_in_order_apart_and_inside(text: str) -> None:
         kept = sum(r.end - r.start for r in outcome.removed)
         tokens = sum(len(r.category) + 2 for r in outcome.removed)
         assert len(outcome.text) == len(text) - kept + tokens
+
+
+@settings(derandomize=True, deadline=None, max_examples=400)
+@given(TEXTS)
+def test_words_by_column_are_those_read_one_by_one(text: str) -> None:
+    pattern = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*")
+    expected = []
+    for match in pattern.finditer(text):
+        folded = match.group().casefold()
+        if len(folded) > 2 and folded[-2:] in ("'s", "’s"):
+            folded = folded[:-2]
+        expected.append(Word(*match.span(), folded, match.group()[0].isupper()))
+    words = Words(text)
+    assert list(words) == expected
+    wanted = {word.folded for word in expected[::2]}
+    assert [words[at] for at in words.among(wanted)] == [w for w in expected if w.folded in wanted]
+    before = [0, *(word.end for word in expected)]
+    assert [words.gap(at) for at in range(1, len(words))] == [
+        text[before[at] : expected[at].start] for at in range(1, len(words))
+    ]
 
 
 @settings(derandomize=True, deadline=None, max_examples=200)

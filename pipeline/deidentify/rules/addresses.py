@@ -19,12 +19,16 @@ _DOMAIN: Final = re.compile(
     r"(?:/[^\s<>\"')]{0,200})?",
     re.IGNORECASE,
 )
-_DOTTED: Final = re.compile(r"[A-Za-z0-9]\.(?:org|com|edu|net|gov|mil|info|health|io)\b", re.I)
+_DOTTED: Final = re.compile(
+    r"\.(?<=[A-Za-z0-9].)(?:org|com|edu|net|gov|mil|info|health|io)\b", re.IGNORECASE
+)
+_AT_DOMAIN: Final = re.compile(r"(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}\.[A-Za-z0-9-]")
+"""What every e-mail address has; times have an @ as well."""
 
 
 def find(text: str) -> Iterator[Found]:
     """Find e-mail addresses, then web addresses."""
-    if "@" in text or "(at)" in text:
+    if _AT_DOMAIN.search(text):
         for match in _EMAIL.finditer(text):
             yield Found(match.start(), match.end(), "EMAIL", "email")
     if "://" in text or "www." in text or "WWW." in text:

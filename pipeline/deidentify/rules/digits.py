@@ -17,7 +17,11 @@ from pipeline.deidentify.rules.words import line_before
 
 __all__ = ["find"]
 
-_FIGURES: Final = re.compile(r"\d+")
+_FIGURES: Final = re.compile(
+    r"\d(?:(?<!\S.)(?:\d?(?=[ \n.,;)](?![\dapAP])|\Z)"
+    r"|\d{0,2}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?[ap]\.?m))|(\d*))"
+)
+"""A figure; a small one or one with decimals that stands by itself, as most do, has no group."""
 _YEAR: Final = r"(?:19|20)\d\d"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
@@ -135,7 +139,7 @@ def find(text: str) -> Iterator[Found]:
     done = 0
     for figure in _FIGURES.finditer(text):
         start = figure.start()
-        if start < done:
+        if start < done or figure.lastindex is None:
             continue
         previous = text[start - 1 : start]
         if previous and (previous.isalpha() or previous in "-+("):

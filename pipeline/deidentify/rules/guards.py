@@ -13,6 +13,7 @@ from pipeline.deidentify.rules.words import Words
 __all__ = ["find"]
 
 _BEFORE_NOUN: Final = re.compile(rf"(?<![\w.^])(?:{NAME_WORD}(?:['’]s)?[ \t]){{1,2}}$")
+_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
 _MEASURES: Final = re.compile(
     r"[\dCTLSsix](?:"
     r"(?<=\d)\d{0,2}(?:\.\d{1,2})?[ \t]?(?:x|×|by)[ \t]?\d{1,3}(?:\.\d{1,2})?(?:[ \t]?(?:x|×"
@@ -35,7 +36,12 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
         if word.capital:
             if word.folded in lexicon.eponyms:
                 yield word.start, word.end
-        elif at and found_words.is_capital(at - 1) and word.folded in lexicon.eponym_nouns:
+        elif (
+            at
+            and found_words.gap(at) in _GAPS
+            and found_words.is_capital(at - 1)
+            and word.folded in lexicon.eponym_nouns
+        ):
             before = _BEFORE_NOUN.search(text[max(0, word.start - 40) : word.start])
             if before:
                 yield word.start - len(before.group()), word.end

@@ -33,7 +33,7 @@ _GOES_ON: Final = re.compile(rf"[ \t](?!(?:and|at|on|by|from|who|was|has|is|via|
 _NOUN: Final = re.compile(r"(?:['’]s)?[ \t]([A-Za-z]{3,20})")
 _BEFORE: Final = 16
 _BEFORE_FAMILY: Final = frozenset(" \t-")
-_INITIAL_DOT: Final = "."
+_INITIAL: Final = re.compile(rf"[{UPPER}]\.")
 
 
 def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
@@ -47,7 +47,7 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
         if folded in lexicon.surnames:
             if follows == ",":
                 yield from _inverted(text, word, folded, lexicon)
-            if _INITIAL_DOT in text[max(0, start - _BEFORE) : start]:
+            if _INITIAL.search(text, max(0, start - _BEFORE), start):
                 yield from _initialled(text, word, folded, lexicon)
 
 

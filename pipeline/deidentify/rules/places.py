@@ -78,7 +78,7 @@ _SUITE: Final = re.compile(
 )
 _BOX: Final = re.compile(r"[ \t]\d{1,6}\b")
 _ZIP: Final = re.compile(rf"(?:[ \t]code)?[ \t]?[:#]?[ \t]{{0,2}}({_POST})")
-_BRITISH: Final = re.compile(r"[A-Z]{1,2}\d[A-Z\d]? \d(?!TH|ST|ND|RD|MM|CM)[A-Z]{2}(?!\w)")
+_BRITISH: Final = re.compile(r"[A-Z][A-Z]?\d[A-Z\d]? \d(?!TH|ST|ND|RD|MM|CM)[A-Z]{2}(?!\w)")
 _BEFORE_POST: Final = re.compile(rf"(?:^|[,;(][ \t]|\b(?:in|from|near|of)[ \t])({NAME_WORD}[ \t])$")
 _CANADIAN: Final = re.compile(
     r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
@@ -171,7 +171,7 @@ def _preposition(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if not following.isupper() and text[word.end + 1 : word.end + 5].lower() != "the ":
         return
     start = word.end + (5 if not following.isupper() else 1)
-    if _FROM.search(line_before(text, start, 60)):
+    if _FROM.search(line_before(text, start, 36)):
         yield from _place(text, start, lexicon, "hospital-from")
 
 

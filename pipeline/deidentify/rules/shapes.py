@@ -67,6 +67,8 @@ _SLASHED: Final = re.compile(
     rf"|M\.?D|D\.?O|\[)",
     re.M,
 )
+_SLASH: Final = re.compile(r"[/|](?<!\d.)[ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)")
+"""What such a line has behind its name; most strokes stand in dates."""
 _INITIALS_LINE: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)"
     r"|[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
@@ -83,7 +85,9 @@ _INITIALS_END: Final = re.compile(
     re.M | re.I,
 )
 _INITIALS_AFTER: Final = re.compile(
-    r"(?:\bM\.?D|\bD\.?O)\.?[ \t]?[/|][ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)(?=[ \t]*$)", re.M
+    r"[MD](?<!\w[MD])(?:(?<=M)\.?D|(?<=D)\.?O)\.?[ \t]?[/|][ \t]?"
+    r"([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)(?=[ \t]*$)",
+    re.M,
 )
 _INITIALS_DATED: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)[ \t]{1,4}(?:[DT]|DD|DT|TD|TT):", re.M
@@ -116,7 +120,7 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "^" in text:
         for match in _CARET.finditer(text):
             yield Found(match.start(), match.end(), "NAME", "name-caret")
-    if "/" in text or "|" in text:
+    if _SLASH.search(text):
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
     if "(" in text:

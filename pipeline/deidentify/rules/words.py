@@ -62,13 +62,15 @@ class Words:
     __slots__ = ("_edges", "_text", "folded", "plain")
 
     def __init__(self, text: str) -> None:
-        pieces = _WORD.split(text)  # gap, word, gap, word, ..., gap
+        plain = text.isascii()  # then small letters are as long as capitals
+        pieces = _WORD.split(text.lower() if plain else text)  # gap, word, gap, word, ..., gap
         self._text = text
         self._edges = list(accumulate(map(len, pieces)))
-        self.folded = self.plain = list(map(str.casefold, pieces[1::2]))
+        self.folded = pieces[1::2] if plain else list(map(str.casefold, pieces[1::2]))
+        self.plain = self.folded
         if any(mark in text for mark in _APOSTROPHES):
             self.folded = self.plain = list(map(_without_genitive, self.folded))
-        if not text.isascii() or "'" in text:
+        if not plain or "'" in text:
             self.plain = [unaccented(word).replace("'", "") for word in self.folded]
 
     def __len__(self) -> int:
@@ -85,6 +87,10 @@ class Words:
     def __iter__(self) -> Iterator[Word]:
         """Give all words with their places; `among` is much cheaper where only some matter."""
         return map(self.__getitem__, range(len(self.folded)))
+
+    def gap(self, at: int) -> str:
+        """Give what stands between a word and the one before it."""
+        return self._text[self._edges[2 * at - 1] : self._edges[2 * at]]
 
     def is_capital(self, at: int) -> bool:
         """Tell whether a word begins with a capital."""
