@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.measure import COST, Cost
+from pipeline.measure import COST, USED, Cost
 
 __all__ = ["Journal", "StageRecord"]
 
@@ -25,7 +25,8 @@ class StageRecord:
     """One stage of a run, filled while it runs.
 
     `items` is how many shards or pages it was asked for, `made` how many of them were not there
-    yet; `work_seconds` adds up over processes, `seconds` is what the clock on the wall says.
+    yet; `work_seconds` adds up over processes, `seconds` is what the clock on the wall says; `used`
+    are the shards that its tasks found, read or made.
     """
 
     name: str
@@ -37,11 +38,13 @@ class StageRecord:
     items: int = 0
     made: int = 0
     ended: bool = False
+    used: set[str] = field(default_factory=set)
     spoke: float = field(default_factory=time.perf_counter)
 
     def note(self, found: Mapping[str, Any]) -> dict[str, Any]:
         """Take a finished task's cost and whether it made anything; give its facts without them."""
-        facts = {k: v for k, v in found.items() if k not in (COST, "made")}
+        facts = {k: v for k, v in found.items() if k not in (COST, USED, "made")}
+        self.used |= set(found.get(USED, ()))
         cost, made = found.get(COST, Cost(0.0, 0.0, 0.0)), bool(found.get("made", True))
         self.items += 1
         self.made += made
@@ -106,6 +109,10 @@ class Journal:
             record.seconds += time.perf_counter() - started
             _LOG.info(record.line(), extra={"facts": record.to_dict()})
             self._tell()
+
+    def used(self) -> set[str]:
+        """Name the shards that all stages used."""
+        return {name for stage in self.stages.values() for name in stage.used}
 
     def _tell(self) -> None:
         if self.changed is not None:

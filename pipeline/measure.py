@@ -1,4 +1,4 @@
-"""What a piece of work cost: seconds, processor seconds, and the largest memory of its process."""
+"""What a piece of work cost (seconds, processor seconds, memory) and which shards it used."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any, Final, ParamSpec
 
 from pipeline.shield import shielded
+from pipeline.usage import taken
 
-__all__ = ["COST", "Cost", "measured", "peak_mib"]
+__all__ = ["COST", "USED", "Cost", "measured", "peak_mib"]
 
 P = ParamSpec("P")
 Facts = dict[str, Any]
 
 COST: Final = "cost"
 """Under this name the cost travels with a task's facts; the run takes it out again."""
+
+USED: Final = "used"
+"""And under this one the names of the shards it found, read or made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +34,12 @@ class Cost:
 
 
 def measured(function: Callable[P, Facts], /, *args: P.args, **kwargs: P.kwargs) -> Facts:
-    """Call a function behind the shield, and give its facts with their cost."""
+    """Call a function behind the shield, and give its facts with their cost and what it used."""
     began, cpu = time.perf_counter(), time.process_time()
     found = shielded(function, *args, **kwargs)
     cost = Cost(time.perf_counter() - began, time.process_time() - cpu, peak_mib())
-    return {COST: cost, **found}
+    used = taken() | set(found.get(USED, ()))
+    return {COST: cost, **found, USED: sorted(used)}
 
 
 def peak_mib() -> float:

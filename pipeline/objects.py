@@ -13,9 +13,10 @@ Credentials come from the environment, never from the address.
 from __future__ import annotations
 
 import secrets
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol, cast
+from typing import Any, BinaryIO, Final, Protocol, cast
 
 from pipeline.errors import ConfigurationError
 from pipeline.files import replacing
@@ -34,6 +35,15 @@ class Objects(Protocol):
 
     def names(self, folder: str) -> list[str]:
         """List the objects directly in a folder, by name, sorted."""
+
+    def folders(self, folder: str) -> list[str]:
+        """List the folders directly in a folder, by name, sorted."""
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Give the bytes of every object directly in a folder, by name."""
+
+    def remove(self, name: str) -> None:
+        """Delete an object; none there is fine."""
 
     def put(self, name: str, content: bytes) -> None:
         """Store an object."""
@@ -70,6 +80,19 @@ class Folder:
         """List the files directly in a folder."""
         found = self.root / folder
         return sorted(p.name for p in found.iterdir() if p.is_file()) if found.is_dir() else []
+
+    def folders(self, folder: str) -> list[str]:
+        """List the folders directly in a folder."""
+        found = self.root / folder
+        return sorted(p.name for p in found.iterdir() if p.is_dir()) if found.is_dir() else []
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Give the bytes of the files directly in a folder."""
+        return {name: (self.root / folder / name).stat().st_size for name in self.names(folder)}
+
+    def remove(self, name: str) -> None:
+        """Delete a file."""
+        (self.root / name).unlink(missing_ok=True)
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file whole, or not at all."""
@@ -116,12 +139,27 @@ class Remote:
 
     def names(self, folder: str) -> list[str]:
         """List the objects directly in a folder."""
+        return sorted(self.sizes(folder))
+
+    def folders(self, folder: str) -> list[str]:
+        """List the folders directly in a folder."""
+        return sorted(_last(o) for o in self._listed(folder) if o["type"] == "directory")
+
+    def sizes(self, folder: str) -> dict[str, int]:
+        """Give the bytes of the objects directly in a folder."""
+        return {_last(o): int(o["size"]) for o in self._listed(folder) if o["type"] == "file"}
+
+    def remove(self, name: str) -> None:
+        """Delete an object."""
+        with suppress(FileNotFoundError):
+            self.filesystem.rm_file(self._address(name))
+
+    def _listed(self, folder: str) -> list[dict[str, Any]]:
         self.filesystem.invalidate_cache()
         try:
-            found = self.filesystem.ls(self._address(folder), detail=True)
+            return list(self.filesystem.ls(self._address(folder), detail=True))
         except FileNotFoundError:
             return []
-        return sorted(o["name"].rpartition("/")[2] for o in found if o["type"] == "file")
 
     def put(self, name: str, content: bytes) -> None:
         """Upload an object; it shows only when it is whole."""
@@ -189,3 +227,7 @@ class Remote:
 
     def _address(self, name: str) -> str:
         return f"{self.root}/{name}"
+
+
+def _last(entry: Mapping[str, Any]) -> str:
+    return str(entry["name"]).rstrip("/").rpartition("/")[2]

@@ -17,9 +17,10 @@ from pipeline.stages.clean import exam_identifiers
 from pipeline.store import Workspace, Zone
 from pipeline.vault import Domain, Vault
 
-__all__ = ["Purged", "purge"]
+__all__ = ["NAMED", "Purged", "identifiers", "purge"]
 
-_NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
+NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
+"""Columns of raw exams that say who and when; every version of this program wrote them."""
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
 
@@ -53,11 +54,11 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw = 0
-    for key, frame in _shards(store, "raw", "exams", _NAMED):
+    for key, frame in _shards(store, "raw", "exams", NAMED):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
-        for domain, identifiers in _identifiers(frame).items():
-            old[domain] |= set(identifiers[gone])
-            left[domain] |= set(identifiers[~gone])
+        for domain, values in identifiers(frame).items():
+            old[domain] |= set(values[gone])
+            left[domain] |= set(values[~gone])
         raw += _drop(store, "raw", "exams", key, gone, delete=delete)
     clean = sum(
         _drop(
@@ -72,7 +73,8 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     return Purged(raw, clean, codes)
 
 
-def _identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
+def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
+    """Give what of each exam stands in the vault, by domain."""
     return {
         "patient": exams["patient_id"],
         "study": exams["accession"],

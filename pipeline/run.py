@@ -13,7 +13,7 @@ from concurrent.futures import Future as ThreadFuture
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from inspect import signature
-from typing import Any, Final
+from typing import Any
 
 from prefect import Task, unmapped
 from prefect.futures import PrefectFuture
@@ -30,6 +30,9 @@ from pipeline.provenance import version
 from pipeline.record import Record
 from pipeline.runners import Runners, runners
 from pipeline.site import Site
+from pipeline.store import IRREPLACEABLE
+from pipeline.usage import record as record_used
+from pipeline.usage import taken
 from pipeline.work.account import draw_account, reading_notes
 from pipeline.work.issue import refusal_page
 
@@ -37,8 +40,6 @@ __all__ = ["Run"]
 
 Facts = dict[str, Any]
 _LOG = logging.getLogger("radcal")
-_IRREPLACEABLE: Final = ("returns",)
-"""Tables that hold what people wrote, not what a run made."""
 
 
 class Run:
@@ -61,6 +62,7 @@ class Run:
         """Hold the workspace and the workers for one run, and tell of its failure."""
         run = cls(config)
         run.site.workspace.prepare()
+        taken()
         with (
             run.site.workspace.locked(),
             notified(run.site.config.notify),
@@ -140,7 +142,7 @@ class Run:
                 return recipe()
             except DamagedShardError as damage:
                 place = (damage.zone, damage.table, damage.key)
-                if damage.table in _IRREPLACEABLE or place in self.damaged:
+                if damage.table in IRREPLACEABLE or place in self.damaged:
                     raise
                 self.damaged.append(place)
                 self.site.workspace.put_aside(damage)
@@ -305,6 +307,7 @@ class Run:
     def _write_manifest(self, outcome: str) -> str:
         path = self.site.workspace.root / "runs" / self.id / "manifest.json"
         manifest = self._manifest(outcome)
+        record_used(path.parent, self.journal.used() | taken())
         self.site.workspace.write_json(path, manifest)
         AuditLog(self.site.workspace.root / "audit.jsonl").append(
             "run", run=self.id, outcome=outcome, config_hash=self.site.config.digest

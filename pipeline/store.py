@@ -18,15 +18,13 @@ files 0600.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal, TextIO
+from typing import Any, Final, Literal
 
 import pandas as pd
 import pyarrow as pa
@@ -34,15 +32,19 @@ import pyarrow.compute as pc
 
 from pipeline.config import Configuration
 from pipeline.disk import no_room
-from pipeline.errors import ConfigurationError, DamagedShardError, InputError, RunLockedError
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError
 from pipeline.files import replacing
+from pipeline.lock import held, holder
 from pipeline.objects import objects
 from pipeline.shards import SCHEMA_VERSION, DamageError, OtherVersionError, decode, encode, facts_of
+from pipeline.usage import note
 
-__all__ = ["Workspace", "Zone"]
+__all__ = ["IRREPLACEABLE", "Workspace", "Zone"]
 
 Zone = Literal["raw", "analysis"]
 _PAGES: Final = "analysis/pages"
+IRREPLACEABLE: Final = ("returns",)
+"""Tables that hold what people wrote, not what a run made."""
 _LEAST_FREE_BYTES: Final = 64 * 2**20
 
 
@@ -101,6 +103,7 @@ class Workspace:
     ) -> None:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
         self.objects.put(_shard(zone, name, key), encode(frame, facts or {}))
+        note(_shard(zone, name, key))
 
     def read(
         self,
@@ -142,7 +145,7 @@ class Workspace:
 
     def has(self, zone: Zone, name: str, key: str) -> bool:
         """Whether a shard exists; it was whole when it was written."""
-        return self.objects.has(_shard(zone, name, key))
+        return self._has(_shard(zone, name, key))
 
     def complete(self, zone: Zone, key: str, *names: str) -> bool:
         """Whether a shard of this key exists in each of the named tables."""
@@ -159,13 +162,15 @@ class Workspace:
     def write_page(self, name: str, content: bytes) -> None:
         """Keep a drawn page, whole or not at all."""
         self.objects.put(f"{_PAGES}/{name}", content)
+        note(f"{_PAGES}/{name}")
 
     def has_page(self, name: str) -> bool:
         """Whether a page was drawn."""
-        return self.objects.has(f"{_PAGES}/{name}")
+        return self._has(f"{_PAGES}/{name}")
 
     def read_page(self, name: str) -> bytes:
         """Give a drawn page."""
+        note(f"{_PAGES}/{name}")
         return self.objects.get(f"{_PAGES}/{name}")
 
     def write_json(self, path: Path, content: Mapping[str, object]) -> None:
@@ -180,41 +185,21 @@ class Workspace:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the workspace for one run; the system frees it when the process ends.
+        """Hold the workspace for one run, and clear what a killed one left half done.
 
         Raises
         ------
         RunLockedError
             If another run holds it.
         """
-        path = self.root / "lock"
-        with path.open("a+") as handle:
-            if not _taken(handle):
-                handle.seek(0)
-                holder = handle.read().strip() or "unknown"
-                msg = (
-                    f"another run holds {self.root} (process {holder}). "
-                    "Wait for it to end, or use another workspace."
-                )
-                raise RunLockedError(msg)
-            handle.truncate(0)
-            handle.write(str(os.getpid()))
-            handle.flush()
-            self._sweep()
+        with held(self.root / "lock") as first:
+            if first:
+                self._sweep()
             yield
-            handle.truncate(0)
 
     def holder(self) -> str:
         """Say which process holds the workspace; '' if none does."""
-        path = self.root / "lock"
-        if not path.is_file():
-            return ""
-        with path.open() as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return handle.read().strip() or "unknown"
-        return ""
+        return holder(self.root / "lock")
 
     def _sweep(self) -> None:
         """Remove half-written files and spooled query rows; the lock says that nobody uses them."""
@@ -223,6 +208,8 @@ class Workspace:
                 partial.unlink(missing_ok=True)
         for left in (*self.root.glob(".*.part"), *self.root.glob(".probe.*")):
             left.unlink(missing_ok=True)
+        for vault in (self.root / "raw").glob(".vault-*"):
+            shutil.rmtree(vault, ignore_errors=True)
         for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
             spooled.unlink(missing_ok=True)
 
@@ -243,9 +230,16 @@ class Workspace:
         frame: pd.DataFrame = table.to_pandas()
         return frame
 
+    def _has(self, name: str) -> bool:
+        there = self.objects.has(name)
+        if there:
+            note(name)
+        return there
+
     @contextmanager
     def _judged(self, zone: Zone, name: str, key: str) -> Iterator[None]:
-        """Say of a shard that cannot be read why, and what to do."""
+        """Note that a shard is used; say of one that cannot be read why, and what to do."""
+        note(_shard(zone, name, key))
         try:
             yield
         except FileNotFoundError:
@@ -260,20 +254,6 @@ class Workspace:
                 "recorded again with `radcal returns`."
             )
             raise InputError(msg) from None
-
-
-def _taken(handle: TextIO) -> bool:
-    """Take the lock; a second try lets a `radcal status` that is just looking pass."""
-    for patience in (0.3, 0.3, None):
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            if patience is None:
-                return False
-            time.sleep(patience)
-        else:
-            break
-    return True
 
 
 def _shard(zone: Zone, name: str, key: str) -> str:

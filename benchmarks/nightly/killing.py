@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import pkgutil
 import random
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import BinaryIO
 
-__all__ = ["Run", "Struck", "standing_server", "strike"]
+from pipeline.cli import main as cli_main
+from pipeline.prefect_home import settle
 
+__all__ = ["Run", "Struck", "standing_server", "strike", "warm"]
+
+COMMAND = ("run", "radcal.toml", "--quiet")
 ENVIRONMENT = {
     "RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -26,46 +35,46 @@ ENVIRONMENT = {
 
 
 class Run:
-    """One `radcal run`, begun when made."""
+    """One `radcal run`, begun when made: in a fresh interpreter, or forked from this warm one."""
 
-    def __init__(self, folder: Path, api: str | None) -> None:
+    def __init__(self, folder: Path, *, cold: bool = False) -> None:
         self.record = folder / "workspace" / "runs" / "last.json"
-        self.told = folder / "told.txt"
-        with self.told.open("ab") as told:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", "from pipeline.cli import main; main()", "run",
-                 "radcal.toml", "--quiet"],
-                cwd=folder,
-                env={**os.environ, **ENVIRONMENT, **({"PREFECT_API_URL": api} if api else {})},
-                stdout=told,
-                stderr=told,
-                start_new_session=True,
-            )  # fmt: skip
+        self.code: int | None = None
+        with (folder / "told.txt").open("ab") as told:
+            self.pid = _started(folder, told) if cold else _forked(folder, told)
 
     def holds_the_workspace(self) -> bool:
         """Wait until the run's record is there; False if it ended before."""
-        while self.process.poll() is None:
-            if self._facts().get("process") == self.process.pid:
+        while self._poll() is None:
+            if self._facts().get("process") == self.pid:
                 return True
             time.sleep(0.02)
         return False
 
     def ends_within(self, seconds: float) -> bool:
         """Wait; whether it has ended."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        deadline = time.monotonic() + seconds
+        while self._poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return self._poll() is not None
 
     def finish(self) -> int:
-        """Wait to the end; gives its exit code."""
-        return self.process.wait()
+        """Wait to the end; gives its exit code, negative for a signal."""
+        if self.code is None:
+            _, status = os.waitpid(self.pid, 0)
+            self.code = os.waitstatus_to_exitcode(status)
+        return self.code
+
+    def _poll(self) -> int | None:
+        if self.code is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            self.code = os.waitstatus_to_exitcode(status) if ended else None
+        return self.code
 
     def stage(self) -> str:
         """Name the stage it is in."""
         facts = self._facts()
-        if facts.get("process") != self.process.pid:
+        if facts.get("process") != self.pid:
             return "start-up"
         stages = facts["stages"]
         if not stages:
@@ -80,6 +89,51 @@ class Run:
             return {}
 
 
+def warm(api: str, home: Path) -> None:
+    """Import the program, so that runs forked from here start at once; they use that server."""
+    os.environ |= {**ENVIRONMENT, "PREFECT_API_URL": api, "PREFECT_HOME": str(home)}
+    settle(home)
+    for package in ("calibration", "extraction.rules", "reports", "pipeline"):
+        folder = importlib.import_module(package).__path__
+        for module in pkgutil.walk_packages(folder, f"{package}."):
+            importlib.import_module(module.name)
+    importlib.import_module("ot")
+
+
+def _started(folder: Path, told: BinaryIO) -> int:
+    """Begin a run in a fresh interpreter, with a Prefect server of its own."""
+    without = {name: v for name, v in os.environ.items() if not name.startswith("PREFECT_")}
+    return subprocess.Popen(
+        [sys.executable, "-c", "from pipeline.cli import main; main()", *COMMAND],
+        cwd=folder,
+        env={**without, **ENVIRONMENT},
+        stdout=told,
+        stderr=told,
+        start_new_session=True,
+    ).pid
+
+
+def _forked(folder: Path, told: BinaryIO) -> int:
+    """Begin a run in a copy of this process, which must not have started a thread."""
+    if (pid := os.fork()) != 0:
+        return pid
+    os.setsid()
+    os.chdir(folder)
+    os.dup2(told.fileno(), 1)
+    os.dup2(told.fileno(), 2)
+    sys.argv = ["radcal", *COMMAND]
+    sys.modules["__main__"] = ModuleType("__main__")  # or workers would import the benchmark
+    code = 1
+    try:
+        cli_main()
+        code = 0
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        threading._shutdown()  # type: ignore[attr-defined]
+        os._exit(code)
+
+
 @dataclass(frozen=True)
 class Struck:
     """Who was killed in the end, how the run ended, and how many outlived their parent."""
@@ -91,15 +145,15 @@ class Struck:
 
 def strike(run: Run, whom: str, chance: random.Random) -> Struck:
     """Kill -9 the whole group, the parent or one worker; where there is no worker, the group."""
-    workers = [pid for pid in _members(run.process.pid) if "spawn_main" in _command(pid)]
+    workers = [pid for pid in _members(run.pid) if "spawn_main" in _command(pid)]
     if whom == "a worker" and workers:
         os.kill(chance.choice(workers), signal.SIGKILL)
     elif whom == "parent":
-        run.process.kill()
+        os.kill(run.pid, signal.SIGKILL)
     else:
         whom = "all"
-        os.killpg(run.process.pid, signal.SIGKILL)
-    return Struck(whom, run.finish(), _outlived(run.process.pid))
+        os.killpg(run.pid, signal.SIGKILL)
+    return Struck(whom, run.finish(), _outlived(run.pid))
 
 
 def _outlived(group: int) -> int:

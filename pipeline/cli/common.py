@@ -27,11 +27,13 @@ def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
 
 
 def _worded(value: object) -> object:
-    """Give named counts as words, not as Python writes them.
+    """Give named counts and lists as words, not as Python writes them.
 
     >>> _worded({"no reader is named": 3, "too late": 0})
     'no reader is named 3, too late 0'
     """
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
     if not isinstance(value, Mapping):
         return value
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"

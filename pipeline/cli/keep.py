@@ -1,4 +1,4 @@
-"""Keeping what is kept safe: `reidentify`, `purge`, `rotate`, `backup`, `audit log verify`."""
+"""Keeping what is kept safe: `reidentify`, `purge`, `prune`, `rotate`, `backup`, the audit log."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("reidentify")(reidentify)
     app.command("purge")(purge)
+    app.command("prune")(prune)
     app.command("rotate")(rotate)
     app.command("backup")(backup)
     audit.add_typer(log, name="log")
@@ -88,6 +89,33 @@ def purge(
                 "purge", before=before.isoformat(), **counts
             )
     emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)
+
+
+def prune(
+    config: ConfigArgument,
+    keep_runs: Annotated[
+        int | None, typer.Option("--keep-runs", min=1, help="Instead of [store] keep_runs.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
+    *,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Remove shards and drafts that no kept run used: what changed options and code left behind."""
+    from pipeline.config import load
+    from pipeline.pruning import find, remove
+    from pipeline.store import Workspace
+
+    settings = load(config)
+    store = Workspace.of(settings)
+    if not store.root.is_dir():
+        msg = f"{store.root}: no workspace here. A first run makes one."
+        raise ConfigurationError(msg)
+    with store.locked():
+        found = find(store, keep_runs=keep_runs or settings.store.keep_runs)
+        if yes:
+            remove(store, found)
+    emit({"dry_run": not yes, **found.summary()}, as_json=as_json, quiet=quiet)
 
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:

@@ -111,15 +111,16 @@ def _whole_job(
     workspace = Workspace.of(load(config))
     workspace.prepare()
     settle(home := workspace.root / "prefect")
+    on_terminal(log_format, quiet=quiet)
+    # Held before the server starts: two servers would make one database at the same time.
     with workspace.locked():
         trim(home)
-    on_terminal(log_format, quiet=quiet)
-    with temporary_server() as wait:
-        from pipeline.flows import nightly, whole_job
+        with temporary_server() as wait:
+            from pipeline.flows import nightly, whole_job
 
-        wait()
-        path = str(config.resolve())
-        return whole_job(path, period) if pages else nightly(path)
+            wait()
+            path = str(config.resolve())
+            return whole_job(path, period) if pages else nightly(path)
 
 
 def _new_key(folder: Path) -> Path:

@@ -218,6 +218,7 @@ class Store(Section):
 
     workspace: str = "workspace"
     local: str = "workspace"
+    keep_runs: int = Field(default=3, ge=1)
 
     @property
     def url(self) -> str | None:

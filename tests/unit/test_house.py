@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,42 @@ def test_second_run_on_a_workspace_is_refused_until_the_first_process_ends(
     holder.communicate()
     with store.locked():
         pass
+
+
+@pytest.mark.parametrize("left", [f"{os.getpid()} on here", "1 on elsewhere", "4194304", "\0\0"])
+def test_lock_file_that_nobody_holds_binds_nobody_whatever_stands_in_it(
+    tmp_path: Path, left: str
+) -> None:
+    """A killed run's process number may be another program's by now, or one of another machine."""
+    store = Workspace(tmp_path)
+    store.prepare()
+    (tmp_path / "lock").write_text(left)
+    assert store.holder() == ""
+    with store.locked():
+        assert store.holder().startswith(f"{os.getpid()} on ")
+    assert (tmp_path / "lock").read_text() == ""
+
+
+def test_process_that_holds_the_workspace_may_take_it_again_and_frees_it_once(
+    tmp_path: Path,
+) -> None:
+    store, same = Workspace(tmp_path), Workspace(tmp_path / "." / "")
+    store.prepare()
+    with store.locked():
+        with same.locked():
+            pass
+        assert store.holder() != ""
+    assert store.holder() == ""
+
+
+def test_half_made_vault_of_a_killed_run_is_swept_away(tmp_path: Path) -> None:
+    store = Workspace(tmp_path)
+    store.prepare()
+    half = tmp_path / "raw" / ".vault-x1" / "vault.sqlite"
+    half.parent.mkdir()
+    half.touch()
+    with store.locked():
+        assert not half.parent.exists()
 
 
 def accounting(**changes: int) -> Accounting:
