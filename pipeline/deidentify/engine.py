@@ -19,6 +19,7 @@ from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import lexicon as lexicons
 from pipeline.deidentify import locks
+from pipeline.deidentify.grammar import as_capitals
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.lexicon import Lexicon
@@ -36,7 +37,9 @@ from pipeline.deidentify.rules import (
     labels,
     listed,
     places,
+    roles,
     shapes,
+    uncued,
 )
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Claims
@@ -47,8 +50,8 @@ __all__ = ["Deidentifier", "Options"]
 Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
-    *labels.ID_RULES, *dates.RULES, *cues.RULES, *shapes.RULES, *labels.PHONE_RULES, *ages.RULES,
-    *places.RULES,
+    *labels.ID_RULES, *dates.RULES, *cues.RULES, *roles.RULES, *shapes.RULES, *labels.PHONE_RULES,
+    *ages.RULES, *places.RULES,
 )  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()
 
@@ -140,6 +143,7 @@ class Deidentifier:
         self, text: str, firm: Sequence[tuple[int, int]], known: KnownIdentifiers
     ) -> tuple[Removed, ...]:
         claims = Claims(text, firm)
+        text = as_capitals(text)
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
@@ -156,11 +160,13 @@ class Deidentifier:
         yield from digits.find(text)
         yield from (found for found in triggered if found.category == "NAME")
         yield from shapes.find(text, lexicon)
+        yield from roles.find(text, lexicon)
         yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
         yield from places.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
         yield from places.listed(text, every, lexicon)
         yield from listed.find(text, every, lexicon)
+        yield from uncued.find(text, every, lexicon)
         if self._second_layer is not None:
             yield from self._second_layer.find(text)
         if known:

@@ -1,7 +1,7 @@
 """How names are spelt: the characters, the tokens, and how far a name goes from where it begins.
 
-Capitals and small letters of Latin-1 and Latin Extended-A/B count, and combining accents, so that
-Szczepański and Åse are names like any other.
+Capitals and small letters of Latin-1, Latin Extended-A/B and Additional count, and combining
+accents, so that Szczepański, Åse and Nguyễn are names like any other.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
 
-__all__ = ["LOWER", "NAME_WORD", "UPPER", "name_end", "reads_as_name"]
+__all__ = ["LOWER", "NAME_WORD", "UPPER", "as_capitals", "name_end", "reads_as_name"]
 
 
 def _letters(*, upper: bool) -> str:
-    wanted = (chr(code) for code in range(0xC0, 0x250))
+    wanted = map(chr, (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)))
     return "".join(c for c in wanted if (c.isupper() if upper else c.islower()))
 
 
@@ -38,6 +38,7 @@ _CREDENTIAL: Final = re.compile(
 )
 _LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
 _SHORT_GIVEN: Final = re.compile(rf"(?:ED|AL|VI|TY|JO|BO)[ \t]{{1,2}}([{UPPER}]{{2,30}})(?![\w])")
+_TITLE_BEFORE: Final = re.compile(r"\b(?:DRS?|MRS?|MS)\.[ \t]$", re.IGNORECASE)
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _WRAP: Final = re.compile(
     rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for"
@@ -80,10 +81,25 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
     return end
 
 
+def as_capitals(text: str) -> str:
+    """Read a report without any capital as one in capitals, letter by letter."""
+    if not text.islower():
+        return text
+    upper = text.upper()
+    return upper if len(upper) == len(text) else "".join(map(_capital, text))
+
+
+def _capital(letter: str) -> str:
+    upper = letter.upper()
+    return upper if len(upper) == 1 else letter
+
+
 def _opens_name(text: str, at: int, lexicon: Lexicon) -> bool:
     """Tell ED BISHOP from ED physician: in capitals, a word follows that can be a family name."""
     match = _SHORT_GIVEN.match(text, at)
-    return match is not None and lexicon.reads_as_name(match.group(1))
+    if match is not None:
+        return lexicon.reads_as_name(match.group(1))
+    return _TITLE_BEFORE.search(text, max(0, at - 6), at) is not None
 
 
 def reads_as_name(text: str, start: int, end: int, lexicon: Lexicon) -> bool:

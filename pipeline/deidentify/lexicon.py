@@ -17,7 +17,7 @@ from typing import Final
 __all__ = ["Lexicon", "load", "triggers", "unaccented"]
 
 
-_ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo"})
+_ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
 _FORMED: Final = re.compile(
@@ -26,6 +26,7 @@ _FORMED: Final = re.compile(
     r"|ably|ally|able|ible|eal|ology|ologic|oid|ism|ened|ured)$"
 )
 _MIN_FORMED: Final = 6
+_MIN_RARE: Final = 3
 _ENDINGS: Final = ("s", "es", "ed", "ing", "d", "ly", "al", "er")
 _PLAIN_LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"}
@@ -50,6 +51,10 @@ class Lexicon:
         Names that need no title to be recognised, without accents.
     frequent_surnames
         Those that count as names even where they are words.
+    rare_names
+        Names that are no word of English or medicine: they need no cue.
+    person_words
+        Words that follow the name of a person and not that of a thing.
     eponyms
         Clinical names of people and places (Kerley, Bochdalek, Pancoast).
     eponym_nouns
@@ -67,11 +72,23 @@ class Lexicon:
     given_names: frozenset[str]
     surnames: frozenset[str]
     frequent_surnames: frozenset[str]
+    rare_names: frozenset[str]
+    person_words: frozenset[str]
     eponyms: frozenset[str]
     eponym_nouns: frozenset[str]
     openers: frozenset[str]
     cities: frozenset[str]
     hospitals: frozenset[str]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Listed names, given and family."""
+        return self.given_names | self.surnames
+
+    @cached_property
+    def all_names(self) -> frozenset[str]:
+        """Listed names and rare ones."""
+        return self.names | self.rare_names
 
     @cached_property
     def place_starts(self) -> frozenset[str]:
@@ -145,23 +162,36 @@ class Lexicon:
 @cache
 def load(folder: Path | None = None) -> Lexicon:
     """Read the shipped lists, and a site's own on top."""
+    given = _words("given_names", folder).union(
+        _many("census_given_names", folder), _many("world_given_names", folder)
+    )
+    family = _words("surnames", folder).union(
+        _many("census_surnames", folder), _many("world_surnames", folder)
+    )
+    words = {
+        name: _words(name, folder)
+        for name in ("not_names", "report_words", "common_words", "eponyms")
+    }
+    ordinary = frozenset(_many("ordinary_words", folder))
+    cities = _words("cities", folder) | _words("towns", folder)
+    rare = given.union(family, _many("rare_names", folder)).difference(
+        *words.values(), ordinary, cities, _many("names_that_are_words", folder)
+    )
     return Lexicon(
-        not_names=_words("not_names", folder),
-        report_words=_words("report_words", folder),
-        common_words=_words("common_words", folder),
-        ordinary=frozenset(_many("ordinary_words", folder)),
-        given_names=_words("given_names", folder).union(
-            _many("census_given_names", folder), _many("world_given_names", folder)
-        ),
-        surnames=_words("surnames", folder).union(
-            _many("census_surnames", folder), _many("world_surnames", folder)
-        ),
+        not_names=words["not_names"],
+        report_words=words["report_words"],
+        common_words=words["common_words"],
+        ordinary=ordinary,
+        given_names=given,
+        surnames=family,
+        rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
+        person_words=frozenset(_many("person_words", folder)),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
         | _words("surnames", folder),
-        eponyms=_words("eponyms", folder),
+        eponyms=words["eponyms"],
         eponym_nouns=_words("eponym_nouns", folder),
         openers=_words("openers", folder),
-        cities=_words("cities", folder),
+        cities=cities,
         hospitals=_words("hospitals", folder),
     )
 

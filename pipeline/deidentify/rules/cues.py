@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, UPPER, name_end, reads_as_name
-from pipeline.deidentify.lexicon import Lexicon, triggers
+from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
 
@@ -47,7 +47,7 @@ _VERBS: Final = re.compile(
     r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
     r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified"
     r"|sent|done"
-    r"|preliminary|prelim|impression|addendum|addended|amended|corrected|correction|resulted"
+    r"|preliminary|prelim|final|answered|annotated|returned|impression|addendum|addended|amended|corrected|correction|resulted"
     r"|protocoled"
     r"|completed|created|generated|discussed|taken|examined"
     r"|version[ \t]#?\d{1,2}|evaluated|followed|treated"
@@ -60,7 +60,7 @@ _TOLD: Final = re.compile(
     r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon"
     r"|pag|text|messag|email|fax"
     r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed"
-    r"|escalat|hand|left|notif)\w{0,7}"
+    r"|escalat|hand|left|notif|ask)\w{0,7}"
     r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\bd/|\bw/)$",
     re.IGNORECASE,
 )
@@ -85,9 +85,10 @@ _ATTESTED: Final = re.compile(
     r"|personally|agree|reviewed"
     r"|the|did|performed|interpreted|supervised|attending|staff|REVIEWED|HAS|ATTENDING|HAVE|WAS|AM|ATTEST|PERSONALLY|AGREE|CERTIFY)\b"
 )
+_TO_WHOM: Final = re.compile(r"\b(?:per|to|by|with|from|told)[ \t]$", re.IGNORECASE)
 _BABY: Final = re.compile(r"\b(?:baby|infant|bb|bg)[ \t]$", re.IGNORECASE)
 _BEFORE_SIGNED: Final = re.compile(
-    r"(?:^|[.;:][ \t]{0,3}|electronically[ \t]|digitally[ \t]|e-)$", re.I
+    r"(?:^|[.;:(][ \t]{0,3}|report[ \t]|electronically[ \t]|digitally[ \t]|e-)$", re.I
 )
 
 
@@ -110,7 +111,9 @@ def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     end = name_end(text, match.end(), lexicon, comma=False)
     name = text[match.end() : end].split()
-    if name and not any(lexicon.is_word(part) for part in name) and len(name) > 1:
+    reported = _TO_WHOM.search(line_before(text, word.start, 12)) is not None
+    listed = len(name) == 1 and reported and unaccented(name[0]) in lexicon.names
+    if listed or (len(name) > 1 and not any(lexicon.is_word(part) for part in name)):
         yield Found(match.end(), end, "NAME", "name-title", sure=False)
 
 
@@ -207,8 +210,20 @@ def _sister(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
-    if match and (not word.capital or text[word.start : word.end].isupper()):
+    if match is None:
+        return
+    if word.capital and not text[word.start : word.end].isupper():
+        end = name_end(text, match.end(), lexicon, comma=False)
+        if not _opens_sentence(text, word) or not reads_as_name(text, match.end(), end, lexicon):
+            return
+        yield from _series(text, match.end(), lexicon, "name-told")
+    else:
         yield from _unless_words(text, word, match.end(), lexicon, "name-told")
+
+
+def _opens_sentence(text: str, word: Word) -> bool:
+    """Tell whether a word begins a sentence (Paged Marsh), where its capital says nothing."""
+    return text[max(0, word.start - 2) : word.start].strip(" \t") in ("", "\n", ".", ";", ":", "(")
 
 
 def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -258,11 +273,11 @@ def _unless_words(
 
 
 def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
-    """Tell whether an eponym stands before its noun (per Fleischner guidelines)."""
-    noun = _NEXT_WORD.match(text, end)
-    return (
+    """Tell whether an eponym stands before its noun (per Fleischner guidelines) or is a brand."""
+    name, noun = text[start:end].casefold(), _NEXT_WORD.match(text, end)
+    return (" " in name and name in lexicon.eponyms) or (
         noun is not None
-        and text[start:end].casefold() in lexicon.eponyms
+        and name in lexicon.eponyms
         and lexicon.is_eponym_noun(noun.group(1).casefold())
     )
 
@@ -307,5 +322,5 @@ RULES: Final = (
     Rule(frozenset({"boy", "girl"}), _newborn),
     Rule(frozenset({"baby", "newborn"}), _patient, capital=True),
     Rule(frozenset({"dr", "drs", "mr", "mrs", "prof", "doctor"}), _lower_titled),
-    Rule(frozenset({"rn", "pa", "np"}), _weak_titled),
+    Rule(frozenset({"rn", "pa", "np", "rt", "lpn"}), _weak_titled),
 )

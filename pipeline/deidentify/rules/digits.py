@@ -28,7 +28,7 @@ _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
 
 _DATE: Final = re.compile(
     rf"(?:{_YEAR}([-/.]){_MONTH}\1{_DAY}(?!\d)"
-    rf"|({_DAY})([-/.])({_DAY})\3(?:{_YEAR}|\d\d)(?![\d/])(?!\.\d)"
+    rf"|({_DAY})([-/.])({_DAY})\3(?:{_YEAR}|\d\d)(?![\d/])(?!\.\d|-\d{1, 2}(?![\d/]))"
     rf"|{_MONTH}/{_YEAR}(?![\d/])"
     rf"|(?:1[0-2]|0[1-9])-{_YEAR}(?![\d-])"
     rf"|{_YEAR}[/-](?:1[0-2]|0[1-9])(?![\w/-]|\.\d))"
@@ -60,7 +60,8 @@ _DATE_BEFORE: Final = re.compile(
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
-    r"|^|/\d{1,2}|[)\]])[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
+    r"|note|^|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,|\d:\d\d,|^-[a-z]{2,4},|[)\]])"
+    r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
 )
 _HEADING: Final = re.compile(
@@ -92,6 +93,13 @@ _AT: Final = re.compile(r"(?:\bat|@|\btime:?|\bhours)[ \t]{0,2}$", re.IGNORECASE
 _TIME_AT: Final = re.compile(
     r"(?:[01]?\d|2[0-3]):?[0-5]\d(?![A-Za-z\d:/-]|\.\d|[ \t]?(?:mm|cm|HU|m[LlgG]|cc|%|k))"
 )
+_CALLED: Final = re.compile(
+    r"\b(?:call|phon|page|paging|spoke|notif|inform|d/w|discuss|prelim|read|relay|answer|told|reach"
+    r"|advis|bleep|text|report)[^\n]{0,90}(?:[,(]|\b(?:MD|DO|RN|NP|PA-C|LPN)|\))[ \t]$",
+    re.IGNORECASE,
+)
+_CLOCK: Final = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?=[,;)]|\.?(?:\s|$)|[ \t]\d{1,2}/)(?!-)")
+"""A clock of four figures behind a call (spoke with Ruby, LPN, 1655)."""
 _PHONE: Final = re.compile(
     r"(?:(?:\+?1[-. ]{0,2})?(?:\(\d{3}\)[ \t./-]{0,2}|\d{3}[-. /])\d{3}[-. ]\d{4}"
     r"|\(\d{3}\)[ \t]?\d{7}"
@@ -106,6 +114,8 @@ _LOCAL: Final = re.compile(
 )
 _BARE: Final = re.compile(
     r"(?:\d{3}-\d{2}-\d{4}"
+    r"|\d{2}-\d{2}-\d{2}(?:-\d{1,2})?"
+    r"|[A-Z]{2,4}\d{5,9}[A-Z]"
     r"|\d{7,18}(?:-[A-Z\d]{1,6}){0,3}"
     r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
     r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
@@ -242,6 +252,8 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
 
 def _time(text: str, start: int, before: str) -> Found | None:
     match = _TIME.match(text, start) or (_AT.search(before) and _TIME_AT.match(text, start))
+    if not match and _CALLED.search(line_before(text, start, 110)):
+        match = _CLOCK.match(text, start)
     return Found(start, match.end(), "TIME", "time") if match else None
 
 

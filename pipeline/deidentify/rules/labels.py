@@ -56,13 +56,21 @@ _EXTENSION: Final = re.compile(
 _X: Final = re.compile(r"[ \t]?\d{4,6}(?!\d|\.\d)|\d{3}(?=\))|-\d{4,5}\b")
 
 
+_RECORD: Final = frozenset(
+    {"mrn", "mr", "chart", "pid", "lmrn", "emrn", "record", "nhs", "urn", "ur"}
+)
+"""Labels of numbers that may be written as a date is (MRN: 63-60-52)."""
+
+
 def _is_value(value: str, figures: int) -> bool:
     return len(value) >= 3 and sum(c.isdigit() for c in value) >= figures
 
 
 def _labelled(pattern: re.Pattern[str], text: str, word: Word, *, figures: int) -> Iterator[Found]:
     match = pattern.match(text, word.end) if _FIGURE.search(text, word.end, word.end + 60) else None
-    if match is None or not _is_value(match.group(1), figures) or _DATE_LIKE.match(match.group(1)):
+    if match is None or not _is_value(match.group(1), figures):
+        return
+    if _DATE_LIKE.match(match.group(1)) and word.folded not in _RECORD:
         return
     while match is not None and _is_value(match.group(1), figures):
         yield Found(*match.span(1), "ID", "id-labelled")

@@ -23,10 +23,12 @@ _BEFORE_KIND: Final = re.compile(
     rf"(?<![\w^.-]){_WORD}(?:[ \t](?:{_JOIN}[ \t]){{0,2}}{_WORD}){{0,5}}[ \t]$"
 )
 _MORE_KIND: Final = re.compile(
-    r"(?:[ \t](?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)|System|Network"
+    r"(?:[ \t](?:(?:and|AND|&)[ \t])?(?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)"
+    r"|System|Network"
     r"|Partners|Services|Sciences|Group|Campus|Clinic"
     r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
-    r"|Department|Trust|Foundation|Regional|Memorial|HSC"
+    r"|Department|Trust|Foundation|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
+    r"|SKILLED|NURSING|REHAB|REHABILITATION|FACILITY|HOME|SERVICES|WELLNESS"
     r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
     r"|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
 )
@@ -84,6 +86,13 @@ _CANADIAN: Final = re.compile(
     r"[ABCEGHJ-NPRSTVXY]\d[ABCEGHJ-NPRSTV-Z][ ]\d[ABCEGHJ-NPRSTV-Z]\d(?!\w)"
 )
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
+_OUR: Final = re.compile(
+    rf"\b(?:our|the|OUR|THE)[ \t]({NAME_WORD}(?:[ \t-]{NAME_WORD}){{0,2}})[ \t]$"
+)
+_IN_LAND: Final = re.compile(
+    rf"\b(?:in|from|near|to|our|the|IN|FROM|NEAR|TO|OUR|THE)[ \t]((?:{NAME_WORD}[ \t]){{1,2}})$"
+)
+_LANDSCAPE: Final = triggers("words_of_land")
 _SAINT: Final = re.compile(rf"\.?[ \t]{NAME_WORD}(?:['’]s)?(?![\w'’]|[ \t]valve)")
 _AT: Final = re.compile(r"\b(?:at|from|to|by|in)[ \t](?:the[ \t])?$", re.IGNORECASE)
 _ROOM: Final = re.compile(
@@ -258,6 +267,22 @@ def _zip(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "LOCATION", "postcode")
 
 
+def _office(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place in "at our Kettle Creek office" and in "from Kettle Creek"."""
+    line = line_before(text, word.start, 40)
+    landscape = word.folded in _LANDSCAPE
+    match = (_IN_LAND if landscape else _OUR).search(line)
+    if match is None or (landscape and not word.capital):
+        return
+    start = word.start - len(line) + match.start(1)
+    end = word.end if landscape else word.start - 1
+    place = text[start:end]
+    if not _is_shouted_sentence(place, lexicon) and not any(
+        map(lexicon.is_report_word, place.split())
+    ):
+        yield Found(start, end, "LOCATION", "town-office", sure=False)
+
+
 def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _LIVES.match(text, word.end)
     if match and not word.capital:
@@ -306,7 +331,7 @@ def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
             if name in lexicon.hospitals:
                 yield Found(word.start, end, "HOSPITAL", "hospital-listed", sure=False)
             elif name in lexicon.cities:
-                yield Found(word.start, end, "LOCATION", "town-listed", sure=False)
+                yield Found(word.start, end, "LOCATION", "town-listed", sure=" " in name)
 
 
 KINDS: Final = triggers("kinds_of_hospital")
@@ -340,5 +365,7 @@ RULES: Final = (
     Rule(frozenset({"box"}), _box),
     Rule(frozenset({"zip", "postcode", "postal"}), _zip),
     Rule(triggers("words_of_living"), _lives),
+    Rule(_LANDSCAPE, _office, capital=True),
+    Rule(frozenset({"office", "site", "campus", "branch"}), _office),
     Rule(frozenset({"room", "rm", "bed", "ward"}), _room),
 )  # fmt: skip

@@ -97,10 +97,26 @@ _TIMED: Final = re.compile(
     rf"\(({_NAME}),?[ \t](?:at[ \t]|@[ \t]?)?(?=\d{{1,2}}:\d\d|\d{{1,2}}[ \t]?[apAP]\.?[mM]"
     rf"|\d{{4}}[ \t]?[hH])",
 )
+_INITIALS_TYPED: Final = re.compile(
+    r"\b(?:[Dd]ict|DICT|[Tt]yped|TYPED|[Tt]rans|TRANS|[Tt]ranscriptionist|TRANSCRIPTIONIST"
+    r"|[Tt]ranscribed|TRANSCRIBED)(?:[ \t]by)?:?[ \t]"
+    r"([A-Za-z]{2,3}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,3})?)(?![\w'’/])"
+    r"(?=[ \t]*(?:$|[\d.,;]|\[))",
+    re.M,
+)
+_INITIALS_BY: Final = re.compile(
+    r"\d[ \t](?:by|BY)[ \t]([A-Za-z]{2,3}(?:/[A-Za-z]{2,3})?)(?=\.?[ \t]*$)", re.M
+)
+_INITIALS_TAIL: Final = re.compile(
+    r"(?:^|(?<=[.;][ ]))-[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d|[ \t]*$)", re.M
+)
+_INITIALS_TIMED: Final = re.compile(
+    r"\d[ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
+)
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _INITIALS: Final = (
     _INITIALS_LINE, _INITIALS_END, _INITIALS_AFTER, _INITIALS_DATED, _INITIALS_DASHED,
-    _INITIALS_LAST,
+    _INITIALS_LAST, _INITIALS_TYPED, _INITIALS_BY, _INITIALS_TAIL, _INITIALS_TIMED,
 )  # fmt: skip
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
@@ -177,7 +193,7 @@ def _before(
 ) -> Iterator[Found]:
     line = line_before(text, at, length)
     match = pattern.search(line)
-    if match is None:
+    if match is None or match.group(1).casefold() in lexicon.cities:
         return
     yield from _trimmed(text, match, lexicon, rule, offset=at - len(line))
 

@@ -1,0 +1,121 @@
+"""Names that stand alone, without a cue or a partner: paged Okonkwo · thanks, Bob.
+
+Two kinds of word are a name by themselves. A **rare** one is a name of the lists that is no word of
+English or medicine; it is a name also in capitals. A listed name that is a word as well (Bob, Beck)
+is one only where its capital has no other reason: inside a sentence of small letters. An eponym
+before its noun (the Riedel lobe), a saint's valve and a few capitals (KUB) stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
+from pipeline.deidentify.lexicon import Lexicon, unaccented
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Word, Words
+
+__all__ = ["find"]
+
+_ACRONYM: Final = 4
+"""Up to how many capitals may be an acronym."""
+_LETTER: Final = rf"[{UPPER}{LOWER}]"
+_COMPOUND: Final = re.compile(rf"{_LETTER}{{2,30}}-$")
+_NOUN: Final = re.compile(
+    rf"(?:-{_LETTER}{{2,30}})*(?:['’]s)?(?:[ \t](?:{_LETTER}|[IV]{{1,3}}|\d))?"
+    rf"[ \t]({_LETTER}{{3,20}})"
+)
+_POSSESSIVE: Final = re.compile(r"['’][sS](?![\w])")
+_ARTICLE: Final = re.compile(r"\b(?:an?|the)[ \t]$", re.IGNORECASE)
+_SMALL_BEFORE: Final = re.compile(rf"[{LOWER}][,;]?[ \t]$|\([ \t]?$")
+_BEFORE: Final = re.compile(
+    rf"(?:(?<=\s)|(?<=[(,:;/])|^)((?:{NAME_WORD}|[{UPPER}]\.?)[ \t]{{1,2}})$"
+)
+_SAINT: Final = re.compile(r"\b(?:st|saint)\.?[ \t]$", re.IGNORECASE)
+_COMMA: Final = re.compile(rf",[ \t]?({NAME_WORD})(?:[ \t][{UPPER}]\b\.?)?")
+_FAMILY: Final = re.compile(rf"(?:^|[:|/][ \t]{{0,8}})({NAME_WORD}),[ \t]{{1,2}}$", re.M)
+_NEXT: Final = re.compile(rf"[ \t-]{{0,2}}([{UPPER}{LOWER}'’-]+\.?)")
+_REACH: Final = 24
+
+
+def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
+    """Find names that nothing announces."""
+    for word in found_words.named(lexicon.all_names):
+        folded = unaccented(word.folded).replace("'", "")
+        stands = (
+            not _is_acronym(text, word)
+            if folded in lexicon.rare_names
+            else _stands_out(text, word, folded, lexicon)
+        )
+        if stands and not _is_eponym(text, word, lexicon):
+            yield Found(*_whole(text, word, lexicon), "NAME", "name-uncued", sure=False)
+
+
+def _is_acronym(text: str, word: Word) -> bool:
+    """Tell KUB the view from Kub the name."""
+    return word.end - word.start <= _ACRONYM and text[word.start : word.end].isupper()
+
+
+def _stands_out(text: str, word: Word, folded: str, lexicon: Lexicon) -> bool:
+    """Tell whether a listed word's capital has no reason but a name."""
+    if lexicon.is_word(folded):
+        return False
+    if _SMALL_BEFORE.search(text, max(0, word.start - 3), word.start) is None:
+        return False
+    return not text[word.start : word.end].isupper()
+
+
+def _is_eponym(text: str, word: Word, lexicon: Lexicon) -> bool:
+    """Tell whether a name stands as that of a thing: before its noun, or with an article."""
+    noun = _NOUN.match(text, word.end)
+    follows = noun.group(1).casefold() if noun else ""
+    if lexicon.is_eponym_noun(follows) or f"{word.folded} {follows}" in lexicon.eponyms:
+        return True
+    if _SAINT.search(text, max(0, word.start - 6), word.start):
+        return True
+    if _POSSESSIVE.match(text, word.end - 2) or _POSSESSIVE.match(text, word.end):
+        return follows not in lexicon.person_words
+    start = word.start
+    compound = _COMPOUND.search(text, max(0, start - _REACH), start)
+    start = compound.start() if compound else start
+    article = _ARTICLE.search(text, max(0, start - 5), start)
+    return article is not None and follows != "" and follows not in lexicon.person_words
+
+
+def _whole(text: str, word: Word, lexicon: Lexicon) -> tuple[int, int]:
+    """Join the names on both sides."""
+    start = word.start
+    before = _BEFORE.search(text, max(0, start - _REACH), start)
+    if before:
+        first = unaccented(before.group(1).strip(" \t."))
+        if len(first) == 1 or first in lexicon.given_names:
+            start = before.start(1)
+    end = max(word.end, name_end(text, word.start, lexicon, comma=False))
+    if text[word.start : word.end].isupper():
+        end = _listed_end(text, word.end, end, lexicon)
+    comma = _COMMA.match(text, end)
+    given = unaccented(comma.group(1)).split("-")[0] if comma else ""
+    if comma and given in lexicon.given_names and not lexicon.is_word(given):
+        end = comma.end()
+    return _with_family(text, start, lexicon), end
+
+
+def _with_family(text: str, start: int, lexicon: Lexicon) -> int:
+    """Begin at the family name where LAST, FIRST opens a line or stands behind a label."""
+    family = _FAMILY.search(text, max(0, start - 2 * _REACH), start)
+    known = family and unaccented(family.group(1)).split("-")[0] in lexicon.names
+    return family.start(1) if family and known else start
+
+
+def _listed_end(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
+    """End a name in capitals behind the last listed name: what follows may be the sentence."""
+    end = start
+    for match in _NEXT.finditer(text, start, stop):
+        name = unaccented(match.group(1).strip(".'’")).split("-")[0]
+        listed = name in lexicon.names or name in lexicon.rare_names
+        if len(name) > 1 and (not listed or lexicon.is_ordinary(name)):
+            break
+        end = match.end()
+    return end
