@@ -1,14 +1,15 @@
 """Mutated messages, resources, tables, reports: no crash, no hang, everything accounted for.
 
 ``python benchmarks/formats_fuzz.py [inputs] [seed] [kind …]`` (100,000 inputs for the nightly run,
-shared by the kinds) mutates invented HL7 messages, FHIR resources, CSV and JSON-lines rows and
-texts. What a reader gives is validated and written to Parquet as a run would. It prints the slowest
-reading of each kind (of twenty inputs at once, a report alone) and what became of them, and ends
-with 1 if anything raised, took over a second of processor time, or was not accounted for.
+shared by the kinds) mutates invented HL7 messages, FHIR resources, CSV and JSON-lines rows, texts,
+RTF and PDF. What a reader gives is validated and written to Parquet as a run would. It prints the
+slowest reading of each kind (of twenty inputs at once, a report alone) and what became of them, and
+ends with 1 if anything raised, took over a second of processor time, or was not accounted for.
 """
 
 from __future__ import annotations
 
+import base64
 import copy
 import csv
 import io
@@ -26,6 +27,7 @@ import pandas as pd
 
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
+from pipeline.formats.documents import document_text
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
@@ -36,9 +38,10 @@ from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.stages.ingest import IngestOptions, validate
 from pipeline.store import Workspace
+from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0
-KINDS = ("message", "feed", "resource", "table", "lines", "report")
+KINDS = ("message", "feed", "resource", "table", "lines", "report", "document", "attachment")
 ROWS_A_TABLE = 20
 TOGETHER = 20
 MESSAGE = b"\r".join(
@@ -91,6 +94,9 @@ VALUES = (
     {"value": []}, {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
     [{"data": "QQ=="}], "é" * 999, "\ud800", "9999-12-31T23:59:59Z", "0001-01-01", "-5", "1e99",
     [{"contentType": "text/plain; charset=undefined", "data": "QQ=="}], "#p", "urn:uuid:x",
+)  # fmt: skip
+DOCUMENTS = (
+    rtf(REPORT.splitlines()), pdf(REPORT.splitlines()), encrypted(pdf(REPORT.splitlines()), ""),
 )  # fmt: skip
 CLEANER = Deidentifier()
 KNOWN = KnownIdentifiers(patient_names=("DOE^JANE",), patient_ids=("12345678",))
@@ -190,6 +196,25 @@ class Fuzz:
         text = mutated(REPORT.encode(), self.rng).decode("utf-8", "replace")
         found = CLEANER.clean(text, known=KNOWN)
         return 1, Counter(["clean" if isinstance(found, Clean) else found.reason])
+
+    def document(self) -> tuple[int, Outcomes]:
+        """Read a mutated RTF or PDF; its own process is bound to five seconds and one GiB."""
+        raw = mutated(self.rng.choice(DOCUMENTS), self.rng)
+        found = document_text(raw)
+        return 1, Counter([found.reason if isinstance(found, SetAside) else "text"])
+
+    def attachment(self) -> tuple[int, Outcomes]:
+        """Read messages and resources whose report is a mutated document or mutated base64."""
+        found: list[Mapping[str, str] | SetAside] = []
+        for _ in range(TOGETHER // 2):
+            data = base64.b64encode(mutated(self.rng.choice(DOCUMENTS), self.rng))
+            if self.rng.random() < 0.3:
+                data = mutated(data, self.rng)
+            head, row = MESSAGE.split(b"OBX|1|")[0], b"OBX|1|ED|||^AP^PDF^Base64^" + data
+            found += exams(head + row, MessageOptions())
+            form = {"presentedForm": [{"data": data.decode("latin-1")}]}
+            found.append(fhir_exam({**RESOURCE, **form}, Directory(), {}))
+        return TOGETHER, self._judged(found)
 
     def _table(self, name: str, content: bytes) -> Outcomes:
         path = self.folder / name

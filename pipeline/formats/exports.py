@@ -25,10 +25,12 @@ from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines
 from pipeline.formats.delimited import delimiter_of, records
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
+from pipeline.formats.people import person_from_text
 from pipeline.formats.rows import SetAside
 from pipeline.formats.tables import shown_names
+from pipeline.formats.values import modality_of
 
-__all__ = ["NEEDED", "TableOptions", "read"]
+__all__ = ["NEEDED", "TableOptions", "missing_columns", "named_reader", "read"]
 
 _T = TypeVar("_T")
 
@@ -42,6 +44,11 @@ NEEDED: Final[Mapping[str, str]] = {
     "text": "the report",
 }
 """Columns without which no exam can be used, and what they hold."""
+_STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
+    "reader_id": ("reader_name",),
+    "modality": ("exam_code", "exam_name"),
+}
+"""Needed column → columns of which any can stand in for it."""
 
 
 class Record(NamedTuple):
@@ -59,11 +66,13 @@ class Record(NamedTuple):
 class TableOptions:
     """How to read a table: its encoding, our column → theirs, and rows in a batch.
 
-    ``encoding`` "auto" finds it out; ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the
+    ``encoding`` "auto" finds it out; ``exam_codes`` maps exam code → modality, for rows without
+    one; ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the
     file's extension.
     """
 
     encoding: str = AUTO
+    exam_codes: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
     kind: str = ""
@@ -162,8 +171,24 @@ def _theirs(options: TableOptions) -> list[str]:
     return [options.columns.get(name, name) for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)]
 
 
+def missing_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
+    """Give the needed columns that a source lacks, nor has another to stand in, and their use."""
+    has = {ours for ours in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS) if columns.get(ours, ours) in names}
+    return {
+        ours: why
+        for ours, why in NEEDED.items()
+        if ours not in has and not has & set(_STAND_INS.get(ours, ()))
+    }
+
+
+def named_reader(name: str) -> str:
+    """Make a reader's key of the name, for a source that numbers nobody; '' for no name."""
+    person = person_from_text(name)
+    return person.key if person else ""
+
+
 def _require(source: str, names: Sequence[str], options: TableOptions) -> None:
-    missing = {c: why for c, why in NEEDED.items() if options.columns.get(c, c) not in names}
+    missing = missing_columns(names, options.columns)
     if missing:
         wanted = "; ".join(f"{c!r} ({why})" for c, why in missing.items())
         msg = (
@@ -193,6 +218,11 @@ def _batch(source: str, records: Iterable[Record], options: TableOptions) -> Exa
             if isinstance(found, SetAside):
                 bad.setdefault(found.reason, []).append(number)
                 continue
+            if not exam["modality"]:
+                named = modality_of(str(exam["exam_name"]))
+                exam["modality"] = options.exam_codes.get(str(exam["exam_code"]), "") or named
+            if names["reader_id"] not in cells and names["reader_name"] in cells:
+                exam["reader_id"] = named_reader(str(exam["reader_name"]))
             exam |= {"text": found[0], "text_form": found[1] if found[1] != "markup" else ""}
             good.append({**exam, "decoded_as": decoded_as, "source_row": number})
     texts = (*names, "decoded_as", "text_form")

@@ -81,6 +81,7 @@ class Sources:
             exports.TableOptions(
                 encoding=settings.encoding,
                 columns={} if own_names else settings.columns,
+                exam_codes=self.modality_codes,
                 batch_rows=self.batch_rows,
                 kind=kind,
             ),

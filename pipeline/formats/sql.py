@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.attachments import text_of_bytes
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
-from pipeline.formats.exports import NEEDED
+from pipeline.formats.exports import missing_columns, named_reader
 from pipeline.formats.rows import Row, batches
 from pipeline.formats.tables import shown_names
 
@@ -94,7 +94,7 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
 
 def _names(columns: list[str], options: SqlOptions) -> dict[str, str]:
     theirs = {name: options.columns.get(name, name) for name in _COLUMNS}
-    missing = [theirs[name] for name in NEEDED if theirs[name] not in columns]
+    missing = [theirs[name] for name in missing_columns(columns, options.columns)]
     if missing:
         msg = (
             f"input.query: {len(missing)} needed column(s) missing: {', '.join(missing)}. "
@@ -108,7 +108,10 @@ def _rows(
     rows: sqlalchemy.CursorResult[tuple[object, ...]], names: Mapping[str, str]
 ) -> Iterator[Row]:
     for number, row in enumerate(rows.mappings(), start=1):
-        yield number, {name: _written(row[their]) for name, their in names.items()}
+        cells = {name: _written(row[their]) for name, their in names.items()}
+        if "reader_id" not in cells:
+            cells["reader_id"] = named_reader(cells["reader_name"])
+        yield number, cells
 
 
 def _written(value: object) -> str:

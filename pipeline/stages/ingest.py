@@ -64,6 +64,7 @@ class IngestOptions:
     time_format: str = ""
     max_text_characters: int = 200_000
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
+    statuses: Mapping[str, str] = field(default_factory=dict)
 
 
 def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[str]) -> ExamBatch:
@@ -90,7 +91,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         modality=_mapped(
             raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
         ),
-        status=raw["status"].map(status_of),
+        status=[options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]],
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
         performed_at=_times(raw["performed_at"], options.time_zone),
         signed_at=_signed(raw["signed_at"], options.time_zone),

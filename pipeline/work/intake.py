@@ -200,6 +200,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         time_format=settings.time_format,
         max_text_characters=settings.max_text_characters,
         chest_codes=site.chest_codes,
+        statuses=settings.statuses,
     )
     seen: set[str] = set()
     for batch in site.formats.read(path):

@@ -57,6 +57,18 @@ def test_delimiters_and_encodings_give_the_same_rows(
         assert texts(path, encoding=encoding) == [row[-1] for row in ROWS]
 
 
+def test_names_stand_in_for_reader_ids_and_exam_names_for_modalities(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    header = [*HEADER[:2], "reader_name", "exam_name", *HEADER[4:], "exam_code"]
+    rows = [[*ROWS[0][:2], "Faith Hope", "CT CHEST", *ROWS[0][4:], "C1"],
+            [*ROWS[1][:2], "HOPE, FAITH", "THORAX", *ROWS[1][4:], "C2"]]  # fmt: skip
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([header, *rows])
+    (batch,) = read(path, TableOptions(exam_codes={"C2": "XR"}))
+    assert batch.exams["reader_id"].tolist() == ["name:HOPE FAITH"] * 2
+    assert batch.exams["modality"].tolist() == ["CT", "XR"]
+
+
 def test_gzip_and_a_spreadsheets_hint_are_understood(tmp_path: Path) -> None:
     path = tmp_path / "exams.csv.gz"
     path.write_bytes(gzip.compress(("sep=;\r\n" + table(ROWS, ";")).encode()))

@@ -55,6 +55,13 @@ def ingested(
     return kept, list(zip(bad["row"], bad["reason"], strict=True))
 
 
+def test_a_sites_own_words_for_a_status_are_known_once_they_are_mapped(tmp_path: Path) -> None:
+    own = GOOD | {"status": " freigegeben "}
+    assert ingested(tmp_path, own)[1] == [(1, "unknown_status")]
+    kept, bad = ingested(tmp_path, own, statuses={"freigegeben": "final"})
+    assert (bad, kept["status"].tolist()) == ([], ["final"])
+
+
 def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
     kept, bad = ingested(tmp_path, GOOD)
     assert bad == []
