@@ -27,6 +27,13 @@ __all__ = ["temporary_server", "trim"]
 _PATIENCE_SECONDS: Final = 180.0
 _LARGEST_RECORDS: Final = 256 * 2**20
 _ADDRESS: Final = "PREFECT_API_URL"
+_BRIEF: Final = {
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "0",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
+}
+"""Nobody watches this server and no automation waits in it; it writes what it hears in batches."""
 
 
 @contextmanager
@@ -63,13 +70,13 @@ def trim(home: Path) -> None:
 
 
 def _started(port: int) -> subprocess.Popen[bytes]:
-    environment = {"PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"}
+    environment = {"PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1", **_BRIEF}
     return subprocess.Popen(  # noqa: S603 - this very module, no input from outside
         [sys.executable, "-m", "pipeline.temporary_server", str(port)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "PREFECT_UI_ENABLED": "0", **environment},
+        env={**os.environ, **environment},
     )
 
 
