@@ -113,14 +113,14 @@ def test_second_run_on_a_workspace_is_refused_until_the_first_process_ends(
         pass
 
 
-@pytest.mark.parametrize("left", [f"{os.getpid()} on here", "1 on elsewhere", "4194304", "\0\0"])
+@pytest.mark.parametrize("left", ["{here} on here", "1 on elsewhere", "4194304", "\0\0"])
 def test_lock_file_that_nobody_holds_binds_nobody_whatever_stands_in_it(
     tmp_path: Path, left: str
 ) -> None:
     """A killed run's process number may be another program's by now, or one of another machine."""
     store = Workspace(tmp_path)
     store.prepare()
-    (tmp_path / "lock").write_text(left)
+    (tmp_path / "lock").write_text(left.format(here=os.getpid()))
     assert store.holder() == ""
     with store.locked():
         assert store.holder().startswith(f"{os.getpid()} on ")
