@@ -13,6 +13,7 @@ from pipeline.deidentify.audit import DeidAudit, GoldReport, audit, read_gold
 
 GENERATOR = Path(__file__).parents[1] / "fixtures" / "deid" / "generator.py"
 CONTEXTS = GENERATOR.with_name("contexts.py")
+BLIND = GENERATOR.with_name("blind.py")
 SHARED = Path(os.environ.get("RADCAL_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 EXACT = ("DATE", "ID", "PHONE", "AGE90", "TIME", "EMAIL")
 
@@ -76,6 +77,33 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.phrases_harmed == 0
     assert result.kept_before > 4000
+    assert result.kept_harmed == 0
+
+
+def blind(name: str) -> list[GoldReport]:
+    spec = importlib.util.spec_from_file_location("deid_blind", BLIND)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [GoldReport.model_validate(row) for row in module.read(name)]
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "everything", "harmed"),
+    [("a", 0.985, 0.985, 1), ("b", 0.855, 0.865, 1), ("c", 0.735, 0.755, 0)],
+)
+def test_reports_of_a_blind_author_keep_what_was_measured(
+    name: str, names: float, everything: float, harmed: int
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.recall["ALL"].n > 2000
+    assert result.phrases_before > 900
+    assert result.phrases_harmed <= harmed
+    assert result.kept_before > 400
     assert result.kept_harmed == 0
 
 
