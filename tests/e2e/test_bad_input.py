@@ -73,11 +73,24 @@ def test_empty_file_is_refused(tmp_path: Path, simulated: pd.DataFrame, run: Run
 
 
 def test_wrong_encoding_says_what_to_set(tmp_path: Path, simulated: pd.DataFrame, run: Run) -> None:
-    folder = site(tmp_path, simulated)
+    folder = site(tmp_path, simulated, CONFIG.replace("[input]", '[input]\nencoding = "utf-8"'))
     (folder / "exams.csv").write_bytes(
         (folder / "exams.csv").read_bytes() + "œdème".encode("cp1252") + b",,\n"
     )
     told(run(folder), 2, "not valid utf-8", "[input] encoding")
+
+
+def test_text_of_a_spreadsheet_is_read_without_a_setting_and_said(
+    tmp_path: Path, simulated: pd.DataFrame, run: Run
+) -> None:
+    accented = simulated.assign(text=simulated["text"].str.replace("edema", "œdème"))
+    folder = site(tmp_path, accented)
+    accented.to_csv(folder / "exams.csv", index=False, encoding="cp1252")
+    done = run(folder)
+    told(done, 0)
+    assert done.summary["reading_notes"] == {
+        "read as cp1252": int(accented["text"].str.contains("œ").sum())
+    }
 
 
 def test_three_errors_of_a_configuration_are_told_at_once(
