@@ -163,11 +163,13 @@ def _block(store: Workspace, pairs: str, read_keys: list[str]) -> sums.Block:
         float(hours): store.read("analysis", "window_pairs", [key])
         for hours, key in store.facts("analysis", "pairs", pairs)["windows"]
     }
-    exams = pd.Index(store.read("analysis", "wanted", [pairs], columns=["exam_key"])["exam_key"])
+    wanted = store.read("analysis", "wanted", [pairs], columns=["exam_key"])["exam_key"]
+    # One hash table for all shards: `isin` would build it anew for every one.
+    exams = pd.Index(wanted.unique(), dtype="object")
 
     def of_block(name: str, columns: Sequence[str]) -> pd.DataFrame:
         each = (store.read("analysis", name, [key], columns=columns) for key in read_keys)
-        own = [rows[rows["exam_key"].isin(exams)] for rows in each]
+        own = [rows[exams.get_indexer(rows["exam_key"].to_numpy("object")) >= 0] for rows in each]
         kept = [rows for rows in own if len(rows)] or own[:1]
         return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
 
