@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "9d1c3f5b7a2e4c6d8f0a1b2c3d4e5f6a"
 PREFECT = (sys.executable, "-m", "prefect", "--no-prompt")
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -215,8 +217,16 @@ def test_run_leaves_its_tables_links_and_events_on_the_server(
     assert '"ingest"' in artifacts["radcal-stages"]["data"]
     assert "FAILED" not in artifacts["radcal-gates"]["data"]
     assert "/delivery/" in artifacts["radcal-pages"]["data"]
-    kept = site.kept()
-    assert all(event in kept for event in ("radcal.gates.passed", "radcal.pages.delivered"))
+    for event in ("radcal.gates.passed", "radcal.pages.delivered"):
+        wait_until_it_is_kept(site, event)
+
+
+def wait_until_it_is_kept(site: Site, event: str) -> None:
+    """Wait for an event, which the server keeps with the next ones, some seconds later."""
+    until = time.monotonic() + PATIENCE_S
+    while event not in site.kept():
+        assert time.monotonic() < until, f"the server never kept {event}"
+        time.sleep(1.0)
 
 
 def test_server_holds_no_identifier_and_no_text(site: Site, worked: dict[str, Any]) -> None:

@@ -78,7 +78,9 @@ def _inverted(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Fou
     family, given = re.split(r",[ \t]+", match.group(1), maxsplit=1)
     family = unaccented(re.split(r"[ \t.-]+", family)[-1])
     given = unaccented(re.split(r"[ \t-]", given)[0])
-    if given in lexicon.given_names | lexicon.rare_names and _is_listed(family, lexicon):
+    if (given in lexicon.given_names or given in lexicon.rare_names) and _is_listed(
+        family, lexicon
+    ):
         yield Found(*match.span(1), "NAME", "name-line")
 
 
