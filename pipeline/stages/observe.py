@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from calibration.survey import PhraseTable
 from pipeline.stages.pair import FlowStep
@@ -31,11 +32,15 @@ SILENT: Final = "(not mentioned)"
 RETURNED_WRONG: Final = "its reader returned the pair as wrong"
 RETURNED_NOT_APPLICABLE: Final = "its reader returned the case as not applicable"
 
-_COLUMNS: Final = (
+_COLUMNS: Final = [
     "pair_id", "patient_code", "reader_code", "pathology", "phrase", "ct_phrase", "label",
     "performed_month", "weight", "interval_hours", "patient_class", "age_band",
     "draft",
-)  # fmt: skip
+]  # fmt: skip
+_OF_THE_PAIR: Final = [
+    "pair_id", "patient_code", "reader_code", "performed_month", "interval_hours",
+    "patient_class", "age_band", "draft",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def observe(
         ``xr_exam_key, ct_exam_key`` and the pair's facts (`pairing.pair`).
     report_findings
         ``exam_key, pathology, phrase, outcome``: what each report says after resolution; no row
-        for a pathology the report does not mention.
+        for a pathology the report does not mention. Keys may be of any type, one for all tables.
     readings
         ``exam_key, outcome``: whether each report could be read at all.
     phrases
@@ -86,33 +91,36 @@ def observe(
     """
     read = set(readings.loc[readings["outcome"] != "failed", "exam_key"])
     usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
-    joined = _joined(pairs[usable], report_findings)
+    used = pairs[usable].assign(pair_id=pairs["xr_study_code"] + ":" + pairs["ct_study_code"])
+    joined = _joined(used, report_findings)
     labels = ct_labels(phrases, rule=label_rule)
     silent = joined["ct_outcome"].isna()
     joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
     joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
-    fate = _fates(joined, silent, known=labels, ct_silence=ct_silence)
-    fate = _disowned(joined, fate, returned)
+    nameless = (used["reader_code"].fillna("") == "").to_numpy()[joined["pair"]]
+    fate = _fates(joined, silent, nameless, known=labels, ct_silence=ct_silence)
+    fate = _disowned(joined, used["pair_id"], fate, returned)
     left_out = {"a report of the pair could not be read": int((~usable).sum())}
     left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
-    kept = joined[fate == ""].assign(weight=1.0)
-    ordered = kept.sort_values(["pair_id", "pathology"], kind="stable")
-    observations = ordered.loc[:, list(_COLUMNS)].reset_index(drop=True)
+    kept = joined[fate == ""].reset_index(drop=True).assign(weight=1.0)
+    facts = used[_OF_THE_PAIR].iloc[kept["pair"]].reset_index(drop=True)
+    rows = pd.concat([facts, kept], axis="columns")[_COLUMNS]
+    observations = rows.sort_values(["pair_id", "pathology"], kind="stable", ignore_index=True)
     return Observed(observations, left_out, _flow(pairs, usable))
 
 
 def _joined(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
-    """Give every X-ray forecast of the pairs its CT's answer, missing where the CT is silent."""
-    forecasts = pairs.merge(report_findings, left_on="xr_exam_key", right_on="exam_key")
+    """Give every X-ray forecast of the pairs its CT's answer, missing where the CT is silent.
+
+    ``pair`` is the pair's row: its facts are looked up at the end, for the forecasts kept.
+    """
+    keys = pairs[["xr_exam_key", "ct_exam_key"]].assign(pair=np.arange(len(pairs)))
+    forecasts = keys.merge(report_findings, left_on="xr_exam_key", right_on="exam_key")
     answers = report_findings.rename(
         columns={"exam_key": "ct_exam_key", "phrase": "ct_phrase", "outcome": "ct_outcome"}
     )
-    joined = forecasts.merge(
-        answers[["ct_exam_key", "pathology", "ct_phrase", "ct_outcome"]],
-        on=["ct_exam_key", "pathology"],
-        how="left",
-    )
-    return joined.assign(pair_id=joined["xr_study_code"] + ":" + joined["ct_study_code"])
+    joined = forecasts.merge(answers, on=["ct_exam_key", "pathology"], how="left")
+    return joined.drop(columns=["xr_exam_key", "ct_exam_key", "exam_key"])
 
 
 def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[FlowStep, ...]:
@@ -126,12 +134,17 @@ def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[FlowStep, ...]:
 
 
 def _fates(
-    joined: pd.DataFrame, silent: pd.Series, *, known: Mapping[str, float], ct_silence: str
+    joined: pd.DataFrame,
+    silent: pd.Series,
+    nameless: NDArray[np.bool_],
+    *,
+    known: Mapping[str, float],
+    ct_silence: str,
 ) -> pd.Series:
     """Why each forecast is left out, by the first reason that holds; '' for those kept."""
     stated = joined["outcome"] == "stated"
     ct_stated = silent | (joined["ct_outcome"] == "stated")
-    reasons: list[tuple[str, pd.Series]] = [
+    reasons: list[tuple[str, pd.Series | NDArray[np.bool_]]] = [
         ("the X-ray finding was not evaluable", joined["outcome"] == "not evaluable"),
         ("the X-ray's certainty phrase is not in the vocabulary", ~stated),
         ("the X-ray's phrase has no surveyed meaning", ~joined["phrase"].isin(list(known))),
@@ -139,7 +152,7 @@ def _fates(
         ("the CT's certainty phrase is not in the vocabulary", ~ct_stated),
         ("the CT's phrase has no surveyed meaning", joined["label"].isna()),
         ("the CT does not mention the finding", silent & (ct_silence == "exclude")),
-        ("no reader is named", joined["reader_code"].fillna("") == ""),
+        ("no reader is named", nameless),
     ]
     fate = pd.Series("", index=joined.index, dtype="object")
     for reason, holds in reversed(reasons):
@@ -147,16 +160,19 @@ def _fates(
     return fate
 
 
-def _disowned(joined: pd.DataFrame, fate: pd.Series, returned: pd.DataFrame | None) -> pd.Series:
+def _disowned(
+    joined: pd.DataFrame, pair_ids: pd.Series, fate: pd.Series, returned: pd.DataFrame | None
+) -> pd.Series:
     """Leave out what readers returned; a reason found before stays the reason."""
     if returned is None or returned.empty:
         return fate
-    case = pd.MultiIndex.from_frame(joined[["pair_id", "pathology"]])
+    pair_id = pair_ids.iloc[joined["pair"]].set_axis(joined.index)
+    case = pd.MultiIndex.from_arrays([pair_id, joined["pathology"]])
     not_applicable = returned[returned["answer"] == "not applicable"]
     named = pd.MultiIndex.from_frame(not_applicable[["pair_id", "pathology"]])
     wrong = returned.loc[returned["answer"] == "wrong pair", "pair_id"]
     reasons = (
-        (RETURNED_WRONG, joined["pair_id"].isin(wrong)),
+        (RETURNED_WRONG, pair_id.isin(wrong)),
         (RETURNED_NOT_APPLICABLE, pd.Series(case.isin(named), index=joined.index)),
     )
     for reason, holds in reasons:

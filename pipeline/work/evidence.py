@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pipeline.config import digest_of
 from pipeline.site import Site
@@ -158,26 +160,33 @@ def observe_block(config: str, pairs: str, read_keys: list[str]) -> Facts:
 
 
 def _block(store: Workspace, pairs: str, read_keys: list[str]) -> sums.Block:
-    """Read a block's pairs, and what all readings say of its exams."""
-    windows = {
-        float(hours): store.read("analysis", "window_pairs", [key])
-        for hours, key in store.facts("analysis", "pairs", pairs)["windows"]
-    }
+    """Read a block's pairs, and what all readings say of its exams, by numbers for their keys."""
     wanted = store.read("analysis", "wanted", [pairs], columns=["exam_key"])["exam_key"]
-    # One hash table for all shards: `isin` would build it anew for every one.
     exams = pd.Index(wanted.unique(), dtype="object")
 
-    def of_block(name: str, columns: Sequence[str]) -> pd.DataFrame:
+    def numbers(keys: pd.Series) -> NDArray[np.int32]:
+        return np.asarray(exams.get_indexer(keys.to_numpy("object")), dtype=np.int32)
+
+    def numbered(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+        return rows.assign(**{name: numbers(rows[name]) for name in columns})
+
+    def paired(name: str, key: str) -> pd.DataFrame:
+        return numbered(store.read("analysis", name, [key]), "xr_exam_key", "ct_exam_key")
+
+    def said(name: str, columns: Sequence[str]) -> pd.DataFrame:
         each = (store.read("analysis", name, [key], columns=columns) for key in read_keys)
-        own = [rows[exams.get_indexer(rows["exam_key"].to_numpy("object")) >= 0] for rows in each]
+        own = [rows[rows["exam_key"] >= 0] for rows in (numbered(r, "exam_key") for r in each)]
         kept = [rows for rows in own if len(rows)] or own[:1]
         return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
 
     return sums.Block(
-        pairs=store.read("analysis", "pairs", [pairs]),
-        windows=windows,
-        report_findings=of_block("report_findings", _SAID),
-        readings=of_block("readings", ("exam_key", "outcome", "recommends_ct")),
+        pairs=paired("pairs", pairs),
+        windows={
+            float(hours): paired("window_pairs", key)
+            for hours, key in store.facts("analysis", "pairs", pairs)["windows"]
+        },
+        report_findings=said("report_findings", _SAID),
+        readings=said("readings", ("exam_key", "outcome", "recommends_ct")),
         returned=returns.answers(store),
     )
 
