@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from extraction.engines.local import DType
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
+from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 __all__ = [
     "Advice",
@@ -31,6 +32,10 @@ __all__ = [
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]
+ColumnSpec = (
+    Annotated[str, Field(min_length=1)]
+    | Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
+)
 
 
 class Section(BaseModel):
@@ -46,7 +51,7 @@ class Input(Section):
     format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir", "sql"] = "auto"
     query: str | None = None
     encoding: str = "auto"
-    columns: Mapping[str, str] = Field(default_factory=dict)
+    columns: Mapping[str, ColumnSpec] = Field(default_factory=dict)
     modalities: Mapping[str, Modality] = Field(
         default= {
             "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
@@ -58,10 +63,25 @@ class Input(Section):
     exam_codes: str | None = None
     chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
     time_zone: str = "UTC"
-    time_format: str = ""
+    time_format: str | tuple[str, ...] = ""
     max_text_characters: int = Field(default=200_000, ge=1_000)
     hl7: Mapping[str, str] = Field(default_factory=dict)
     patient_authority: str = ""
+
+    @property
+    def time_formats(self) -> tuple[str, ...]:
+        """The site's own formats of times, the first to be tried first."""
+        given = self.time_format
+        return tuple(filter(None, (given,) if isinstance(given, str) else given))
+
+    @model_validator(mode="after")
+    def _columns_are_ours(self) -> Input:
+        known = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
+        unknown = sorted(set(self.columns) - set(known))
+        if unknown:
+            msg = f"`columns`: no column of ours: {', '.join(unknown)}; known: {', '.join(known)}"
+            raise ValueError(msg)
+        return self
 
     @model_validator(mode="after")
     def _paths_or_query(self) -> Input:

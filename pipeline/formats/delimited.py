@@ -1,6 +1,7 @@
 """Delimited text → records, tolerant of what exports do to it.
 
-The delimiter is the one under which the header holds the needed columns. A quote that is opened and
+The header is the first line that holds the needed columns, whatever titles stand above it, and the
+delimiter is the one under which it does. Lines without content are none. A quote that is opened and
 never closed would swallow the rows after it; so where a record of several lines has the wrong
 number of fields and one of its lines would be a whole row by itself, reading goes on at that line.
 """
@@ -9,33 +10,63 @@ from __future__ import annotations
 
 import csv
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["WRONG_FIELD_COUNT", "delimiter_of", "records"]
+__all__ = ["HEADER_WITHIN", "WRONG_FIELD_COUNT", "Header", "header_of", "records"]
 
 WRONG_FIELD_COUNT: Final = "wrong_field_count"
 _DELIMITERS: Final = (",", ";", "\t", "|")
 _MAX_RECORD_CHARACTERS: Final = 64 * 2**20
 _SPREADSHEET_HINT: Final = "sep="
+HEADER_WITHIN: Final = 20
+"""So many lines of a file are looked at for its header."""
+_NO_CONTENT: Final = " \t\r\n\x00"
 
 csv.field_size_limit(2**31 - 1)
 
 
-def delimiter_of(header: str, needed: Collection[str]) -> str:
-    """Find the delimiter that gives a header line its needed columns, else the most columns."""
-    if header.casefold().startswith(_SPREADSHEET_HINT):
-        return header[len(_SPREADSHEET_HINT) :].strip("\r\n") or ","
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A table's column names, its delimiter, and how many lines end with the header's."""
 
-    def fitness(delimiter: str) -> tuple[int, int]:
-        names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
-        return len(set(needed) & set(names)), len(names)
+    names: tuple[str, ...]
+    delimiter: str
+    lines: int
 
-    return max(_DELIMITERS, key=fitness)
+
+def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> Header:
+    """Find the first line that lacks no needed column, else the one that lacks the fewest.
+
+    Parameters
+    ----------
+    first
+        The first lines of a file.
+    lacking
+        Tells how many needed columns are not among some names.
+    """
+    best, fewest = Header((), ",", 0), (float("inf"), 0)
+    delimiters: Sequence[str] = _DELIMITERS
+    for at, line in enumerate(first):
+        if not line.strip(_NO_CONTENT):
+            continue
+        if line.casefold().startswith(_SPREADSHEET_HINT):
+            delimiters = (line[len(_SPREADSHEET_HINT) :].strip("\r\n") or ",",)
+            continue
+        for delimiter in delimiters:
+            reader = csv.reader(first[at:], delimiter=delimiter)
+            names = tuple(" ".join(name.split()) for name in next(reader, []))
+            fitness = (lacking(names), -len(names))
+            if fitness < fewest:
+                best, fewest = Header(names, delimiter, at + reader.line_num), fitness
+        if fewest[0] == 0:
+            break
+    return best
 
 
 def records(lines: Iterable[str], *, delimiter: str, width: int) -> Iterator[list[str] | str]:
-    """Yield each record's cells, or `WRONG_FIELD_COUNT`; empty lines are none."""
+    """Yield each record's cells, or `WRONG_FIELD_COUNT`; records without content are none."""
     source = _Lines(lines)
     reader = csv.reader(source, delimiter=delimiter)
     while True:
@@ -43,10 +74,10 @@ def records(lines: Iterable[str], *, delimiter: str, width: int) -> Iterator[lis
         row = next(reader, None)
         if row is None:
             return
+        if not any(cell.strip(_NO_CONTENT) for cell in row):
+            continue
         if len(row) == width:
             yield row
-            continue
-        if not row:
             continue
         yield WRONG_FIELD_COUNT
         whole = next((i for i, line in enumerate(source.taken[1:], 1)

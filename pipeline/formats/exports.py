@@ -9,46 +9,41 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.files import suffix_of
-from pipeline.formats.attachments import text_in_cell, text_of_bytes
+from pipeline.formats.attachments import text_in_cell
+from pipeline.formats.columns import (
+    ColumnMap,
+    Columns,
+    Spec,
+    keys_of,
+    nested_keys,
+    numbers_of,
+)
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines
-from pipeline.formats.delimited import delimiter_of, records
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
-from pipeline.formats.people import person_from_text
-from pipeline.formats.rows import SetAside
+from pipeline.formats.delimited import HEADER_WITHIN, Header, header_of, records
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.people import named_reader
+from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 
-__all__ = ["NEEDED", "TableOptions", "missing_columns", "named_reader", "read"]
+__all__ = ["TableOptions", "read"]
 
 _T = TypeVar("_T")
 
-NEEDED: Final[Mapping[str, str]] = {
-    "accession": "the exam's accession number",
-    "patient_id": "the patient's identifier",
-    "reader_id": "who signed the report",
-    "modality": "XR or CT, or your own words for them",
-    "performed_at": "when the exam was performed",
-    "signed_at": "when this version of the report was signed",
-    "text": "the report",
-}
-"""Columns without which no exam can be used, and what they hold."""
-_STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
-    "reader_id": ("reader_name",),
-    "modality": ("exam_code", "exam_name"),
-}
-"""Needed column → columns of which any can stand in for it."""
+_LOOKED_AT: Final = 100
+"""So many JSON objects are looked at for the names that a file has."""
 
 
 class Record(NamedTuple):
@@ -62,6 +57,13 @@ class Record(NamedTuple):
     decoded_as: str = ""
 
 
+class Table(NamedTuple):
+    """A table's columns by our names, and its rows as they are read."""
+
+    columns: Columns
+    records: Iterator[Record]
+
+
 @dataclass(frozen=True, slots=True)
 class TableOptions:
     """How to read a table: its encoding, our column → theirs, and rows in a batch.
@@ -73,7 +75,7 @@ class TableOptions:
 
     encoding: str = AUTO
     exam_codes: Mapping[str, str] = field(default_factory=dict)
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Spec] = field(default_factory=dict)
     batch_rows: int = 1000
     kind: str = ""
 
@@ -87,9 +89,9 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         If the file is missing, empty, of another kind, undecodable, or lacks a needed column.
     """
     kind = f".{options.kind}" if options.kind else suffix_of(source)
-    opener = _RECORDS.get(".csv" if kind == ".tsv" else kind)
+    opener = _OPENERS.get(".csv" if kind == ".tsv" else kind)
     if opener is None:
-        msg = f"{source.name}: unknown kind of export; known: {', '.join(_RECORDS)}."
+        msg = f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}."
         raise InputError(msg)
     if not source.is_file():
         msg = f"{source}: no such file."
@@ -98,9 +100,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         msg = f"{source.name}: the file is empty."
         raise InputError(msg)
     try:
-        remaining = iter(opener(source, options))
-        while batch := list(islice(remaining, options.batch_rows)):
-            yield _batch(source.name, batch, options)
+        rows = _rows(opener(source, options), options.exam_codes)
+        yield from batches(source.name, rows, size=options.batch_rows)
     except UnicodeDecodeError as error:
         msg = (
             f"{source.name}: not valid {options.encoding} at byte {error.start} of a block. "
@@ -112,47 +113,87 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         raise InputError(msg) from None
 
 
-def _csv_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    with opened_lines(source, options.encoding) as handle:
-        lines = (line for line in handle if line.strip("\r\n \t"))
-        first = next(lines, "")
-        delimiter = delimiter_of(first, _theirs(options))
-        if first.casefold().startswith("sep="):
-            first = next(lines, "")
-        (header,) = csv.reader([first], delimiter=delimiter)
-        header = [name.strip() for name in header]
-        _require(source.name, header, options)
-        rows = records(handle, delimiter=delimiter, width=len(header))
+def _csv(source: Path, options: TableOptions) -> Table:
+    mapped = ColumnMap(options.columns)
+    header, keys = _header(source, options.encoding, mapped)
+    columns = mapped.within(keys)
+    _require(source.name, header.names, columns, mapped.twice(header.names))
+    return Table(columns, _csv_records(source, options.encoding, header, keys))
+
+
+def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, list[str]]:
+    """Find the header, or none where the map finds all that is needed by numbers; and the keys."""
+    with opened_lines(source, encoding) as handle:
+        first = list(islice(handle, HEADER_WITHIN))
+    numbered = header_of(first, lambda names: len(mapped.within(numbers_of(names)).missing))
+    keys = numbers_of(numbered.names)
+    if not mapped.within(keys).missing:
+        return Header((), numbered.delimiter, 0), keys
+    header = header_of(first, lambda names: len(mapped.within(keys_of(names)).missing))
+    return header, keys_of(header.names)
+
+
+def _csv_records(
+    source: Path, encoding: str, header: Header, keys: Sequence[str]
+) -> Iterator[Record]:
+    with opened_lines(source, encoding) as handle:
+        deque(islice(handle, header.lines), maxlen=0)
+        rows = records(handle, delimiter=header.delimiter, width=len(keys))
         for number, (row, decoded_as) in enumerate(_told(rows, handle), start=1):
-            cells = row if isinstance(row, str) else dict(zip(header, row, strict=True))
-            yield Record(number, cells, decoded_as)
+            if isinstance(row, str):
+                yield Record(number, row, decoded_as)
+            elif header.names and all(map(_is_name, row, header.names)):
+                yield Record(number, "repeated_header")
+            else:
+                yield Record(number, dict(zip(keys, row, strict=True)), decoded_as)
 
 
-def _jsonl_records(source: Path, options: TableOptions) -> Iterator[Record]:
-    with opened_lines(source, options.encoding) as handle:
+def _is_name(cell: str, name: str) -> bool:
+    return " ".join(cell.split()) == name
+
+
+def _jsonl(source: Path, options: TableOptions) -> Table:
+    mapped = ColumnMap(options.columns)
+    first = [each.cells for each in islice(_jsonl_records(source, options.encoding), _LOOKED_AT)]
+    objects = [cells for cells in first if not isinstance(cells, str)]
+    keys = nested_keys(objects)
+    columns = mapped.within(keys, is_open=True)
+    if objects:
+        _require(source.name, keys, columns)
+    return Table(columns, _jsonl_records(source, options.encoding))
+
+
+def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
+    with opened_lines(source, encoding) as handle:
         lines = _told((line for line in handle if line.strip()), handle)
         for number, (line, decoded_as) in enumerate(lines, start=1):
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):
-                yield Record(number, "not_json")
-                continue
-            if number == 1 and isinstance(record, dict):
-                _require(source.name, list(record), options)
-            cells = record if isinstance(record, dict) else "not_json"
-            yield Record(number, cells, decoded_as)
+                record = None
+            yield Record(number, record if isinstance(record, dict) else "not_json", decoded_as)
 
 
-def _parquet_records(source: Path, options: TableOptions) -> Iterator[Record]:
+def _parquet(source: Path, options: TableOptions) -> Table:
+    mapped = ColumnMap(options.columns)
     with pq.ParquetFile(source) as file:
         names = file.schema_arrow.names
-        _require(source.name, names, options)
-        used = [name for name in _theirs(options) if name in names]
+    columns = mapped.within(keys_of(names))
+    _require(source.name, names, columns, mapped.twice(names))
+    used = [name for name in names if name in columns.names]
+    return Table(columns, _parquet_records(source, used, options.batch_rows))
+
+
+def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterator[Record]:
+    with pq.ParquetFile(source) as file:
         number = 0
-        for batch in file.iter_batches(batch_size=options.batch_rows, columns=used):
+        for batch in file.iter_batches(batch_size=batch_rows, columns=names):
             for record in batch.to_pylist():
                 number += 1
                 yield Record(number, record)
+
+
+_OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
 
 
 def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:
@@ -163,81 +204,40 @@ def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:
         before = lines.foreign
 
 
-_RECORDS: Final = {".csv": _csv_records, ".jsonl": _jsonl_records, ".parquet": _parquet_records}
-
-
-def _theirs(options: TableOptions) -> list[str]:
-    """Give the names of the columns we use, as the source has them."""
-    return [options.columns.get(name, name) for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)]
-
-
-def missing_columns(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]:
-    """Give the needed columns that a source lacks, nor has another to stand in, and their use."""
-    has = {ours for ours in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS) if columns.get(ours, ours) in names}
-    return {
-        ours: why
-        for ours, why in NEEDED.items()
-        if ours not in has and not has & set(_STAND_INS.get(ours, ()))
-    }
-
-
-def named_reader(name: str) -> str:
-    """Make a reader's key of the name, for a source that numbers nobody; '' for no name."""
-    person = person_from_text(name)
-    return person.key if person else ""
-
-
-def _require(source: str, names: Sequence[str], options: TableOptions) -> None:
-    missing = missing_columns(names, options.columns)
-    if missing:
-        wanted = "; ".join(f"{c!r} ({why})" for c, why in missing.items())
-        msg = (
-            f"{source}: {len(missing)} needed column(s) missing: {wanted}. The file has "
-            f"{shown_names(names)}. Map yours under [input.columns]."
-        )
-        raise InputError(msg)
-    twice = sorted({name for name in _theirs(options) if list(names).count(name) > 1})
+def _require(
+    source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()
+) -> None:
     if twice:
         msg = (
             f"{source}: {len(twice)} column(s) stand in the header more than once: "
-            f"{', '.join(twice)}. Rename all but one, or map another under [input.columns]."
+            f"{', '.join(twice)}. Say which under [input.columns]: "
+            f'"{twice[0]}#1" is the first, "{twice[0]}#2" the second.'
+        )
+        raise InputError(msg)
+    if columns.missing:
+        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
+        msg = (
+            f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. The file has "
+            f"{shown_names(names)}. Map yours under [input.columns]."
         )
         raise InputError(msg)
 
 
-def _batch(source: str, records: Iterable[Record], options: TableOptions) -> ExamBatch:
-    names = {c: options.columns.get(c, c) for c in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)}
-    good: list[dict[str, object]] = []
-    bad: dict[str, list[int]] = {}
-    for number, cells, decoded_as in records:
+def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:
+    for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
-            bad.setdefault(cells, []).append(number)
-        else:
-            exam: dict[str, object] = {c: _text(cells.get(n)) for c, n in names.items()}
-            found = text_in_cell(str(exam["text"]))
-            if isinstance(found, SetAside):
-                bad.setdefault(found.reason, []).append(number)
-                continue
-            if not exam["modality"]:
-                named = modality_of(str(exam["exam_name"]))
-                exam["modality"] = options.exam_codes.get(str(exam["exam_code"]), "") or named
-            if names["reader_id"] not in cells and names["reader_name"] in cells:
-                exam["reader_id"] = named_reader(str(exam["reader_name"]))
-            exam |= {"text": found[0], "text_form": found[1] if found[1] != "markup" else ""}
-            good.append({**exam, "decoded_as": decoded_as, "source_row": number})
-    texts = (*names, "decoded_as", "text_form")
-    exams = pd.DataFrame(good, columns=[*texts, "source_row"])
-    exams = exams.astype({**dict.fromkeys(texts, "str"), "source_row": "int64"})
-    set_aside = [quarantine_rows(source, rows, reason) for reason, rows in bad.items()]
-    empty = quarantine_rows(source, [], "")
-    return ExamBatch(exams, pd.concat(set_aside, ignore_index=True) if set_aside else empty)
-
-
-def _text(value: object) -> str:
-    if value is None or (isinstance(value, float) and value != value):
-        return ""
-    if isinstance(value, bytes):
-        return text_of_bytes(value)
-    text = value.isoformat() if hasattr(value, "isoformat") else str(value)
-    # A lone surrogate, which JSON can write, is no character and cannot be stored.
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+            yield number, SetAside(cells)
+            continue
+        exam = table.columns.cells(cells)
+        found = text_in_cell(exam["text"])
+        if isinstance(found, SetAside):
+            yield number, found
+            continue
+        text, form = found
+        if not exam.get("modality"):
+            named = modality_of(exam.get("exam_name", ""))
+            exam["modality"] = exam_codes.get(exam.get("exam_code", ""), "") or named
+        if "reader_id" not in exam:
+            exam["reader_id"] = named_reader(exam["reader_name"])
+        form = "" if form == "markup" else form
+        yield number, exam | {"text": text, "text_form": form, "decoded_as": decoded_as}

@@ -10,7 +10,7 @@ from typing import Final
 from pipeline.deidentify import Lexicon, load
 from pipeline.deidentify.grammar import UPPER, name_end
 
-__all__ = ["Person", "dictator", "person_from_text", "signer"]
+__all__ = ["Person", "dictator", "named_reader", "person_from_text", "signer"]
 
 _TAIL: Final = 3000
 _TO_NAME: Final = rf"[ \t\n]{{0,4}}(?:Drs?\.?[ \t])?(?=[{UPPER}])"
@@ -29,6 +29,12 @@ _DICTATED: Final = re.compile(
 )
 _ATTESTED: Final = re.compile(r"(?<!\w)I,(?=[ \t])" + _TO_NAME)
 _FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
+_BEFORE: Final = frozenset({"dr", "drs", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz"})
+_BEHIND: Final = frozenset(
+    {"MD", "PhD", "PHD", "MBBS", "MBChB", "MBCHB", "MSc", "BSc", "MPH", "MBA", "DNB", "Jr", "Sr"}
+    | {"FRCR", "FACR", "FRCPC", "FRANZCR", "FSIR", "JR", "SR", "II", "III"}
+)
+"""Titles and what goes on behind a family name; spelt so that the names Do and Md are none."""
 _TRAILING_TITLE: Final = re.compile(r"[ \t]+(?:M\.?D|D\.?O)\.?(?=,)")
 
 
@@ -82,14 +88,33 @@ def dictator(text: str) -> Person | None:
 
 
 def person_from_text(name: str) -> Person | None:
-    """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``."""
-    parts = [part.strip(" .") for part in re.split(r"[,^]", name) if part.strip(" .")]
+    """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``, with titles or without."""
+    first, *others = (_without_titles(part.split()) for part in re.split(r"[,^]", name))
+    words = [first, *(each for each in others if each not in (["DO"], ["D.O."]))]
+    parts = [" ".join(each).strip(" .") for each in words]
+    parts = [part for part in parts if part]
     if not parts:
         return None
     if len(parts) > 1:
         return Person("", parts[0], parts[1])
-    words = parts[0].split()
-    return Person("", words[-1], " ".join(words[:-1]))
+    names = parts[0].split()
+    return Person("", names[-1], " ".join(names[:-1]))
+
+
+def named_reader(name: str) -> str:
+    """Make a reader's key of the name, for a source that numbers nobody; '' for no name."""
+    person = person_from_text(name)
+    return person.key if person else ""
+
+
+def _without_titles(words: list[str]) -> list[str]:
+    """Leave out what stands before and behind a name: "Dr. med.", "MD", "Ph.D.", "Jr."."""
+    first, last = 0, len(words)
+    while first < last and words[first].strip(".").casefold() in _BEFORE:
+        first += 1
+    while last > first and words[last - 1].replace(".", "") in _BEHIND:
+        last -= 1
+    return words[first:last]
 
 
 def _named(text: str, start: int) -> Person | None:

@@ -8,22 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from typing import Final
 
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.attachments import text_of_bytes
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
-from pipeline.formats.exports import missing_columns, named_reader
+from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.people import named_reader
 from pipeline.formats.rows import Row, batches
 from pipeline.formats.tables import shown_names
 
 __all__ = ["SqlOptions", "read"]
-
-_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +27,7 @@ class SqlOptions:
     """The query, our column → its, and exams in a batch."""
 
     query: str
-    columns: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, Spec] = field(default_factory=dict)
     batch_rows: int = 1000
 
 
@@ -54,8 +50,8 @@ def read(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
     try:
         with _connected(engine) as database:
             rows = database.execute(sqlalchemy.text(options.query))
-            names = _names(list(rows.keys()), options)
-            yield from batches("query", _rows(rows, names), size=options.batch_rows)
+            columns = _columns(list(rows.keys()), options)
+            yield from batches("query", _rows(rows, columns), size=options.batch_rows)
     except SQLAlchemyError as error:
         msg = (
             f"input.query: refused by the database ({type(error).__name__}). Run it in the "
@@ -92,31 +88,22 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
     return connection.execution_options(stream_results=True, max_row_buffer=500)
 
 
-def _names(columns: list[str], options: SqlOptions) -> dict[str, str]:
-    theirs = {name: options.columns.get(name, name) for name in _COLUMNS}
-    missing = [theirs[name] for name in missing_columns(columns, options.columns)]
-    if missing:
+def _columns(names: list[str], options: SqlOptions) -> Columns:
+    columns = ColumnMap(options.columns).within(keys_of(names))
+    if columns.missing:
         msg = (
-            f"input.query: {len(missing)} needed column(s) missing: {', '.join(missing)}. "
-            f"The query gives {shown_names(columns)}. Rename them in the query or map them."
+            f"input.query: {len(columns.missing)} needed column(s) missing: "
+            f"{', '.join(columns.missing)}. The query gives {shown_names(names)}. Rename them in "
+            "the query or map them."
         )
         raise InputError(msg)
-    return {name: their for name, their in theirs.items() if their in columns}
+    return columns
 
 
-def _rows(
-    rows: sqlalchemy.CursorResult[tuple[object, ...]], names: Mapping[str, str]
-) -> Iterator[Row]:
-    for number, row in enumerate(rows.mappings(), start=1):
-        cells = {name: _written(row[their]) for name, their in names.items()}
+def _rows(rows: sqlalchemy.CursorResult[tuple[object, ...]], columns: Columns) -> Iterator[Row]:
+    keys = keys_of(list(rows.keys()))
+    for number, row in enumerate(rows, start=1):
+        cells = columns.cells(dict(zip(keys, row, strict=True)))
         if "reader_id" not in cells:
             cells["reader_id"] = named_reader(cells["reader_name"])
         yield number, cells
-
-
-def _written(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    return text_of_bytes(value) if isinstance(value, bytes) else str(value)

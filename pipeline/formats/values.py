@@ -15,7 +15,7 @@ _STATUS: Final[Mapping[str, str]] = {
     "c": "corrected", "amended": "corrected", "modified": "corrected",
 }  # fmt: skip
 _STATUS_WORDS: Final = (
-    ("addend", "addendum"), ("correct", "corrected"), ("edited", "corrected"),
+    ("addend", "addendum"), ("corr", "corrected"), ("edited", "corrected"),
     ("revised", "corrected"), ("prelim", "prelim"), ("wet", "prelim"), ("final", "final"),
 )  # fmt: skip
 """How a status begins → ours, in this order: "Edited result - FINAL" is a correction."""

@@ -14,6 +14,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.times import date_formats, iso_times
 from pipeline.formats.values import status_of
 
 __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
@@ -61,7 +62,7 @@ class IngestOptions:
     chest_pattern: str
     now: pd.Timestamp
     time_zone: str = "UTC"
-    time_format: str = ""
+    time_formats: tuple[str, ...] = ()
     max_text_characters: int = 200_000
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
     statuses: Mapping[str, str] = field(default_factory=dict)
@@ -83,10 +84,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         version of a report from another. A row set aside as ``future_date`` says in ``not_before``
         when it may be judged again.
     """
-    raw = batch.exams
-    if options.time_format:
-        times = ("performed_at", "signed_at")
-        raw = raw.assign(**{name: _iso(raw[name], options.time_format) for name in times})
+    raw = _dated(batch.exams, options.time_formats)
     exams = raw.assign(
         modality=_mapped(
             raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
@@ -156,19 +154,16 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
     return repeated
 
 
+def _dated(exams: pd.DataFrame, formats: tuple[str, ...]) -> pd.DataFrame:
+    """Rewrite the times of the site's own formats in ISO 8601."""
+    times = {name: iso_times(exams[name], formats) for name in ("performed_at", "signed_at")}
+    if "patient_birth_date" in exams:
+        times["patient_birth_date"] = iso_times(exams["patient_birth_date"], date_formats(formats))
+    return exams.assign(**times)
+
+
 def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return values.str.strip().map(dict(mapping))
-
-
-def _iso(values: pd.Series, form: str) -> pd.Series:
-    """Rewrite times of the site's own format in ISO 8601; what is not of it stays as it is."""
-    times = pd.to_datetime(values.str.strip(), format=form, errors="coerce")
-    length = None if "%H" in form or "%I" in form else len("2026-03-04")
-    written = [
-        value if pd.isna(time) else time.isoformat()[:length]
-        for value, time in zip(values, times, strict=True)
-    ]
-    return pd.Series(written, index=values.index, dtype="str")
 
 
 def _times(values: pd.Series, zone: str) -> pd.Series:

@@ -197,7 +197,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         chest_pattern=settings.chest_pattern,
         now=_now(),
         time_zone=settings.time_zone,
-        time_format=settings.time_format,
+        time_formats=settings.time_formats,
         max_text_characters=settings.max_text_characters,
         chest_codes=site.chest_codes,
         statuses=settings.statuses,

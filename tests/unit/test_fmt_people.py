@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.formats.people import Person, person_from_text, signer
+from pipeline.formats.people import Person, named_reader, person_from_text, signer
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,22 @@ def test_names_are_compared_by_family_and_first_letter() -> None:
 
 def test_nothing_is_nobody() -> None:
     assert person_from_text(" , ") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("J Smith MD", "name:SMITH J"),
+        ("Tom O'Brien, M.D., Ph.D.", "name:O'BRIEN TOM"),
+        ("Prof. Dr. med. Anna Vogel", "name:VOGEL ANNA"),
+        ("Smith, April Q., MD", "name:SMITH APRIL"),
+        ("SMITH^JO^^^DR^MD", "name:SMITH JO"),
+        ("Jones, D.O.", "name:JONES"),
+        ("Do, Kim", "name:DO KIM"),
+        ("Kim Do", "name:DO KIM"),
+        ("Md Rahman", "name:RAHMAN MD"),
+        ("MD", ""),
+    ],
+)
+def test_titles_are_no_part_of_a_name(written: str, key: str) -> None:
+    assert named_reader(written) == key

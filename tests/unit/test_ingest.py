@@ -123,7 +123,7 @@ def test_times_of_the_sites_own_format_are_read_beside_iso(tmp_path: Path) -> No
     kept, bad = ingested(
         tmp_path, GOOD | own, GOOD | {"accession": "A2"} | iso,
         GOOD | {"accession": "A3", "performed_at": "14/14/2026 10:00 PM"},
-        time_format="%m/%d/%Y %I:%M %p", time_zone="America/New_York",
+        time_formats=("%m/%d/%Y %I:%M %p",), time_zone="America/New_York",
     )  # fmt: skip
     assert kept["performed_at"].tolist() == [
         pd.Timestamp("2026-03-05T03:00:00Z"), pd.Timestamp("2026-03-04T15:00:00Z")
@@ -166,6 +166,15 @@ def test_age_comes_from_the_birth_date_where_it_is_not_stated(tmp_path: Path) ->
     born = GOOD | {"patient_age_years": "", "patient_birth_date": "1950-03-05"}
     kept, _ = ingested(tmp_path, born)
     assert kept.iloc[0]["patient_age_years"] == 75.0
+
+
+def test_birth_dates_and_times_are_read_in_the_sites_own_formats(tmp_path: Path) -> None:
+    own = {"performed_at": "46085.395833", "signed_at": "04.03.2026 10:30", "patient_age_years": "",
+           "patient_birth_date": "05.03.1950"}  # fmt: skip
+    kept, bad = ingested(tmp_path, GOOD | own, time_formats=("%d.%m.%Y %H:%M",))
+    assert bad == []
+    assert kept.iloc[0]["patient_age_years"] == 75.0
+    assert kept.iloc[0]["performed_at"] == pd.Timestamp("2026-03-04T09:30:00Z")
 
 
 def test_exam_code_map_outranks_the_name(tmp_path: Path) -> None:

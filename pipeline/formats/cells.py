@@ -1,0 +1,122 @@
+"""A cell of any type → text; several cells → one: a report's parts, a date and its time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import chain
+from typing import Final
+
+from pipeline.formats.attachments import text_in_cell, text_of_bytes
+from pipeline.formats.rows import SetAside
+
+__all__ = ["SEVERAL", "date_and_time", "report", "written"]
+
+SEVERAL: Final = frozenset({"patient_name", "phone", "staff_names", "relative_names", "other_ids"})
+"""Columns that may hold several, parted by semicolons."""
+_PADDING: Final = " \t\r\n\x00\u00a0\ufeff"
+"""What databases and fixed-width exports fill a cell up with."""
+_MAX_DEPTH: Final = 8
+_MAX_WHOLE: Final = 10**15
+"""Up to here a floating-point number holds every whole one."""
+_HEADINGS: Final = (
+    (re.compile(r"finding|befund", re.IGNORECASE), "FINDINGS"),
+    (re.compile(r"impression|conclusion|beurteilung|(?<![a-z])imp(?![a-z])", re.I), "IMPRESSION"),
+    (re.compile(r"addend", re.IGNORECASE), "ADDENDUM"),
+    (re.compile(r"indication|history", re.IGNORECASE), "INDICATION"),
+    (re.compile(r"comparison", re.IGNORECASE), "COMPARISON"),
+    (re.compile(r"technique", re.IGNORECASE), "TECHNIQUE"),
+)
+"""What the name of a report's part says → its heading."""
+_HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
+_MIDNIGHT: Final = re.compile(r"[ T]00:00(?::00(?:\.0+)?)?$")
+_NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")
+"""The day that databases write before a time that has none."""
+
+
+def written(value: object, joint: str = " ", depth: int = 0) -> str:
+    """Write a cell as text, without what only fills it up; '' for nothing.
+
+    Examples
+    --------
+    >>> written(100200.0), written(float("nan")), written({"family": "Doe", "given": ["Jane"]})
+    ('100200', '', 'Doe Jane')
+    """
+    return _raw(value, joint, depth).strip(_PADDING)
+
+
+def report(parts: Sequence[tuple[str, object]]) -> str:
+    """Put a report's parts together, each under the heading that its column's name gives it.
+
+    A part that begins with a heading keeps it. Of a single column that holds no object, the text
+    is taken as it is. Parts that are documents (RTF, HTML) are read; where one cannot be, that one
+    is given alone, so that whoever reads it says why, for half a report must not pass for a whole.
+    """
+    if len(parts) == 1 and not isinstance(parts[0][1], Mapping):
+        return _raw(parts[0][1], "\n", 0)
+    sections = []
+    for name, text in chain.from_iterable(_sections(*part, 0) for part in parts):
+        found = text_in_cell(text)
+        if isinstance(found, SetAside):
+            return text
+        plain = found[0].strip(_PADDING)
+        heading = next((h for pattern, h in _HEADINGS if pattern.search(name)), "")
+        if plain:
+            needs_one = heading and not _is_headed(plain, heading)
+            sections.append(f"{heading}:\n{plain}" if needs_one else plain)
+    return "\n\n".join(sections)
+
+
+def date_and_time(cells: Sequence[str]) -> str:
+    """Join a date and a time of day; what databases add to either is left out.
+
+    Examples
+    --------
+    >>> date_and_time(["2026-03-04 00:00:00", "1900-01-01 09:30:00"])
+    '2026-03-04 09:30:00'
+    >>> date_and_time(["20260304", "930"])
+    '20260304 0930'
+    """
+    date, *times = cells
+    if not date or not times:
+        return date
+    filled = [_NO_DAY.sub("", time) for time in times if time]
+    if filled and filled[0].isdigit() and len(filled[0]) in (3, 5):
+        filled[0] = f"0{filled[0]}"
+    if filled and filled[0][1:2] == ":":
+        filled[0] = f"0{filled[0]}"
+    return " ".join([_MIDNIGHT.sub("", date) if filled else date, *filled])
+
+
+def _raw(value: object, joint: str, depth: int) -> str:
+    if isinstance(value, str):
+        text = value
+    elif isinstance(value, Mapping | list | tuple):
+        inner, joint = (value.values(), " ") if isinstance(value, Mapping) else (value, joint)
+        each = (written(item, joint, depth + 1) for item in inner) if depth < _MAX_DEPTH else ()
+        return joint.join(filter(None, each))
+    elif value is None or value != value:  # NaN and NaT are unlike themselves
+        return ""
+    elif isinstance(value, bytes | bytearray | memoryview):
+        text = text_of_bytes(bytes(value))
+    elif isinstance(value, float | Decimal) and -_MAX_WHOLE < value < _MAX_WHOLE:
+        text = str(int(value) if value == int(value) else value)
+    else:
+        text = value.isoformat() if hasattr(value, "isoformat") else str(value)
+    # A lone surrogate, which JSON can write, is no character and cannot be stored.
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _sections(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
+    """Give the named texts within a value: an object's by its keys, a list's items as lines."""
+    if isinstance(value, Mapping) and depth < _MAX_DEPTH:
+        for key, inner in value.items():
+            yield from _sections(str(key), inner, depth + 1)
+    else:
+        yield name, _raw(value, "\n", depth)
+
+
+def _is_headed(text: str, heading: str) -> bool:
+    start = text[: len(heading) + 12].lstrip(" \t*#>").casefold()
+    return _HEADED.match(text) is not None or start.startswith(heading.casefold())

@@ -1,0 +1,245 @@
+"""The column map: where each of our columns stands in a source, and a row's cells as text.
+
+====================  ==========================================================================
+``"REPORT"``          the column of that name, or the one whose name differs in case and blanks
+``"exam.ids[0].no"``  what stands within a cell that holds an object or a list
+``"ID#2"``, ``"#5"``  the second column called ID; the fifth column, whatever its name
+``"DATE + TIME"``     several, joined: parts of a report under their headings, a date and its time,
+                      anything else by a blank
+``["A", "B + C"]``    the first that is filled
+====================  ==========================================================================
+
+A name that the source has is that name, whatever signs are in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from pipeline.formats.cells import SEVERAL, date_and_time, report, written
+from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
+
+__all__ = ["NEEDED", "ColumnMap", "Columns", "Spec", "keys_of", "nested_keys", "numbers_of"]
+
+Spec: TypeAlias = str | Sequence[str]
+
+NEEDED: Final[Mapping[str, str]] = {
+    "accession": "the exam's accession number",
+    "patient_id": "the patient's identifier",
+    "reader_id": "who signed the report",
+    "modality": "XR or CT, or your own words for them",
+    "performed_at": "when the exam was performed",
+    "signed_at": "when this version of the report was signed",
+    "text": "the report",
+}
+"""Columns without which no exam can be used, and what they hold."""
+_STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
+    "reader_id": ("reader_name",),
+    "modality": ("exam_code", "exam_name"),
+}
+"""Needed column → columns of which any can stand in for it."""
+_OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
+_TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date"})
+_JOIN: Final = " + "
+_NUMBERED: Final = re.compile(r"#[1-9]\d{0,3}")
+_STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
+_MAX_DEPTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A value's name in a row, and the steps to it where no cell of the row has that name."""
+
+    name: str
+    steps: tuple[str | int, ...]
+
+    def of(self, row: Mapping[str, object]) -> object:
+        """Give the value; None where the row has none."""
+        if self.name in row:
+            return row[self.name]
+        found: object = row
+        for step in self.steps:
+            if isinstance(found, Mapping):
+                found = found.get(str(step))
+            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
+                found = found[step]
+            else:
+                return None
+        return found
+
+
+_Places: TypeAlias = tuple[tuple[_Part, ...], ...]
+"""Places of one of our columns: the most trusted first, each of one part or more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A source's columns by our names; ``missing`` are the needed ones that it lacks."""
+
+    places: Mapping[str, _Places]
+    missing: Mapping[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The source's own names of what is read of a row."""
+        parts = [part for places in self.places.values() for place in places for part in place]
+        return tuple({name for part in parts for name in (part.name, str(part.steps[0]))})
+
+    def cells(self, row: Mapping[str, object]) -> dict[str, str]:
+        """Give a row's cells by our names; '' where there is nothing."""
+        return {ours: _first(ours, places, row) for ours, places in self.places.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMap:
+    """Our column → where it stands, as configured; columns that are not named go by our names."""
+
+    columns: Mapping[str, Spec]
+
+    def within(self, keys: Sequence[str], *, is_open: bool = False) -> Columns:
+        """Find the places in a source that has these keys.
+
+        Parameters
+        ----------
+        keys
+            As `keys_of` or `nested_keys` give them.
+        is_open
+            Whether rows may have more keys than these.
+        """
+        places: dict[str, _Places] = {}
+        has: set[str] = set()
+        for ours in _OURS:
+            terms = [_parts(each, keys) for each in _alternatives(self.columns.get(ours, ours))]
+            known = tuple(parts for parts, is_there in terms if is_there or is_open)
+            if any(is_there for _, is_there in terms):
+                has.add(ours)
+            if known:
+                places[ours] = known
+        if is_open and "reader_id" not in has:
+            places.pop("reader_id", None)
+        missing = {
+            ours: why
+            for ours, why in NEEDED.items()
+            if ours not in has and not has & set(_STAND_INS.get(ours, ()))
+        }
+        return Columns(places, missing)
+
+    def twice(self, names: Sequence[str]) -> list[str]:
+        """List the columns that are named without saying which of several is meant."""
+        several = {name for name, count in Counter(names).items() if count > 1}
+        specs = [self.columns.get(ours, ours) for ours in _OURS]
+        terms = {t.strip() for spec in specs for a in _alternatives(spec) for t in a.split(_JOIN)}
+        return sorted(several & terms)
+
+
+def keys_of(names: Sequence[str]) -> list[str]:
+    """Give each column of a header a key of its own: its name, or NAME#2 where it stands twice.
+
+    Examples
+    --------
+    >>> keys_of(["ID", "Name", "ID"])
+    ['ID#1', 'Name', 'ID#2']
+    """
+    total, so_far = Counter(names), Counter[str]()
+    keys = []
+    for name in names:
+        so_far[name] += 1
+        keys.append(f"{name}#{so_far[name]}" if total[name] > 1 else name)
+    return keys
+
+
+def numbers_of(names: Sequence[str]) -> list[str]:
+    """Give the columns of a table without a header their numbers for keys."""
+    return [f"#{at}" for at in range(1, len(names) + 1)]
+
+
+def nested_keys(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """List the names of all that stands in some rows, objects and lists within them included.
+
+    Examples
+    --------
+    >>> nested_keys([{"id": 1, "by": [{"name": "x"}]}])
+    ['id', 'by', 'by[0]', 'by[0].name']
+    """
+    keys: dict[str, None] = {}
+
+    def gather(value: object, name: str, depth: int) -> None:
+        if name:
+            keys[name] = None
+        if depth == _MAX_DEPTH:
+            return
+        if isinstance(value, Mapping):
+            for key, inner in value.items():
+                gather(inner, f"{name}.{key}" if name else str(key), depth + 1)
+        elif isinstance(value, list) and value:
+            gather(value[0], f"{name}[0]", depth + 1)
+
+    for row in rows:
+        gather(row, "", 0)
+    return list(keys)
+
+
+def _alternatives(spec: Spec) -> Sequence[str]:
+    return (spec,) if isinstance(spec, str) else spec
+
+
+def _parts(term: str, keys: Sequence[str]) -> tuple[tuple[_Part, ...], bool]:
+    """Give the parts of a term, and whether the source has them all."""
+    whole = _key(term, keys)
+    if whole or _JOIN not in term:
+        return (_part(whole or term),), bool(whole)
+    each = [part.strip() for part in term.split(_JOIN)]
+    found = [_key(part, keys) for part in each]
+    return tuple(_part(k or name) for k, name in zip(found, each, strict=True)), all(found)
+
+
+def _part(name: str) -> _Part:
+    steps = [int(index) if index else word for word, index in _STEP.findall(name)]
+    return _Part(name, tuple(steps) or (name,))
+
+
+def _key(name: str, keys: Sequence[str]) -> str:
+    """Give the key that a name means; '' where there is none, or no telling which."""
+    if name in keys:
+        return name
+    if _NUMBERED.fullmatch(name):
+        at = int(name[1:]) - 1
+        return keys[at] if at < len(keys) else ""
+    if name.endswith("#1") and name[:-2] in keys:
+        return name[:-2]
+    alike = [key for key in keys if _folded(key) == _folded(name)]
+    if len(alike) == 1:
+        return alike[0]
+    return name if _leads_within(name, keys) else ""
+
+
+def _leads_within(name: str, keys: Sequence[str]) -> bool:
+    """Tell whether a path can be followed: all the way, or into a cell whose inside is unknown."""
+    root = str(_part(name).steps[0])
+    if root == name or root not in keys:
+        return False
+    first = re.sub(r"\[\d+\]", "[0]", name)
+    return first in keys or not any(key.startswith((f"{root}.", f"{root}[")) for key in keys)
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.split()).casefold()
+
+
+def _first(ours: str, places: _Places, row: Mapping[str, object]) -> str:
+    for place in places:
+        values = [part.of(row) for part in place]
+        if ours == "text":
+            text = report([(part.name, value) for part, value in zip(place, values, strict=True)])
+        elif ours in _TIMES:
+            text = date_and_time([written(value) for value in values])
+        else:
+            joint = "; " if ours in SEVERAL else " "
+            text = " ".join(filter(None, (written(value, joint) for value in values)))
+        if text.strip():
+            return text
+    return ""
