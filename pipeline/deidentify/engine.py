@@ -34,11 +34,13 @@ from pipeline.deidentify.rules import (
     dates,
     digits,
     guards,
+    hospitals,
     labels,
     listed,
-    places,
     roles,
     shapes,
+    streets,
+    towns,
     uncued,
 )
 from pipeline.deidentify.second_layer import SecondLayer
@@ -51,7 +53,7 @@ Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *cues.RULES, *roles.RULES, *shapes.RULES, *labels.PHONE_RULES,
-    *ages.RULES, *places.RULES,
+    *ages.RULES, *hospitals.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()
 
@@ -162,9 +164,11 @@ class Deidentifier:
         yield from shapes.find(text, lexicon)
         yield from roles.find(text, lexicon)
         yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
-        yield from places.find(text)
+        yield from hospitals.find(text)
+        yield from streets.find(text, lexicon)
+        yield from towns.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
-        yield from places.listed(text, every, lexicon)
+        yield from towns.listed(text, every, lexicon)
         yield from listed.find(text, every, lexicon)
         yield from uncued.find(text, every, lexicon)
         if self._second_layer is not None:

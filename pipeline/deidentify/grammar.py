@@ -11,7 +11,7 @@ from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
 
-__all__ = ["LOWER", "NAME_WORD", "UPPER", "as_capitals", "name_end", "reads_as_name"]
+__all__ = ["LOWER", "NAME_REST", "NAME_WORD", "UPPER", "as_capitals", "name_end", "reads_as_name"]
 
 
 def _letters(*, upper: bool) -> str:
@@ -22,7 +22,9 @@ def _letters(*, upper: bool) -> str:
 UPPER: Final = "A-Z" + _letters(upper=True)
 LOWER: Final = "a-z" + _letters(upper=False) + "\u0300-\u036f"
 
-NAME_WORD: Final = rf"[{UPPER}](?:[{LOWER}{UPPER}]|['’`-](?=[{UPPER}{LOWER}])){{1,30}}"
+NAME_REST: Final = rf"(?:[{LOWER}{UPPER}]|['’`-](?=[{UPPER}{LOWER}])){{1,30}}"
+"""A name behind its first letter, for patterns that begin with the letter to be found fast."""
+NAME_WORD: Final = rf"[{UPPER}]{NAME_REST}"
 _WORD: Final = re.compile(NAME_WORD)
 _INITIAL: Final = re.compile(rf"[{UPPER}](?:\.(?:[ \t]?-?[{UPPER}]\.)?|(?![\w'’]))")
 _PARTICLE: Final = re.compile(

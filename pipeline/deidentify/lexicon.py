@@ -96,11 +96,6 @@ class Lexicon:
         return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
 
     @cached_property
-    def listed_names(self) -> frozenset[str]:
-        """Given and family names."""
-        return self.given_names | self.surnames
-
-    @cached_property
     def words(self) -> frozenset[str]:
         """Ordinary and clinical words, and names that are such words."""
         lists = (self.common_words, self.eponyms, self.not_names, self.report_words)

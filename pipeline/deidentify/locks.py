@@ -20,7 +20,7 @@ from typing import Final
 
 from extraction import certainty_spans
 from pipeline.deidentify.result import Removed
-from pipeline.deidentify.rules.places import KINDS
+from pipeline.deidentify.rules.placenames import KINDS
 
 __all__ = ["firm", "kept", "standing", "words"]
 

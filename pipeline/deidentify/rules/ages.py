@@ -18,6 +18,7 @@ _UNIT: Final = re.compile(
     r"[ \t-]{0,2}(?:(?:years?|yrs?\.?|y\.?)"
     r"(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)"
     r"|[ \t]?/[ \t]?o\b)?(?![a-z])(?:[ \t]?/?[ \t]?[mf]\b)?"
+    r"|(?:st|nd|rd|th)[ \t-](?:year|birthday)\b"
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
     r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
     r"|history|and)\b)"

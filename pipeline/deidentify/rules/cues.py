@@ -22,7 +22,8 @@ _WORD_TITLES: Final = triggers("titles_in_small_letters")
 _WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"})
 _TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
 _START: Final = (
-    rf"(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?(?=[{UPPER}]|(?:van|von|de|del|di|da|la"
+    rf"(?:\((?:Mrs?|Ms|Miss|Smt)\.?\)[ \t])?(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?"
+    rf"(?=[{UPPER}]|(?:van|von|de|del|di|da|la"
     rf"|al|el|bin|ter|ten|der|den|dos|du|le)\b)"
 )
 _AFTER_TITLE: Final = re.compile(rf"(?:\.[ \t]{{0,3}}(?:\n[ \t]{{0,4}})?|[ \t]{{1,3}}){_START}")
@@ -47,7 +48,7 @@ _VERBS: Final = re.compile(
     r"|performed|requested|referred|placed|prepared|edited|confirmed|released|seen|obtained|entered"
     r"|accompanied|validated|received|receipt|read-?back|back|given|provided|called|notified"
     r"|sent|done"
-    r"|preliminary|prelim|final|answered|annotated|returned|impression|addendum|addended|amended|corrected|correction|resulted"
+    r"|preliminary|prelim|final|answered|authori[sz]ed|telephoned|phoned|vetted|annotated|returned|impression|addendum|addended|amended|corrected|correction|resulted"
     r"|protocoled"
     r"|completed|created|generated|discussed|taken|examined"
     r"|version[ \t]#?\d{1,2}|evaluated|followed|treated"

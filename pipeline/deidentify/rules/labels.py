@@ -26,7 +26,7 @@ _NOUN: Final = (
 )
 _VALUE: Final = (
     r"((?=[A-Za-z._/-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[-._/](?=[A-Za-z0-9])){1,63}"
-    r"(?:[ ]\d{2,5}(?![\d./:-])){0,4})"
+    r"(?:(?:[ ]\d{2,5}(?![\d./:-])){1,4}(?:[ ]\d(?=[ \t]{0,3}(?:[\n.,;)]|$)|[ ]{2}))?)?)"
 )
 _AFTER_STRONG: Final = re.compile(
     rf"\.?(?:/[A-Za-z]{{1,10}}|[ \t](?:record"
@@ -38,6 +38,9 @@ _AFTER_WEAK: Final = re.compile(
 )
 _MORE: Final = re.compile(rf"[ \t]?(?:,|/|&|and|or|;)[ \t]{{0,2}}{_VALUE}", re.IGNORECASE)
 _DATE_LIKE: Final = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}$|\d{1,2}/\d{2,4}$")
+_REF: Final = re.compile(
+    r"\.?(?:[ \t]no\.?)?[ \t]((?=[A-Z\d]{0,6}[-/])[A-Z\d]{1,6}(?:[-/][A-Z\d]{1,10}){1,4})(?![\w/-])"
+)
 
 _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
@@ -85,6 +88,13 @@ def _weak(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield from _labelled(_AFTER_WEAK, text, word, figures=4)
 
 
+def _reference(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the number in "ref HJ/8548/MD", which no noun and no colon announces."""
+    match = _REF.match(text, word.end)
+    if match and not _DATE_LIKE.match(match.group(1)) and _is_value(match.group(1), 4):
+        yield Found(*match.span(1), "ID", "id-labelled")
+
+
 def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _PLATE.match(text, word.end)
     if match and any(c.isdigit() for c in match.group(1)):
@@ -116,6 +126,7 @@ def _number(match: re.Match[str], category: Category, rule: str) -> Found:
 ID_RULES: Final = (
     Rule(_STRONG, _strong),
     Rule(_WEAK, _weak),
+    Rule(frozenset({"ref", "reference"}), _reference),
     Rule(frozenset({"plate", "plates"}), _plate),
 )
 PHONE_RULES: Final = (

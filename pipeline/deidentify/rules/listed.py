@@ -38,7 +38,7 @@ _INITIAL: Final = re.compile(rf"[{UPPER}]\.")
 
 def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
     """Find names by the lists."""
-    for word in found_words.named(lexicon.listed_names):
+    for word in found_words.named(lexicon.names):
         start, end, shown, _ = word
         follows = text[end : end + 1]
         folded = unaccented(shown).replace("'", "")

@@ -1,8 +1,8 @@
 """Names that a person's part in the sentence gives away, without a title or a label.
 
 Before an apposition (Winter, the on-call hospitalist), before an age (HISTORY: Pearl Rivers, 58),
-with a pager or a number (Paged Marsh 4471; (Moody, pager 5466)), a given name with an initial, a
-with a pager or a number (Paged Marsh 4471; Moody, pager 5466), a given name with an initial, a
+with a pager or a number (Paged Marsh 4471; Moody, pager 5466), with an initial, beside a date or
+below a line that only a signature has. Each word must be listed as a name or be no word at all.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
+from pipeline.deidentify.grammar import NAME_REST, NAME_WORD, UPPER
 from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
@@ -32,23 +32,46 @@ _BEFORE_AGE: Final = re.compile(
     re.M | re.IGNORECASE,
 )
 _BEFORE_COMPLAINT: Final = re.compile(
-    rf"^[ \t]{{0,8}}(?:\w+[ \t]){{0,2}}(?:history|indication|exam|examination|study|details)"
-    r"[ \t]?:"
+    rf"^[ \t]{{0,8}}(?:\w+[ \t]){{0,2}}(?:history|hx|indication|clinical|exam|examination|study"
+    r"|details)[ \t]?:"
     rf"[ \t]{{0,4}}((?-i:{NAME_WORD})),[ \t](?=[a-z])",
     re.M | re.IGNORECASE,
 )
 _LINE: Final = re.compile(
-    rf"(?:^|\d[ \t]{{1,3}}|\d[ \t]?[AP]M[ \t]{{1,3}})((?:(?:St|ST)\.?[ \t-])?"
-    rf"{NAME_WORD}(?:-{NAME_WORD})?,[ \t]{{1,2}}{NAME_WORD}(?:-{NAME_WORD})?"
-    rf"(?:[ \t][{UPPER}]\b\.?)?)(?=[ \t]*(?:$|[ \t]\d{{5,}}|,[ \t](?:MD|DO|M\.D)))",
+    rf"[{UPPER}](?:(?<=^.)|(?<=[ \t].))(?:(?<=S)[tT]\.?[ \t-][{UPPER}])?"
+    rf"{NAME_REST}(?:-{NAME_WORD})?,[ \t]{{1,2}}{NAME_WORD}(?:-{NAME_WORD})?"
+    rf"(?:[ \t][{UPPER}]\b\.?)?(?=[ \t]*(?:$|[ \t]\d{{5,}}|,[ \t](?:MD|DO|M\.D)))",
     re.M,
 )
+_OPENS_LINE: Final = re.compile(r"(?:^|\d[ \t]?(?:[AP]M)?[ \t]{1,3})$")
 _PAGER: Final = re.compile(
     rf"\(({_NAME}),[ \t](?=(?:pager|bleep|ext|extension|phone|cell|mobile|dect|tel|beeper"
     r"|x[ \t]?\d|PAGER|BLEEP|EXT|PHONE|TEL))",
 )
+_DATED: Final = re.compile(
+    rf"\(({_NAME}),[ \t](?=\d{{1,2}}(?:st|nd|rd|th|ST|ND|RD|TH)?[/. -]|(?:19|20)\d\d-"
+    r"|(?:[Mm]on|[Tt]ues?|[Ww]ed|[Tt]hu|[Ff]ri|[Ss]at|[Ss]un|MON|TUE|WED|THU|FRI|SAT|SUN))"
+)
+_GIVEN_BEHIND: Final = re.compile(rf"\(({NAME_WORD})\)")
+_BEFORE_GIVEN: Final = re.compile(rf"(?:^|[ \t]{{2}})({NAME_WORD})[ \t]$")
+_FIELD: Final = re.compile(
+    rf"[ \t]{{2}}({NAME_WORD}(?:[ \t][{UPPER}]\.?)?,?[ \t]{NAME_WORD})[ \t]{{2}}"
+    r"(?=\d|[Bb]orn|BORN|DOB|[MF]\b|Sex)"
+)
+_RELATED: Final = re.compile(
+    rf"(?:^|[,;(][ \t])[SWDB]/[oO][ \t](?:(?:Shri|Sri|Smt|Late|Mrs?|SHRI|SRI|SMT|LATE|MRS?)\.?"
+    rf"[ \t])?({_NAME})",
+    re.M,
+)
+_SIGNS: Final = re.compile(
+    rf"^[ \t]{{0,8}}({_NAME})(?:[ \t]*\n[ \t]{{0,8}}|,[ \t])(?:"
+    r"(?:Specialty|Consultant|Reporting|Locum"
+    r"|Attending|Registrar|Radiologist|SPECIALTY|CONSULTANT|REPORTING|LOCUM|ATTENDING|REGISTRAR"
+    r"|RADIOLOGIST)\b)",
+    re.M,
+)
 _INITIALLED: Final = re.compile(
-    rf"(?<![\w.'’-])({NAME_WORD}[ \t][{UPPER}]\.)"
+    rf"[{UPPER}](?<![\w.'’-].){NAME_REST}[ \t][{UPPER}]\."
     r"(?=,?[ \t](?:at|from|in|on|was|is|who|has|said|of|called)\b)"
 )
 _NUMBERED: Final = re.compile(
@@ -60,28 +83,43 @@ _NUMBERED: Final = re.compile(
 
 def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     """Find names by the shape of their line or bracket."""
-    for match in _BEFORE_AGE.finditer(text):
-        yield from _if_name(text, match.span(1), lexicon, "name-aged")
+    for pattern, rule in _SHAPES:
+        for match in pattern.finditer(text):
+            yield from _if_name(text, match.span(1), lexicon, rule)
     for match in _BEFORE_COMPLAINT.finditer(text):
         if unaccented(match.group(1)) in lexicon.frequent_surnames:
             yield from _if_name(text, match.span(1), lexicon, "name-aged")
     for match in _LINE.finditer(text):
         yield from _inverted(text, match, lexicon)
-    for match in _PAGER.finditer(text):
-        yield from _if_name(text, match.span(1), lexicon, "name-pager")
+    for match in _GIVEN_BEHIND.finditer(text):
+        yield from _called(text, match, lexicon)
     for match in _INITIALLED.finditer(text):
-        if unaccented(match.group(1)[:-3]) in lexicon.given_names:
-            yield Found(*match.span(1), "NAME", "name-initialled", sure=False)
+        if unaccented(match.group()[:-3]) in lexicon.given_names:
+            yield Found(*match.span(), "NAME", "name-initialled", sure=False)
+
+
+def _called(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
+    """Find MUNRO (Isla) where it opens a line or a column."""
+    line = line_before(text, match.start(), 40)
+    family = _BEFORE_GIVEN.search(line)
+    if family and unaccented(match.group(1)) in lexicon.given_names:
+        at = match.start() - len(line)
+        span = (at + family.start(1), at + family.end(1))
+        yield from _if_name(text, span, lexicon, "name-line")
+        yield from _if_name(text, match.span(1), lexicon, "name-line")
 
 
 def _inverted(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
-    family, given = re.split(r",[ \t]+", match.group(1), maxsplit=1)
+    """Find LAST, FIRST M alone on its line, or behind a number or a clock."""
+    if not _OPENS_LINE.search(line_before(text, match.start(), 8)):
+        return
+    family, given = re.split(r",[ \t]+", match.group(), maxsplit=1)
     family = unaccented(re.split(r"[ \t.-]+", family)[-1])
     given = unaccented(re.split(r"[ \t-]", given)[0])
     if (given in lexicon.given_names or given in lexicon.rare_names) and _is_listed(
         family, lexicon
     ):
-        yield Found(*match.span(1), "NAME", "name-line")
+        yield Found(*match.span(), "NAME", "name-line")
 
 
 def _is_listed(folded: str, lexicon: Lexicon) -> bool:
@@ -106,6 +144,30 @@ def _role(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         yield from _if_name(text, span, lexicon, "name-role")
 
 
+def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "informed the registrar, Bird, at 1708"."""
+    match = _APPOSED.match(text, word.end)
+    if match:
+        yield from _if_name(text, match.span(1), lexicon, "name-role")
+
+
+def _bleeped(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "On call: Ng, bleep 2991"."""
+    line = line_before(text, word.start, 40)
+    match = _BEFORE_BLEEP.search(line) if _BLEEP.match(text, word.end) else None
+    if match:
+        at = word.start - len(line)
+        span = (at + match.start(1), at + match.end(1))
+        yield from _if_name(text, span, lexicon, "name-pager")
+
+
+def _initialled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "Requester Brown S." and "arbitration E. Harper"."""
+    match = _WITH_INITIAL.match(text, word.end)
+    if match:
+        yield from _if_name(text, match.span(1), lexicon, "name-role")
+
+
 def _paged(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Paged Marsh 4471, Frost 80233: names, each with a number to ring."""
     at = word.end
@@ -118,38 +180,29 @@ def _paged(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         at = match.end()
 
 
-_NEVER: Final = frozenset(
-    [
-        "pain",
-        "fever",
-        "cough",
-        "chest",
-        "lung",
-        "heart",
-        "history",
-        "no",
-        "none",
-        "small",
-        "large",
-        "short",
-        "long",
-        "severe",
-        "left",
-        "right",
-        "new",
-        "acute",
-        "blood",
-        "cancer",
-        "back",
-        "see",
-        "he",
-        "she",
-        "it",
-        "they",
-        "this",
-    ]
+_APPOSED: Final = re.compile(
+    rf",[ \t]({NAME_WORD}(?:[ \t]{NAME_WORD})?)"
+    r"(?=,?[ \t](?:at|AT|on|ON|by|via)[ \t]|,[ \t]\d|[ \t]?\()"
 )
+_BEFORE_BLEEP: Final = re.compile(rf"(?:^|[:,.;(][ \t])({_NAME}),?[ \t]$")
+_BLEEP: Final = re.compile(r"[ \t](?:no\.?[ \t])?#?\d")
+_WITH_INITIAL: Final = re.compile(
+    rf"[ \t:]{{1,3}}((?:[{UPPER}]\.[ \t]?){{1,2}}{NAME_WORD}"
+    rf"|{NAME_WORD}[ \t][{UPPER}](?![\w'’]))"
+)
+_SHAPES: Final = (
+    (_BEFORE_AGE, "name-aged"), (_PAGER, "name-pager"), (_DATED, "name-timed"),
+    (_FIELD, "name-line"), (_RELATED, "name-relative"), (_SIGNS, "name-signed"),
+)  # fmt: skip
+_NEVER: Final = triggers("words_that_open_a_history") | triggers("telling")
+"""Words at the place of a name that begin the history or tell someone (via pager 4471)."""
+
 RULES: Final = (
     Rule(triggers("roles_of_people"), _role),
+    Rule(triggers("roles_of_people"), _told),
+    Rule(frozenset({"bleep", "pager", "dect", "extn", "beeper"}), _bleeped),
+    Rule(
+        frozenset({"requester", "requestor", "arbitration", "reader", "by", "report"}), _initialled
+    ),
     Rule(frozenset({"paged", "bleeped", "called", "rang", "phoned", "page", "call"}), _paged),
 )

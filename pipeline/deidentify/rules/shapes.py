@@ -33,7 +33,7 @@ _INITIALLED: Final = re.compile(rf"(?:(?<=\s)|^)({NAME_WORD}[ \t][{UPPER}]\.),?[
 _CREDENTIAL: Final = re.compile(
     r"(?:M\.?D|D\.?O|R\.?N|N\.?P|P\.?A(?:-C)?|Ph\.?D|MB[ ,]?B\.?Ch|MBBS|MBChB|FRC[RSP]C?"
     r"|FACR|F?ARNP|APRN|CRNP|DNP"
-    r"|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR"
+    r"|FRANZCR|FRACP|MRCP|DMRD|DNB|RMO|SHO|SpR|SPR|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR"
     r"|PharmD)\.?(?![\w'’])"
 )
 _VIEWS: Final = frozenset({"pa", "do", "rt", "np"})
@@ -98,8 +98,8 @@ _TIMED: Final = re.compile(
     rf"|\d{{4}}[ \t]?[hH])",
 )
 _INITIALS_TYPED: Final = re.compile(
-    r"\b(?:[Dd]ict|DICT|[Tt]yped|TYPED|[Tt]rans|TRANS|[Tt]ranscriptionist|TRANSCRIPTIONIST"
-    r"|[Tt]ranscribed|TRANSCRIBED)(?:[ \t]by)?:?[ \t]"
+    r"[DdTt](?<!\w.)(?i:ict(?:ation[ \t]ref\.)?|elephoned|yped|rans(?:cri(?:ptionist|bed))?)"
+    r"(?:[ \t]by)?:?[ \t]"
     r"([A-Za-z]{2,3}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,3})?)(?![\w'’/])"
     r"(?=[ \t]*(?:$|[\d.,;]|\[))",
     re.M,
@@ -108,7 +108,7 @@ _INITIALS_BY: Final = re.compile(
     r"\d[ \t](?:by|BY)[ \t]([A-Za-z]{2,3}(?:/[A-Za-z]{2,3})?)(?=\.?[ \t]*$)", re.M
 )
 _INITIALS_TAIL: Final = re.compile(
-    r"(?:^|(?<=[.;][ ]))-[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d|[ \t]*$)", re.M
+    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d|[ \t]*$)", re.M
 )
 _INITIALS_TIMED: Final = re.compile(
     r"\d[ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M

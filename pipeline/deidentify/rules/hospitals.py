@@ -1,0 +1,186 @@
+"""Hospitals: by the word of their kind, by a saint, by the verb or label before them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import NAME_WORD
+from pipeline.deidentify.lexicon import Lexicon, triggers
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.placenames import (
+    JOIN,
+    KINDS,
+    PLACE,
+    WORD,
+    capitals_start,
+    is_shouted_sentence,
+    place_from,
+    trimmed,
+)
+from pipeline.deidentify.rules.words import Rule, Word, line_before
+
+__all__ = ["RULES", "find"]
+
+_THE: Final = re.compile(r"(?<=[a-z,(][ ])The[ ]$|(?<=\()The[ ]$")
+_LADY: Final = re.compile(
+    rf"[ ](?:Lady|LADY)(?:['’][sS]|[ ](?:of|OF)[ ](?:the[ ])?{NAME_WORD})"
+    rf"(?:,[ ]{NAME_WORD}(?=[.;)\n]|$))?",
+    re.M,
+)
+_BEFORE_KIND: Final = re.compile(
+    rf"(?<![\w^.-]){WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}}[ \t]$"
+)
+_MORE_KIND: Final = re.compile(
+    r"(?:[ \t](?:(?:and|AND|&)[ \t])?(?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)"
+    r"|System|Network"
+    r"|Partners|Services|Sciences|Group|Campus|Clinic"
+    r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
+    r"|Department|Practice|PRACTICE|Trust|Foundation|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
+    r"|SKILLED|NURSING|REHAB|REHABILITATION|FACILITY|HOME|SERVICES|WELLNESS"
+    r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
+    r"|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
+)
+_TAIL: Final = re.compile(
+    rf"[ \t](?:(?:of|at|in|OF|AT)[ \t](?:the[ \t])?)?(?:{NAME_WORD})"
+    rf"(?:[ \t]{NAME_WORD}){{0,2}}(?=[ \t]*(?:[.,;)\n]|$))"
+    rf"|[ \t](?:of|OF|at)[ \t](?:the[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}"
+    rf"|[ \t]?[-–][ \t]?{NAME_WORD}(?:[ \t]{NAME_WORD})?(?=[ \t]*(?:[.,;)\n]|$))"
+)
+_FROM: Final = re.compile(
+    r"(?:\b(?:transfer(?:red)?(?:[ \t](?:in|here))?[ \t](?:from|to)|admitted[ \t](?:to|at"
+    r"|from)|referred[ \t](?:from|by|to)|outside[ \t](?:hospital|facility|institution),?"
+    r"|(?:study|exam|ct|films?|images?|radiographs?|imaging|scan|mri|x-?ray|report"
+    r"|hospitali[sz]ation|admission|visit|surgery|patient|presented|sent|arrived|here|direct"
+    r"|facility)[ \t](?:from|at)"
+    r"|(?:performed|obtained|acquired|seen|treated|hospitali[sz]ed|evaluated|done|imaged"
+    r"|presented|discharged|followed|scanned|underwent|read|dictated|interpreted"
+    r"|cared[ \t]for|stay)[ \t](?:at|from|to|by)"
+    r"|osh[ \t]?[(,:-])[ \t]{0,2}(?:the[ \t])?|^[ \t]{0,6}(?:facility|site|location|hospital"
+    r"|institution|campus|performed[ \t]at|exam[ \t]location|organization)[ \t]?:[ \t]{0,4})$",
+    re.IGNORECASE,
+)
+_DEPARTMENT: Final = re.compile(
+    rf"^[ \t]{{0,8}}"
+    rf"({WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}})[ \t]{{0,4}}\n[ \t]{{0,8}}"
+    rf"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
+    re.M,
+)
+_SAINT: Final = re.compile(rf"\.?[ \t]{NAME_WORD}(?:['’]s)?(?![\w'’]|[ \t]valve)")
+_AT: Final = re.compile(r"\b(?:at|from|to|by|in)[ \t](?:the[ \t])?$", re.IGNORECASE)
+
+
+def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not word.capital:
+        return
+    line = line_before(text, word.start, 80)
+    end = _more(text, word.end)
+    if word.folded == "cancer" and end == word.end:
+        return  # a disease, unless a centre or institute follows
+    match = _BEFORE_KIND.search(line)
+    start = (
+        trimmed(text, word.start - len(match.group()), word.start, lexicon) if match else word.start
+    )
+    tail = _TAIL.match(text, end)
+    if text[start:end].isupper():
+        start = capitals_start(text, start, word.start, lexicon)
+        bare = text[start : word.start].strip().casefold() in ("the", "a", "our", "of the", "")
+        weak = word.folded in _WEAK_KINDS and end == word.end
+        if (bare and end == word.end) or (
+            weak and not _stands_as_place(text, start, word.start, lexicon)
+        ):
+            return
+    if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
+        return
+    if tail:
+        end += _tail_length(tail.group(), lexicon)
+    if _THE.search(text, max(0, start - 6), start):
+        start -= len("The ")
+    yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
+
+
+def _prefixed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a hospital whose name follows the word for it (Ysbyty Glan Afon, Klinikum Nord)."""
+    match = PLACE.match(text, word.end + 1) if text[word.end : word.end + 1] == " " else None
+    if match and not is_shouted_sentence(match.group(), lexicon):
+        yield Found(word.start, match.end(), "HOSPITAL", "hospital-kind", sure=False)
+
+
+def _our_lady(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the hospital of Our Lady (of Mercy, of Lourdes)."""
+    match = _LADY.match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
+
+
+def _tail_length(tail: str, lexicon: Lexicon) -> int:
+    """Measure what of a hospital's tail is a name (of Ashford, not of Ashford Comparison)."""
+    length = 0
+    for match in re.finditer(r"[^\W\d_][^\s]*", tail):
+        word = match.group().strip(".,;:")
+        is_join = word.casefold() in ("of", "at", "in", "the")
+        if not is_join and (lexicon.is_word(word) or lexicon.is_ordinary(word)):
+            break
+        length = length if is_join else match.start() + len(word)
+    return length
+
+
+def _stands_as_place(text: str, start: int, stop: int, lexicon: Lexicon) -> bool:
+    """Tell whether a kind that is also a word (SURGERY, IMAGING) has a name before it."""
+    words = re.findall(r"[^\W\d_]{3,}", text[start:stop])
+    return bool(words) and not all(map(lexicon.is_ordinary, words))
+
+
+def _more(text: str, end: int) -> int:
+    match = _MORE_KIND.match(text, end)
+    return match.end() if match else end
+
+
+def _preposition(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    following = text[word.end + 1 : word.end + 2]
+    if not following.isupper() and text[word.end + 1 : word.end + 5].lower() != "the ":
+        return
+    start = word.end + (5 if not following.isupper() else 1)
+    if _FROM.search(line_before(text, start, 36)):
+        yield from place_from(text, start, lexicon, "hospital-from")
+
+
+def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = re.compile(r"[ \t]?[:(][ \t]{0,4}").match(text, word.end)
+    if match and _FROM.search(line_before(text, match.end(), 40)):
+        yield from place_from(text, match.end(), lexicon, "hospital-label")
+
+
+def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a hospital named after a saint, behind a word of place (at Saint Luke's)."""
+    match = _SAINT.match(text, word.end) if word.capital else None
+    before = line_before(text, word.start, 12)
+    owned = match is not None and match.group().endswith(("'s", "’s", "'S"))
+    if match and (_AT.search(before) or (owned and before.endswith(("(", ", ")))):
+        yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
+
+
+_WEAK_KINDS: Final = frozenset(
+    {"surgery", "imaging", "care", "general", "associates", "radiology", "health", "medical"}
+    | {"cancer", "university", "regional", "trust", "nursing", "rehabilitation", "va", "children"}
+)
+_LABELS: Final = frozenset(
+    {"facility", "site", "location", "hospital", "institution", "campus", "osh", "organization"}
+)
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find a hospital's name above its department."""
+    for match in _DEPARTMENT.finditer(text):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-header", sure=False)
+
+
+RULES: Final = (
+    Rule(KINDS, _kind, capital=True),
+    Rule(frozenset({"from", "at", "to"}), _preposition),
+    Rule(frozenset({"saint", "st"}), _saint, capital=True),
+    Rule(triggers("kinds_before_a_name"), _prefixed, capital=True),
+    Rule(frozenset({"our"}), _our_lady, capital=True),
+    Rule(_LABELS, _labelled),
+)

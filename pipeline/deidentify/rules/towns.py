@@ -1,0 +1,144 @@
+"""Towns: with their state, by a word of living, of the land, by the lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import NAME_WORD
+from pipeline.deidentify.lexicon import Lexicon, triggers
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.placenames import (
+    capitals_start,
+    is_shouted_sentence,
+    place_from,
+    trimmed,
+)
+from pipeline.deidentify.rules.streets import POSTCODE
+from pipeline.deidentify.rules.words import Rule, Word, Words, line_before
+
+__all__ = ["RULES", "find", "listed"]
+
+_TOWN: Final = re.compile(
+    rf"(?<![\w^.-])((?:(?:St|Ft|Mt"
+    rf"|Ste)\.?[ \t])?{NAME_WORD}(?:[ \t]{NAME_WORD}){{0,2}}),[ \t]{{0,2}}$"
+)
+_THEN_POST: Final = re.compile(rf",?[ \t]{{1,2}}{POSTCODE}")
+_ENDS_LINE: Final = re.compile(r"[ \t]*(?:$|\n|[.;)]|,[ \t]?(?:USA|U\.S\.A\.|Canada))", re.M)
+_RIVER: Final = re.compile(
+    rf"(?<![\w-]){NAME_WORD}(?:(?<=-)|-)(?:on|upon|super|le|sur|ON|UPON|SUPER|LE|SUR)-"
+    rf"(?:the-)?{NAME_WORD}(?![\w-])"
+)
+_SMALL_WORD: Final = re.compile(r"-(?:on|upon|super|le|sur)-", re.IGNORECASE)
+_RESIDENT_OF: Final = re.compile(
+    rf"(?:Y(?:RS?|EARS)?|[Yy](?:rs?|ears)?)\.?,?[ \t]R/[oO][ \t]"
+    rf"({NAME_WORD}(?:[ \t-]{NAME_WORD}){{0,2}})"
+)
+_LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
+_OUR: Final = re.compile(
+    rf"\b(?:our|the|OUR|THE)[ \t]({NAME_WORD}(?:[ \t-]{NAME_WORD}){{0,2}})[ \t]$"
+)
+_IN_LAND: Final = re.compile(
+    rf"\b(?:in|from|near|to|our|the|IN|FROM|NEAR|TO|OUR|THE)[ \t]((?:{NAME_WORD}[ \t]){{1,2}})$"
+)
+_LANDSCAPE: Final = triggers("words_of_land")
+
+
+def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    short = word.end - word.start <= 3
+    if not word.capital or (short and not text[word.start : word.end].isupper()):
+        return
+    match = _TOWN.search(line_before(text, word.start, 50))
+    if match is None:
+        return
+    post = _THEN_POST.match(text, word.end)
+    town = match.group(1).casefold()
+    plain = word.folded in _PLAIN_STATES or not short
+    named = not lexicon.is_ordinary(town.split()[-1]) and word.folded not in _CREDENTIAL_STATES
+    header = _ENDS_LINE.match(text, word.end) and not lexicon.is_report_word(town.split()[-1])
+    if (
+        post
+        or town in lexicon.cities
+        or (named and text[word.end : word.end + 1] in _ENDS_TOWN)
+        or (header and word.folded != "md" and (plain or _is_header(text, word)))
+    ):
+        start = trimmed(text, word.start - len(match.group()), word.start, lexicon)
+        if text[start : word.end].isupper():
+            start = capitals_start(text, start, word.start - 1, lexicon)
+        end = post.end() if post else word.end
+        sure = named and town in lexicon.eponyms
+        yield Found(start, end, "LOCATION", "town-state", sure=sure)
+
+
+def _is_header(text: str, word: Word) -> bool:
+    line = line_before(text, word.start, 120)
+    folded = line.casefold()
+    return any(word in folded for word in ("department", "hospital", "clinic", "center", "centre"))
+
+
+def _office(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place in "at our Kettle Creek office" and in "from Kettle Creek"."""
+    line = line_before(text, word.start, 40)
+    landscape = word.folded in _LANDSCAPE
+    match = (_IN_LAND if landscape else _OUR).search(line)
+    if match is None or (landscape and not word.capital):
+        return
+    start = word.start - len(line) + match.start(1)
+    end = word.end if landscape else word.start - 1
+    place = text[start:end]
+    if not is_shouted_sentence(place, lexicon) and not any(
+        map(lexicon.is_report_word, place.split())
+    ):
+        yield Found(start, end, "LOCATION", "town-office", sure=False)
+
+
+def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    match = _LIVES.match(text, word.end)
+    if match and not word.capital:
+        for found in place_from(text, match.end(), lexicon, "town-lives"):
+            yield Found(found.start, found.end, "LOCATION", found.rule, sure=False)
+
+
+def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
+    """Find towns and hospitals of the word lists, of one word or two."""
+    for at in found_words.among(lexicon.place_starts):
+        if not found_words.is_capital(at):
+            continue
+        word = found_words[at]
+        is_last = at + 1 == len(found_words)
+        after = None if is_last or not found_words.is_capital(at + 1) else found_words[at + 1]
+        joined = after is not None and after.start - word.end <= 2
+        pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
+        if pair in lexicon.eponyms:
+            continue
+        for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
+            if name in lexicon.hospitals:
+                yield Found(word.start, end, "HOSPITAL", "hospital-listed", sure=False)
+            elif name in lexicon.cities:
+                yield Found(word.start, end, "LOCATION", "town-listed", sure=" " in name)
+
+
+_PLAIN_STATES: Final = triggers("states_that_are_no_words")
+_CREDENTIAL_STATES: Final = frozenset({"md", "pa", "ct", "ms", "mb", "or", "in"})
+"""States that stand behind a name or a comma for something else (Smith, MD; CHEST, PA)."""
+_ENDS_TOWN: Final = ("", " ", "\n", ".", ",", ";", ")")
+_STATES: Final = triggers("states")
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find towns by a river, and where someone is from (45 yrs, R/O Barwani)."""
+    if _SMALL_WORD.search(text):
+        for match in _RIVER.finditer(text):
+            yield Found(*match.span(), "LOCATION", "town-river", sure=False)
+    if "R/" in text:
+        for match in _RESIDENT_OF.finditer(text):
+            yield Found(*match.span(1), "LOCATION", "town-lives", sure=False)
+
+
+RULES: Final = (
+    Rule(_STATES, _state, capital=True),
+    Rule(triggers("words_of_living"), _lives),
+    Rule(_LANDSCAPE, _office, capital=True),
+    Rule(frozenset({"office", "site", "campus", "branch"}), _office),
+)
