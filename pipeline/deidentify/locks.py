@@ -1,9 +1,9 @@
 """Which certainty phrases are locked, and the proof that all of them are still there.
 
-Every phrase is locked, so that no rule can take it, with one exception: a single letter (the V of
-``Dr. V. Young``, which elsewhere is *versus*) and a capitalised word behind another capitalised
-word (``Mount Hope Clinic``) stay open to rules, for there they may be a name. An open phrase that
-no rule took is expected in the result like any other.
+Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
+``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure and a capitalised word behind
+another capitalised word (``Mount Hope Clinic``) stay open to rules, for there they may be part of a
+name or an address. An open phrase that no rule took is expected in the result like any other.
 
 Phrases are looked for once. A token in brackets neither holds nor joins words of certainty, so
 where every phrase lies wholly inside or wholly outside what was removed, and no word was cut, the
@@ -26,7 +26,8 @@ __all__ = ["firm", "kept", "standing", "words"]
 
 Span = tuple[int, int]
 _WORDLIKE: Final = re.compile(r"\w")
-_INITIALS: Final = re.compile(r"(?:[A-Za-z]\.?[ ]?){1,2}")
+_NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
+_INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 
 
 def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
@@ -99,7 +100,7 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 
 def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
-    if _INITIALS.fullmatch(word):
+    if _INITIALS.fullmatch(word) or _NUMBER.match(text, start):
         return True
     if not word[0].isupper() or not word.isalpha():
         return False

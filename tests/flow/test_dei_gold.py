@@ -90,11 +90,11 @@ def blind(name: str) -> list[GoldReport]:
 
 
 @pytest.mark.parametrize(
-    ("name", "names", "everything", "harmed"),
-    [("a", 0.985, 0.985, 1), ("b", 0.855, 0.865, 1), ("c", 0.735, 0.755, 0)],
+    ("name", "names", "everything"),
+    [("a", 0.985, 0.985), ("b", 0.96, 0.96), ("c", 0.74, 0.77)],
 )
 def test_reports_of_a_blind_author_keep_what_was_measured(
-    name: str, names: float, everything: float, harmed: int
+    name: str, names: float, everything: float
 ) -> None:
     result = audit(blind(name))
     assert result.withheld == {}
@@ -102,7 +102,7 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.recall["ALL"].n > 2000
     assert result.phrases_before > 900
-    assert result.phrases_harmed <= harmed
+    assert result.phrases_harmed == 0
     assert result.kept_before > 400
     assert result.kept_harmed == 0
 

@@ -87,8 +87,13 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         start = capitals_start(text, start, word.start, lexicon)
         bare = text[start : word.start].strip().casefold() in ("the", "a", "our", "of the", "")
         weak = word.folded in _WEAK_KINDS and end == word.end
-        if (bare and end == word.end) or (
-            weak and not _stands_as_place(text, start, word.start, lexicon)
+        unit = word.folded in _UNITS and _WEAK_KINDS.issuperset(
+            text[start : word.start].casefold().split()
+        )
+        if (
+            unit
+            or (bare and end == word.end)
+            or (weak and not _stands_as_place(text, start, word.start, lexicon))
         ):
             return
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
@@ -161,6 +166,8 @@ def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
 
 
+_UNITS: Final = frozenset({"clinic", "clinics", "care"})
+"""Kinds that with no other word than a weak kind before them are a unit (HEALTH CLINIC)."""
 _WEAK_KINDS: Final = frozenset(
     {"surgery", "imaging", "care", "general", "associates", "radiology", "health", "medical"}
     | {"cancer", "university", "regional", "trust", "nursing", "rehabilitation", "va", "children"}
