@@ -86,10 +86,17 @@ def _wait(child: subprocess.Popen[bytes], port: int) -> None:
         if _answers(port):
             return
         time.sleep(0.05)
-    msg = (
-        "Prefect's temporary server did not start. Its records may be damaged: delete the "
-        "workspace's prefect folder, which holds nothing else, and run again."
-    )
+    if child.poll() is None:
+        msg = (
+            f"Prefect's temporary server did not answer in {_PATIENCE_SECONDS:g} s. Is this "
+            "machine very busy? Run again when it is less so."
+        )
+    else:
+        msg = (
+            f"Prefect's temporary server ended at its start (exit code {child.returncode}). Its "
+            "records may be damaged: delete the workspace's prefect folder, which holds nothing "
+            "else, and run again."
+        )
     raise RadcalError(msg)
 
 
