@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,3 +199,24 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/cmdline").read_bytes() != b""
     except OSError:
         return False
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(shutil.which("faketime") is None, reason="needs Debian's package faketime")
+def test_clock_that_stood_wrong_for_a_run_costs_nothing_once_it_is_right(
+    tmp_path: Path, exams: pd.DataFrame
+) -> None:
+    folder = site(tmp_path, exams)
+    back = ("faketime", "-f", "-200d")
+    early = radcal("run", "radcal.toml", "--json", cwd=folder, under=back, RADCAL_VAULT_KEY=KEY)
+    right = run(folder)
+    assert {early.code, right.code} <= {0, 3}, early.err + right.err
+    assert early.summary["quarantined"] > 0, "rows of its tomorrow wait"
+    assert right.summary["quarantined"] == 0
+    other = tmp_path / "other"
+    other.mkdir()
+    undisturbed = run(site(other, exams))
+    for count in ("pairs", "observations"):
+        assert right.summary[count] == undisturbed.summary[count]
+    once_more = radcal("run", "radcal.toml", "--json", cwd=folder, under=back, RADCAL_VAULT_KEY=KEY)
+    assert once_more.summary["outcome"] == "nothing changed"
