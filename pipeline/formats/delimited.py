@@ -37,7 +37,9 @@ class Header:
 
 
 def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> Header:
-    """Find the first line that lacks no needed column, else the one that lacks the fewest.
+    """Find the first line that lacks no needed column, else the first that lacks the fewest.
+
+    So where no line has any of them, it is the first, never a row of data with its text.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
     lacking
         Tells how many needed columns are not among some names.
     """
-    best, fewest = Header((), ",", 0), (float("inf"), 0)
+    best, fewest = Header((), ",", 0), (float("inf"), 0, 0)
     delimiters: Sequence[str] = _DELIMITERS
     for at, line in enumerate(first):
         if not line.strip(_NO_CONTENT):
@@ -57,7 +59,7 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
         for delimiter in delimiters:
             reader = csv.reader(first[at:], delimiter=delimiter)
             names = tuple(" ".join(name.split()) for name in next(reader, []))
-            fitness = (lacking(names), -len(names))
+            fitness = (lacking(names), at, -len(names))
             if fitness < fewest:
                 best, fewest = Header(names, delimiter, at + reader.line_num), fitness
         if fewest[0] == 0:

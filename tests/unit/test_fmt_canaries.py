@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import sqlite3
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,10 +15,14 @@ import pytest
 
 from pipeline.errors import RadcalError
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exports import TableOptions
+from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
+from pipeline.formats.sql import SqlOptions
+from pipeline.formats.sql import read as read_sql
 
 CANARY = "Quetzalcoatl4711"
 
@@ -68,3 +75,57 @@ def test_no_error_repeats_a_field_map(tmp_path: Path) -> None:
     with pytest.raises(RadcalError) as caught:
         list(read_hl7(path, Hl7Options(fields={"status": "nowhere"})))
     assert CANARY not in str(caught.value)
+
+
+CELLS = dict.fromkeys(
+    ("accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text"),
+    CANARY,
+)
+TABLE = pd.DataFrame([CELLS | {"accession": f"{CANARY} {i}"} for i in range(3000)])
+
+
+def cut_gzip(folder: Path) -> list[ExamBatch]:
+    packed = gzip.compress(TABLE.to_csv(index=False).encode())
+    (folder / "cut.csv.gz").write_bytes(packed[: len(packed) // 2])
+    return list(read_table(folder / "cut.csv.gz", TableOptions()))
+
+
+def damaged_parquet(folder: Path) -> list[ExamBatch]:
+    path = folder / "exams.parquet"
+    TABLE.to_parquet(path, compression=None)
+    content = path.read_bytes()
+    path.write_bytes(content[:200] + bytes(700) + content[900:])
+    return list(read_table(path, TableOptions()))
+
+
+def wrong_encoding(folder: Path) -> list[ExamBatch]:
+    path = folder / "latin.csv"
+    path.write_bytes(TABLE.assign(text=f"Größe {CANARY}").to_csv(index=False).encode("cp1252"))
+    return list(read_table(path, TableOptions(encoding="utf-8")))
+
+
+def no_header(folder: Path) -> list[ExamBatch]:
+    path = folder / "rows.csv"
+    words = f"Clear; {CANARY}; no effusion; no {CANARY}; normal"
+    path.write_text("Titles\n" + f"{CANARY},{CANARY},{words}\n" * 30)
+    return list(read_table(path, TableOptions()))
+
+
+def undecodable_query(folder: Path) -> list[ExamBatch]:
+    with sqlite3.connect(folder / "ris.sqlite") as database:
+        TABLE.to_sql("reports", database, index=False)
+        broken = "UPDATE reports SET text = CAST(CAST(text AS BLOB) || X'FF' AS TEXT)"
+        database.execute(f"{broken} WHERE rowid > 5")
+    address = f"sqlite:///{folder / 'ris.sqlite'}"
+    return list(read_sql(address, SqlOptions("SELECT * FROM reports ORDER BY accession")))
+
+
+@pytest.mark.parametrize(
+    "broken", [cut_gzip, damaged_parquet, wrong_encoding, no_header, undecodable_query]
+)
+def test_no_error_of_a_broken_source_repeats_what_it_holds(
+    tmp_path: Path, broken: Callable[[Path], list[ExamBatch]]
+) -> None:
+    with pytest.raises(RadcalError) as caught:
+        broken(tmp_path)
+    assert CANARY not in "".join(traceback.format_exception(caught.value))

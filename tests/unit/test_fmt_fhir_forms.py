@@ -200,3 +200,46 @@ def test_depth_and_length_do_not_stop_the_rest(tmp_path: Path) -> None:
         tmp_path, "[" * 100_000 + "\n" + '{"a":' * 100_000 + "\n" + lines(report())
     )
     assert (len(exams), aside) == (1, ["not_json", "not_json"])
+
+
+BINARY = {"resourceType": "Binary", "id": "b1", **form(TEXT.encode(), "text/plain")}
+
+
+def pointing(url: str, **changes: Any) -> dict[str, Any]:
+    return report(presentedForm=[{"url": url}], **changes)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    "url", ["Binary/b1", "https://server.example/fhir/Binary/b1", "Binary/b1/_history/2"]
+)
+def test_a_document_of_the_same_export_is_found_by_its_address(
+    tmp_path: Path, url: str, packed: bool
+) -> None:
+    content = ("\ufeff" + lines(PATIENT, {"resourceType": "Binary"}, BINARY)).encode()
+    name = "Binary.ndjson.gz" if packed else "Binary.ndjson"
+    (tmp_path / name).write_bytes(gzip.compress(content) if packed else content)
+    exams, aside = found(tmp_path, lines(pointing(url)))
+    assert (exams["text"].tolist(), aside) == ([TEXT], [])
+
+
+def test_a_document_of_the_same_bundle_or_report_is_found(tmp_path: Path) -> None:
+    urn = "urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0"
+    exams, _ = found(tmp_path, lines(bundle((urn, BINARY), ("", pointing(urn)))), "a.json")
+    assert exams["text"].tolist() == [TEXT]
+    exams, _ = found(tmp_path, lines(pointing("#b1", contained=[BINARY])))
+    assert exams["text"].tolist() == [TEXT]
+
+
+@pytest.mark.parametrize("url", ["Binary/b2", "https://server.example/r.pdf", "/etc/hostname", "x"])
+def test_a_document_elsewhere_is_a_reason_and_never_fetched(tmp_path: Path, url: str) -> None:
+    content = lines(BINARY, pointing(url), pointing(url, conclusion="Normal."))
+    exams, aside = found(tmp_path, content)
+    assert exams["text"].tolist() == ["IMPRESSION: Normal."]
+    assert aside == ["attachment_elsewhere"]
+
+
+def test_a_place_that_stands_in_the_export_itself_leads_nowhere(tmp_path: Path) -> None:
+    spoilt = BINARY | {"_place": ["/etc/hostname", 0], "data": ""}
+    content = lines(bundle(("urn:uuid:1", spoilt), ("", pointing("urn:uuid:1"))))
+    assert found(tmp_path, content, "a.json")[1] == ["attachment_elsewhere"]

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from pipeline.formats.attachments import (
-    NOT_TEXT,
     Attachment,
     Chosen,
     chosen,
@@ -28,6 +27,7 @@ from pipeline.formats.values import modality_of, status_of
 
 __all__ = ["exam"]
 
+_ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final[Mapping[str, str]] = {
@@ -50,11 +50,11 @@ def exam(
     raw_status = text_of(report, "status").casefold()
     if raw_status in _WITHOUT_REPORT:
         return SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
-    text, form, fault = _text(report)
+    directory = directory.within(report)
+    text, form, fault = _text(report, directory)
     if not text:
         nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
         return fault or nothing
-    directory = directory.within(report)
     status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
     patient = directory.get(reference(report, "subject"))
     code, name = _code(report)
@@ -88,18 +88,24 @@ def exam(
     }
 
 
-def _text(report: Resource) -> tuple[str, str, SetAside | None]:
-    """Give the report's text, the form it was read from, and why an attachment gave none."""
+def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
+    """Give the report's text, the form it was read from, and why an attachment gave none.
+
+    An attachment that is an address only is looked for among the documents of the export.
+    """
     fault: SetAside | None = None
     found: list[Attachment] = []
     for form in items(report, "presentedForm"):
-        content = decoded_base64(text_of(form, "data"))
+        url = text_of(form, "url")
+        binary = directory.document(url) if url and not text_of(form, "data") else {}
+        content = decoded_base64(text_of(binary or form, "data"))
         if content is None:
             fault = SetAside("bad_attachment", "base64 that is none")
         elif content:
-            found.append(Attachment(content, text_of(form, "contentType")))
-        elif text_of(form, "url"):
-            fault = fault or NOT_TEXT
+            kind = text_of(form, "contentType") or text_of(binary, "contentType")
+            found.append(Attachment(content, kind))
+        elif url:
+            fault = fault or _ELSEWHERE
     best = chosen(found) if found else None
     if isinstance(best, Chosen):
         form_read = best.form if best.form in ("RTF", "PDF") else ""

@@ -3,12 +3,15 @@
 A resource may be referred to before it is read and from another file, so all of them are gathered
 first, from the source and from the files beside it; a contained one is seen by its report alone.
 Nothing is validated here beyond being JSON: real exports leave out what the standard asks for.
+Documents (Binary) may be larger than memory: of those in NDJSON their place in the file is kept.
 """
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -21,26 +24,45 @@ __all__ = ["DECODED_AS", "KINDS", "Directory", "Resource", "items", "resources_o
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = (
     "Patient", "Practitioner", "PractitionerRole", "ServiceRequest", "Organization", "Encounter",
-    "ImagingStudy", "RelatedPerson",
+    "ImagingStudy", "RelatedPerson", "Binary",
 )  # fmt: skip
 """What reports point at; a row of one of these is neither an exam nor set aside."""
 _MAX_BYTES: Final = 64 * 2**20
 _URL: Final = "_fullUrl"
+_PLACE: Final = "_place"
+"""Where a document of an NDJSON file says where it stands."""
 DECODED_AS: Final = "_decodedAs"
 """Where a resource says that it was not UTF-8, as it should be, but what this names."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A line of a file, by the byte at which it begins; of a type that no JSON can hold."""
+
+    path: Path
+    start: int
+
+    def read(self) -> Resource:
+        """Read the resource there; an empty one if it is no longer there."""
+        with self.path.open("rb") as handle:
+            handle.seek(self.start)
+            found, _ = _parsed(handle.readline(_MAX_BYTES + 1))
+        return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
     """Resources by ``Type/id``, by the address of their bundle entry, or by ``#id``."""
 
-    by_reference: dict[str, Resource] = field(default_factory=dict)
+    by_reference: MutableMapping[str, Resource] = field(default_factory=dict)
 
     def add(self, resource: Resource) -> None:
         """Keep a resource that reports may point at."""
         kind, identifier = text_of(resource, "resourceType"), text_of(resource, "id")
         if kind not in KINDS:
             return
+        if isinstance(resource.get(_PLACE), _Place):
+            resource = {name: value for name, value in resource.items() if name != "data"}
         if identifier:
             self.by_reference[f"{kind}/{identifier}"] = resource
         if text_of(resource, _URL):
@@ -48,14 +70,24 @@ class Directory:
 
     def within(self, report: Resource) -> Directory:
         """Give the directory as a report sees it, with what it contains."""
-        contained = {f"#{text_of(each, 'id')}": each for each in items(report, "contained")}
-        return Directory({**self.by_reference, **contained}) if contained else self
+        contained: dict[str, Resource] = {
+            f"#{text_of(each, 'id')}": each for each in items(report, "contained")
+        }
+        return Directory(ChainMap(contained, self.by_reference)) if contained else self
 
     def get(self, reference: str) -> Resource:
         """Give the resource of a reference of any form, or an empty one."""
         plain = reference.split("/_history")[0]
         short = "/".join(plain.split("/")[-2:])
         return self.by_reference.get(plain) or self.by_reference.get(short) or {}
+
+    def document(self, url: str) -> Resource:
+        """Give the Binary at an address with its data, or an empty one; nothing is fetched."""
+        found = self.get(url)
+        if text_of(found, "resourceType") != "Binary":
+            return {}
+        place = found.get(_PLACE)
+        return place.read() if isinstance(place, _Place) else found
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
@@ -72,14 +104,20 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
                 return
             handle.seek(0)
         number = 0
-        while line := handle.readline(_MAX_BYTES + 1):
+        is_plain = isinstance(handle, io.BufferedReader)
+        while True:
+            place = _Place(path, handle.tell()) if is_plain else None
+            line = handle.readline(_MAX_BYTES + 1)
+            if not line:
+                return
             number += 1
             if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
                 yield number, "resource_too_long"
                 _skip_line(handle)
             elif line.strip():
                 found, decoded_as = _parsed(line)
-                yield from ((number, _marked(each, decoded_as)) for each in _entries(found))
+                for each in _entries(found):
+                    yield number, _marked(each, decoded_as, place if each is found else None)
 
 
 def _skip_line(handle: Any) -> None:
@@ -87,8 +125,14 @@ def _skip_line(handle: Any) -> None:
         pass
 
 
-def _marked(found: Resource | str, decoded_as: str) -> Resource | str:
-    return {**found, DECODED_AS: decoded_as} if decoded_as and not isinstance(found, str) else found
+def _marked(found: Resource | str, decoded_as: str, place: _Place | None = None) -> Resource | str:
+    """Note with a resource how it was decoded, and of a document where it stands."""
+    if isinstance(found, str):
+        return found
+    noted: dict[str, object] = {DECODED_AS: decoded_as} if decoded_as else {}
+    if place and found.get("resourceType") == "Binary":
+        noted[_PLACE] = place
+    return {**found, **noted} if noted else found
 
 
 def _parsed(content: bytes) -> tuple[object, str]:
