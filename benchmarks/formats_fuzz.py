@@ -41,7 +41,9 @@ from pipeline.store import Workspace
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0
-KINDS = ("message", "feed", "resource", "table", "lines", "report", "document", "attachment")
+KINDS = (
+    "message", "feed", "resource", "table", "lines", "mapped", "report", "document", "attachment",
+)  # fmt: skip
 ROWS_A_TABLE = 20
 TOGETHER = 20
 MESSAGE = b"\r".join(
@@ -82,6 +84,18 @@ CELLS = {
     "performed_at": "2026-03-01T10:00:00+01:00", "signed_at": "2026-03-01T10:30:00Z",
     "patient_birth_date": "1950-04-15", "patient_age_years": "",
     "text": 'No "acute" disease,\nclear.',
+}  # fmt: skip
+NESTED = {
+    "exam": {"no": "A1", "codes": [{"code": "X", "name": "XR CHEST"}], "day": "46085", "at": 0.41},
+    "patient": {"id": 7.0, "name": {"family": "Doe", "given": ["Jane"]}},
+    "report": {"by": [{"id": "r1"}], "signed": 1772616600000, "findings": ["Clear.", "Dry."],
+               "impression": "<p>Likely normal.</p>"},
+}  # fmt: skip
+PATHS = {
+    "accession": "exam.no", "exam_name": "exam.codes[0].name", "performed_at": "exam.day + exam.at",
+    "patient_id": "patient.id", "patient_name": "patient.name", "reader_id": "report.by[0].id",
+    "signed_at": ["report.signed", "exam.day"],
+    "text": ["report.findings + report.impression", "report"],
 }  # fmt: skip
 SPLICES = (
     b"|", b"^", b"~", b"\\", b"&", b"\r", b"\n", b"\x00", b"\x0b", b"\x1c", b"\xff", b"MSH|", b'"',
@@ -191,6 +205,12 @@ class Fuzz:
             raw = mutated(raw, self.rng)
         return ROWS_A_TABLE, self._table("exams.jsonl", raw)
 
+    def mapped(self) -> tuple[int, Outcomes]:
+        """Read objects of which values are something else, through paths, joins and fallbacks."""
+        rows = [NESTED, *(changed(NESTED, self.rng) for _ in range(ROWS_A_TABLE))]
+        raw = b"\n".join(json.dumps(row).encode() for row in rows)
+        return ROWS_A_TABLE, self._table("exams.jsonl", raw, TableOptions(columns=PATHS))
+
     def report(self) -> tuple[int, Outcomes]:
         """Clean a mutated report."""
         text = mutated(REPORT.encode(), self.rng).decode("utf-8", "replace")
@@ -216,12 +236,12 @@ class Fuzz:
             found.append(fhir_exam({**RESOURCE, **form}, Directory(), {}))
         return TOGETHER, self._judged(found)
 
-    def _table(self, name: str, content: bytes) -> Outcomes:
+    def _table(self, name: str, content: bytes, options: TableOptions | None = None) -> Outcomes:
         path = self.folder / name
         path.write_bytes(content)
         outcomes: Outcomes = Counter()
         try:
-            for batch in read_table(path, TableOptions()):
+            for batch in read_table(path, options or TableOptions()):
                 numbers = sorted([*batch.exams["source_row"], *batch.quarantined["row"]])
                 if numbers != list(range(numbers[0], numbers[0] + len(numbers))):
                     outcomes["NOT ACCOUNTED"] += 1

@@ -1,5 +1,6 @@
-"""Bytes of an export → its lines as text; what was not the encoding it should be is counted.
+"""An export's file → its bytes, or its lines as text; what was in another encoding is counted.
 
+Gzip is unpacked whatever the file is called; UTF-16 with a byte order mark becomes UTF-8.
 ``auto``: a byte order mark decides (UTF-8, UTF-16). Without one, a line that is valid UTF-8 is
 UTF-8, and any other is cp1252, the code page of Western spreadsheets. It goes line by line so that
 one damaged byte changes its own line and nothing behind it, and so that a file is read once, in
@@ -9,18 +10,22 @@ blocks: memory does not grow with it.
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
-from pipeline.files import opened, opened_text
+from pipeline.errors import InputError
 
-__all__ = ["AUTO", "FALLBACK", "Lines", "fallback", "opened_lines"]
+__all__ = ["AUTO", "FALLBACK", "Lines", "fallback", "opened", "opened_lines", "suffix_of"]
 
 AUTO: Final = "auto"
 FALLBACK: Final = "cp1252"
+_GZIP: Final = b"\x1f\x8b"
+_WIDE: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK: Final = 2**20
 _MAX_LINE_BYTES: Final = 64 * 2**20
 
@@ -64,9 +69,30 @@ class Lines:
         yield from io.StringIO(text, newline="")
 
 
+def suffix_of(path: Path) -> str:
+    """Give a file's extension in lower case, blind to a ``.gz`` behind it."""
+    inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return inner.suffix.lower()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file's bytes: gzip is unpacked, UTF-16 with a byte order mark becomes UTF-8.
+
+    Raises
+    ------
+    InputError
+        While reading, if a gzip file is damaged or cut short.
+    """
+    with _unpacked(path) as content:
+        if _is_wide(content):
+            content = cast("BinaryIO", codecs.EncodedFile(content, "utf-8", "utf-16", "replace"))
+        yield content
+
+
 @contextmanager
 def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
-    """Open a file's lines in a named encoding, or find it out (`AUTO`).
+    """Open a file's lines in a named encoding, which a byte order mark outranks, or find it out.
 
     Raises
     ------
@@ -75,12 +101,34 @@ def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
     UnicodeDecodeError
         While reading, if an encoding was named and the file is not of it.
     """
-    if encoding.casefold() != AUTO:
-        with opened_text(path, encoding) as text:
-            yield Lines(text)
+    if encoding.casefold() == AUTO:
+        with opened(path) as content:
+            yield Lines.of(content)
         return
-    with opened(path) as content:
-        yield Lines.of(content)
+    with _unpacked(path) as content:
+        marked = content.read(3).startswith(codecs.BOM_UTF8)
+        content.seek(0)
+        chosen = "utf-16" if _is_wide(content) else "utf-8-sig" if marked else encoding
+        with io.TextIOWrapper(content, encoding=chosen, newline="") as text:
+            yield Lines(text)
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    with path.open("rb") as raw:
+        packed = raw.read(2) == _GZIP
+        raw.seek(0)
+        try:
+            yield cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            msg = f"{path.name}: the gzip file is damaged or cut short; export it again."
+            raise InputError(msg) from None
+
+
+def _is_wide(content: BinaryIO) -> bool:
+    wide = content.read(2) in _WIDE
+    content.seek(0)
+    return wide
 
 
 def fallback(content: bytes) -> str:

@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
-from pipeline.files import suffix_of
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.columns import (
     ColumnMap,
@@ -30,7 +29,7 @@ from pipeline.formats.columns import (
     nested_keys,
     numbers_of,
 )
-from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines
+from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
 from pipeline.formats.delimited import HEADER_WITHIN, Header, header_of, records
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import named_reader

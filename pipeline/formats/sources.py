@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 
 from pipeline.config import Input
 from pipeline.errors import ConfigurationError
-from pipeline.files import replacing, suffix_of
+from pipeline.files import replacing
 from pipeline.formats import exports, fhir, hl7v2, sql
-from pipeline.formats.decoding import AUTO
+from pipeline.formats.decoding import AUTO, suffix_of
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 
 __all__ = ["Sources", "digest", "spool"]

@@ -48,7 +48,7 @@ _Reader = tuple[str, Callable[[pd.Series], pd.Series]]
 def _reader(form: str) -> _Reader:
     """Give what texts of a format look like, and how they are read."""
     if form.casefold() == EPOCH:
-        return r"\d{9,13}(?:\.\d+)?", _epoch
+        return r"[0-9]{9,13}(?:\.[0-9]+)?", _epoch
     has_clock = any(sign in form for sign in ("%H", "%I", "%X", "%c"))
     length = None if has_clock else _DATE_LENGTH
 
@@ -85,7 +85,7 @@ def _digits(text: pd.Series) -> pd.Series:
 
 
 _KNOWN: Final[tuple[_Reader, ...]] = (
-    (r"\d{8}[ T]?\d{4}(?:\d\d)?", _digits),
-    (r"\d{5}(?:\.\d+)?|\d{5}(?:\.0+)?[ T]0?\.\d+", _serial),
-    (r"\d{13}", _epoch),
+    (r"[0-9]{8}[ T]?[0-9]{4}(?:[0-9][0-9])?", _digits),
+    (r"[0-9]{5}(?:\.[0-9]+)?|[0-9]{5}(?:\.0+)?[ T]0?\.[0-9]+", _serial),
+    (r"[0-9]{13}", _epoch),
 )

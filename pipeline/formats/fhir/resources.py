@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from pipeline.files import opened
-from pipeline.formats.decoding import FALLBACK, fallback
+from pipeline.formats.decoding import FALLBACK, fallback, opened
 
 __all__ = ["DECODED_AS", "KINDS", "Directory", "Resource", "items", "resources_of", "text_of"]
 

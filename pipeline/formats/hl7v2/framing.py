@@ -13,8 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from pipeline.files import opened
-from pipeline.formats.decoding import FALLBACK, fallback
+from pipeline.formats.decoding import FALLBACK, fallback, opened
 from pipeline.formats.hl7v2.separators import Separators, declared_encoding
 
 __all__ = ["MAX_MESSAGE_BYTES", "decoded", "messages", "segments"]
