@@ -94,8 +94,10 @@ def _raw(value: object, joint: str, depth: int) -> str:
         text = value
     elif isinstance(value, Mapping | list | tuple):
         inner, joint = (value.values(), " ") if isinstance(value, Mapping) else (value, joint)
-        each = (written(item, joint, depth + 1) for item in inner) if depth < _MAX_DEPTH else ()
-        return joint.join(filter(None, each))
+        within = inner if depth < _MAX_DEPTH else ()
+        if joint == "\n":  # lines of a text: empty ones part its paragraphs
+            return joint.join(_raw(item, joint, depth + 1) for item in within)
+        return joint.join(filter(None, (written(item, joint, depth + 1) for item in within)))
     elif value is None or value != value:  # NaN and NaT are unlike themselves
         return ""
     elif isinstance(value, bytes | bytearray | memoryview):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -22,8 +23,10 @@ def exams() -> pd.DataFrame:
 
 
 def site(folder: Path, **settings: object) -> Site:
+    columns = settings.pop("columns", {})
     lines = "\n".join(f"{name} = {json.dumps(value)}" for name, value in settings.items())
-    (folder / "radcal.toml").write_text(f"[input]\n{lines}\n")
+    named = "\n".join(f"{name} = {json.dumps(value)}" for name, value in dict(columns).items())
+    (folder / "radcal.toml").write_text(f"[input]\n{lines}\n[input.columns]\n{named}\n")
     opened = Site(folder / "radcal.toml")
     opened.workspace.prepare()
     return opened
@@ -33,8 +36,7 @@ def ingested(opened: Site) -> pd.DataFrame:
     facts = [intake.ingest_source(str(opened.path), str(s)) for s in opened.sources()]
     shards = [shard for each in facts for shard in each["shards"]]
     assert all(each["rows"] == each["kept"] for each in facts)
-    columns = [c for c in EXAM_COLUMNS if c not in ("performed_at", "signed_at")]
-    table = opened.workspace.read("raw", "exams", shards)[columns]
+    table = opened.workspace.read("raw", "exams", shards)[list(EXAM_COLUMNS)]
     return table.sort_values("exam_id", ignore_index=True)
 
 
@@ -52,6 +54,70 @@ def test_tables_of_every_kind_give_the_same_exams(
     pd.testing.assert_frame_equal(found, expected)
 
 
+def without_header(exams: pd.DataFrame, folder: Path) -> dict[str, object]:
+    """Bars, no header, dates and times of day apart, identifiers padded."""
+    performed = pd.to_datetime(exams["performed_at"])
+    parts = exams.drop(columns="performed_at").assign(
+        accession=exams["accession"] + "\0\0", patient_id=exams["patient_id"] + "   ",
+        day=performed.dt.strftime("%Y%m%d"), clock=performed.dt.strftime("%H%M%S"),
+    )  # fmt: skip
+    parts.to_csv(folder / "exams.psv", sep="|", header=False, index=False)
+    columns = {name: f"#{at}" for at, name in enumerate(parts, start=1)}
+    day, clock = columns.pop("day"), columns.pop("clock")
+    columns["performed_at"] = f"{day} + {clock}"
+    return {"paths": ["exams.psv"], "format": "csv", "columns": columns}
+
+
+def of_a_spreadsheet(exams: pd.DataFrame, folder: Path) -> dict[str, object]:
+    """Titles above the header, times as day numbers, columns of one name, empty rows below."""
+    days = {
+        name: (pd.to_datetime(exams[name]).dt.tz_localize(None) - pd.Timestamp("1899-12-30"))
+        / pd.Timedelta(days=1)
+        for name in ("performed_at", "signed_at")
+    }
+    table = exams.assign(**{name: value.map("{:.9f}".format) for name, value in days.items()})
+    twice = {"accession": "ID", "patient_id": "ID", "reader_id": "ID", "signed_at": "Date",
+             "performed_at": "Date"}  # fmt: skip
+    below = ",".join([""] * len(table.columns)) + "\n"
+    content = table.rename(columns=twice).to_csv(index=False)
+    (folder / "exams.csv").write_text(f"Export,,\n\n{content}{below * 3}")
+    named = [twice.get(name, name) for name in table]
+    columns = {
+        ours: f"{twice[ours]}#{named[: at + 1].count(twice[ours])}"
+        for at, ours in enumerate(table) if ours in twice
+    }  # fmt: skip
+    return {"paths": ["exams.csv"], "columns": columns}
+
+
+def of_objects(exams: pd.DataFrame, folder: Path) -> dict[str, object]:
+    """Objects within objects, milliseconds, and half of the times in another column."""
+    lines = []
+    for at, row in enumerate(exams.to_dict("records")):
+        signed = int(pd.Timestamp(row.pop("signed_at")).timestamp() * 1000)
+        lines.append(
+            {
+                "exam": {"codes": [{"id": row.pop("accession")}], **row},
+                "report": {"parts": row["text"].split("\n"), "at" if at % 2 else "sent": signed},
+            }
+        )
+    (folder / "exams.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    columns: dict[str, object] = {name: f"exam.{name}" for name in exams}
+    columns |= {"accession": "exam.codes[0].id", "text": "report.parts"}
+    return {"paths": ["exams.jsonl"],
+            "columns": columns | {"signed_at": ["report.at", "report.sent"]}}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [without_header, of_a_spreadsheet, of_objects])
+def test_tables_of_every_shape_give_the_same_exams(
+    tmp_path: Path, exams: pd.DataFrame, shape: Callable[[pd.DataFrame, Path], dict[str, object]]
+) -> None:
+    (tmp_path / "one").mkdir()
+    exams.to_csv(tmp_path / "one" / "exams.csv", index=False)
+    expected = ingested(site(tmp_path / "one", paths=["exams.csv"]))
+    found = ingested(site(tmp_path, **shape(exams, tmp_path)))
+    pd.testing.assert_frame_equal(found, expected)
+
+
 def test_query_gives_the_exams_of_the_table_and_asks_the_database_once_per_run(
     tmp_path: Path, exams: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +128,7 @@ def test_query_gives_the_exams_of_the_table_and_asks_the_database_once_per_run(
         exams.rename(columns={"text": "report_body"}).to_sql("reports", database, index=False)
     opened = site(tmp_path, format="sql", query="SELECT * FROM reports ORDER BY exam_id")
     path = tmp_path / "radcal.toml"
-    path.write_text(path.read_text() + '[input.columns]\ntext = "report_body"\n')
+    path.write_text(path.read_text() + 'text = "report_body"\n')
     opened = Site(path)
     monkeypatch.setenv("RADCAL_SQL_URL", f"sqlite:///{tmp_path / 'ris.db'}")
     pd.testing.assert_frame_equal(ingested(opened), expected)
