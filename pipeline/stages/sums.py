@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import union_categoricals
 
 from calibration.survey import PhraseTable
 from pipeline.stages.observe import Label, Observed, Silence, observe, tallied
@@ -30,6 +31,7 @@ _MIX: Final = [
     "reader_code", "pathology", "phrase", "label", "performed_month", "age_band", "patient_class",
     "interval", "draft",
 ]  # fmt: skip
+_ALTERNATIVE: Final = ["choice", "month", "phrase", "label_value"]
 _COVERAGE: Final = ["reader_code", "patient_class", "age_band", "performed_month", "fate"]
 _CERTAIN: Final = ("absent", "present")
 _COUNTS: Final = ("weight", "count", "n")
@@ -73,8 +75,9 @@ def alternatives(
     Returns
     -------
     pd.DataFrame
-        The tally table's columns and ``choice``: hours of another window, `QUIET`, or the name
-        of the other label or the other reading of a silent CT.
+        ``choice`` (hours of another window, `QUIET`, or the name of the other label or the other
+        reading of a silent CT), ``month, phrase, label_value, count``: of all readers and
+        pathologies together, as these questions are asked of the department.
     """
     chosen: dict[str, Any] = {"phrases": phrases, "label": label, "silence": silence}
     asking = block.readings.loc[block.readings["recommends_ct"].astype(bool), "exam_key"]
@@ -87,13 +90,11 @@ def alternatives(
         other_label: (block.pairs, {"label": other_label}),
         other_silence: (block.pairs, {"silence": other_silence}),
     }
-    return pd.concat(
-        [
-            tallied(block.observed(pairs, **{**chosen, **change}).observations).assign(choice=name)
-            for name, (pairs, change) in asked.items()
-        ],
-        ignore_index=True,
+    each = (
+        tallied(block.observed(pairs, **{**chosen, **change}).observations).assign(choice=name)
+        for name, (pairs, change) in asked.items()
     )
+    return pd.concat([_summed(cells, _ALTERNATIVE, "count") for cells in each], ignore_index=True)
 
 
 def mix(observations: pd.DataFrame) -> pd.DataFrame:
@@ -119,14 +120,28 @@ def coverage(fates: pd.DataFrame) -> pd.DataFrame:
 
 
 def added(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Add up tables of one kind, two at a time."""
-    return reduce(_both, tables)
+    """Add up tables of one kind, two at a time; words as numbers, since a sum has few of them."""
+    total = reduce(_both, map(_coded, tables))
+    words = [name for name in total.columns if isinstance(total[name].dtype, pd.CategoricalDtype)]
+    return total.astype(dict.fromkeys(words, "str"))
+
+
+def _coded(rows: pd.DataFrame) -> pd.DataFrame:
+    words = [name for name in rows.columns if not pd.api.types.is_numeric_dtype(rows[name])]
+    return rows.astype(dict.fromkeys(words, "category"))
 
 
 def _both(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
     (count,) = (name for name in one.columns if name in _COUNTS)
+    columns = {name: _joined(one[name], other[name]) for name in one.columns}
     keys = [name for name in one.columns if name != count]
-    return _summed(pd.concat([one, other], ignore_index=True), keys, count)[list(one.columns)]
+    return _summed(pd.DataFrame(columns), keys, count)[list(one.columns)]
+
+
+def _joined(one: pd.Series, other: pd.Series) -> pd.Series:
+    if isinstance(one.dtype, pd.CategoricalDtype):
+        return pd.Series(union_categoricals([one, other], sort_categories=True))
+    return pd.concat([one, other], ignore_index=True)
 
 
 def _summed(rows: pd.DataFrame, keys: list[str], count: str) -> pd.DataFrame:
