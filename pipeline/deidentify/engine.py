@@ -39,6 +39,7 @@ from pipeline.deidentify.rules import (
     listed,
     roles,
     shapes,
+    strangers,
     streets,
     towns,
     uncued,
@@ -171,6 +172,7 @@ class Deidentifier:
         yield from towns.listed(text, every, lexicon)
         yield from listed.find(text, every, lexicon)
         yield from uncued.find(text, every, lexicon)
+        yield from strangers.find(text, every, lexicon)
         if self._second_layer is not None:
             yield from self._second_layer.find(text)
         if known:

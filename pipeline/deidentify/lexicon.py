@@ -27,6 +27,7 @@ _FORMED: Final = re.compile(
 )
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
+_START: Final = 5
 _ENDINGS: Final = ("s", "es", "ed", "ing", "d", "ly", "al", "er")
 _PLAIN_LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"}
@@ -53,6 +54,10 @@ class Lexicon:
         Those that count as names even where they are words.
     rare_names
         Names that are no word of English or medicine: they need no cue.
+    unreported
+        Names that are words of English but hardly ever of a report.
+    known
+        Words of English and medicine beside the ordinary ones.
     person_words
         Words that follow the name of a person and not that of a thing.
     eponyms
@@ -73,6 +78,8 @@ class Lexicon:
     surnames: frozenset[str]
     frequent_surnames: frozenset[str]
     rare_names: frozenset[str]
+    unreported: frozenset[str]
+    known: frozenset[str]
     person_words: frozenset[str]
     eponyms: frozenset[str]
     eponym_nouns: frozenset[str]
@@ -102,6 +109,17 @@ class Lexicon:
         return self.ordinary.union(*lists)
 
     @cached_property
+    def familiar(self) -> frozenset[str]:
+        """Every listed word that is no stranger to reports."""
+        lists = (self.words, self.known, self.eponym_nouns, self.openers, self.person_words)
+        return _trigger_words().union(*lists) - self.unreported - self.rare_names
+
+    @cached_property
+    def clinical_starts(self) -> frozenset[str]:
+        """First letters of ordinary words: what begins so may be such a word, mistyped."""
+        return frozenset(word[:_START] for word in self.ordinary if len(word) >= _START)
+
+    @cached_property
     def guarding(self) -> frozenset[str]:
         """Words that protect themselves or the name before them from rules going by looks."""
         return self.eponyms | self.eponym_nouns
@@ -129,6 +147,19 @@ class Lexicon:
             return True
         stems = (folded.removesuffix(ending) for ending in _ENDINGS if folded.endswith(ending))
         return any(stem in self.ordinary or f"{stem}e" in self.ordinary for stem in stems)
+
+    def is_stranger(self, word: str) -> bool:
+        """Tell whether a word, folded, is one that no report would use but as a name."""
+        if word in self.unreported or word in self.rare_names:
+            return True
+        if word in self.familiar or len(set(word)) < _MIN_RARE:
+            return False  # two letters, or a placeholder (XXXX)
+        if word[:_START] in self.clinical_starts:
+            return False
+        if self.is_ordinary(word):
+            return False
+        stems = (word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))
+        return not any(stem in self.known or f"{stem}e" in self.known for stem in stems)
 
     def reads_as_name(self, word: str) -> bool:
         """Tell whether a word can be a name where nothing but a weak cue says so."""
@@ -180,6 +211,8 @@ def load(folder: Path | None = None) -> Lexicon:
         given_names=given,
         surnames=family,
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
+        unreported=frozenset(_many("names_no_report_uses", folder)),
+        known=frozenset(_many("known_words", folder)),
         person_words=frozenset(_many("person_words", folder)),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
         | _words("surnames", folder),
@@ -194,6 +227,12 @@ def load(folder: Path | None = None) -> Lexicon:
 def triggers(name: str) -> frozenset[str]:
     """Give the words that call a rule, by the name of their list."""
     return frozenset(_triggers()[name])
+
+
+@cache
+def _trigger_words() -> frozenset[str]:
+    """Give every word that calls a rule."""
+    return frozenset(word for each in _triggers().values() for word in each)
 
 
 @cache

@@ -114,7 +114,7 @@ def test_the_leak_scan_finds_what_anyone_in_the_batch_left(text: str) -> None:
 
 def test_a_leak_withholds_the_report() -> None:
     known = [KnownIdentifiers(), KnownIdentifiers(patient_names=("Szymborska^Wisława",))]
-    texts = ["the prior, cf. Szymborska, is stable", "clear"]
+    texts = ["Szymborska stable as before", "clear"]
     first, second = CLEANER.batch(texts, known=known)
     assert first == Quarantined("leak")
     assert isinstance(second, Clean)

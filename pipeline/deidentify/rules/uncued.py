@@ -17,7 +17,7 @@ from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Word, Words
 
-__all__ = ["find"]
+__all__ = ["find", "is_eponym"]
 
 _ACRONYM: Final = 4
 """Up to how many capitals may be an acronym."""
@@ -49,7 +49,7 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
             if folded in lexicon.rare_names
             else _stands_out(text, word, folded, lexicon)
         )
-        if stands and not _is_eponym(text, word, lexicon):
+        if stands and not is_eponym(text, word, lexicon):
             yield Found(*_whole(text, word, lexicon), "NAME", "name-uncued", sure=False)
 
 
@@ -67,7 +67,7 @@ def _stands_out(text: str, word: Word, folded: str, lexicon: Lexicon) -> bool:
     return not text[word.start : word.end].isupper()
 
 
-def _is_eponym(text: str, word: Word, lexicon: Lexicon) -> bool:
+def is_eponym(text: str, word: Word, lexicon: Lexicon) -> bool:
     """Tell whether a name stands as that of a thing: before its noun, or with an article."""
     noun = _NOUN.match(text, word.end)
     follows = noun.group(1).casefold() if noun else ""

@@ -100,6 +100,10 @@ class Words:
         """Give the numbers of the words whose folded form a vocabulary holds."""
         return [at for at, word in enumerate(self.folded) if word in vocabulary]
 
+    def strangers(self, vocabulary: Container[str]) -> list[int]:
+        """Give the numbers of the words whose plain form a vocabulary does not hold."""
+        return [at for at, word in enumerate(self.plain) if word not in vocabulary]
+
     def named(self, names: Container[str]) -> list[Word]:
         """Give the capitalised words whose plain form is one of the names."""
         found = [at for at, word in enumerate(self.plain) if word in names]

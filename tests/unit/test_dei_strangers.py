@@ -1,0 +1,64 @@
+"""Words that no report would use are names; what reports do use stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify.lexicon import load
+
+CLEANER = Deidentifier()
+LEXICON = load()
+
+
+def clean(text: str) -> str:
+    outcome = CLEANER.clean(text)
+    assert isinstance(outcome, Clean)
+    return outcome.text
+
+
+GO = [
+    ("Cons: FOX\nExam: chest", "Cons: [NAME]\nExam: chest"),
+    ("Urgent CT advised.\nGrace Bishop\n", "Urgent CT advised.\n[NAME]\n"),
+    ("Sent on; HCA Blessing aware.", "Sent on; HCA [NAME] aware."),
+    ("the wife (Zorblaxova) knows", "the wife ([NAME]) knows"),
+    ("Compared in Zorblaxby yesterday.", "Compared in [LOCATION] yesterday."),
+    ("Arbitration, Q. Zorblaxova, agreed", "Arbitration, [NAME], agreed"),
+    ("the prior, cf. Zorblaxova, is stable", "the prior, cf. [NAME], is stable"),
+    ("the fox bone of Fox stuck", "the fox bone of [NAME] stuck"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), GO, ids=[text for text, _ in GO])
+def test_a_stranger_goes(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+STAY = [
+    "INDICATION: DKA, XXXX.",  # an acronym, and another's placeholder
+    "Effusoin: none. Cardiomegly.",  # a heading and a sentence, mistyped
+    "the Zorblax catheter is in place",  # before its noun
+    "ZORB: 7 WEST",  # an unknown label
+    "Chest tube by PleurX, iCAD reviewed.",  # capitals inside
+    "A PIKE BONE IS STUCK IN THE GRACE OF IT.",  # words, in capitals
+    "Streptococcus, Xarelto, Somatom, Nigeria.",  # a genus, a drug, a scanner, a land
+    "Bronchovasculature, Hepatopexy, Peribronchiolar.",  # words no list has, formed as words
+]
+
+
+@pytest.mark.parametrize("text", STAY)
+def test_what_a_report_may_say_stays(text: str) -> None:
+    assert clean(text) == text
+
+
+def test_a_word_behind_a_known_one_is_no_stranger() -> None:
+    assert not LEXICON.is_stranger("opacifyings")
+    assert not LEXICON.is_stranger("xxxx")
+    assert LEXICON.is_stranger("zorblaxova")
+    assert LEXICON.is_stranger("grace")
+
+
+def test_no_word_is_both_a_reports_and_a_name_no_report_uses() -> None:
+    assert LEXICON.unreported.isdisjoint(LEXICON.eponyms | LEXICON.eponym_nouns)
+    assert LEXICON.unreported.isdisjoint(LEXICON.familiar)
+    assert LEXICON.known.isdisjoint(LEXICON.unreported | LEXICON.rare_names)
