@@ -19,7 +19,7 @@ from calibration.survey import PhraseTable
 from pipeline.stages.observe import Label, Observed, Silence, observe, tallied
 
 __all__ = [
-    "BANDS", "QUIET", "Block", "added", "alternatives", "coverage", "mix", "words",
+    "BANDS", "QUIET", "Block", "added", "alternatives", "coded", "coverage", "mix", "words",
 ]  # fmt: skip
 
 QUIET: Final = "reports that recommend no CT"
@@ -121,12 +121,13 @@ def coverage(fates: pd.DataFrame) -> pd.DataFrame:
 
 def added(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Add up tables of one kind, two at a time; words as numbers, since a sum has few of them."""
-    total = reduce(_both, map(_coded, tables))
+    total = reduce(_both, map(coded, tables))
     words = [name for name in total.columns if isinstance(total[name].dtype, pd.CategoricalDtype)]
     return total.astype(dict.fromkeys(words, "str"))
 
 
-def _coded(rows: pd.DataFrame) -> pd.DataFrame:
+def coded(rows: pd.DataFrame) -> pd.DataFrame:
+    """Hold words as numbers, in their sorted order: a tenth of the memory, the same groups."""
     words = [name for name in rows.columns if not pd.api.types.is_numeric_dtype(rows[name])]
     return rows.astype(dict.fromkeys(words, "category"))
 

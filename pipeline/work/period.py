@@ -13,7 +13,7 @@ from pipeline.site import Site
 from pipeline.stages.committee.sensitivity import Evidence
 from pipeline.stages.results import choose_period
 from pipeline.stages.shrinkage import shrunk_table
-from pipeline.stages.sums import added
+from pipeline.stages.sums import added, coded
 from pipeline.store import Workspace
 
 __all__ = ["cells", "choose_issue", "coverage", "department", "observations", "shrunk"]
@@ -69,7 +69,7 @@ def department(store: Workspace, issue: Facts) -> Evidence:
     return Evidence(
         cells=_sum(store, "tallies", key),
         alternatives=_sum(store, "alternatives", key),
-        mix=_sum(store, "mix", key),
+        mix=coded(_sum(store, "mix", key)),
         words=_sum(store, "words", key),
         coverage=_sum(store, "coverage", key),
     )
