@@ -32,10 +32,7 @@ __all__ = [
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]
-ColumnSpec = (
-    Annotated[str, Field(min_length=1)]
-    | Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-)
+ColumnSpec = Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)]
 
 
 class Section(BaseModel):

@@ -6,7 +6,7 @@
 ``"ID#2"``, ``"#5"``  the second column called ID; the fifth column, whatever its name
 ``"DATE + TIME"``     several, joined: parts of a report under their headings, a date and its time,
                       anything else by a blank
-``["A", "B + C"]``    the first that is filled
+``["A", "B + C"]``    the first that is filled; with ``""`` at the end, the source may lack them
 ====================  ==========================================================================
 
 A name that the source has is that name, whatever signs are in it.
@@ -78,7 +78,7 @@ _Places: TypeAlias = tuple[tuple[_Part, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A source's columns by our names; ``missing`` are the needed ones that it lacks."""
+    """A source's columns by our names; ``missing``: what it lacks, and why that is needed."""
 
     places: Mapping[str, _Places]
     missing: Mapping[str, str]
@@ -121,12 +121,21 @@ class ColumnMap:
                 places[ours] = known
         if is_open and "reader_id" not in has:
             places.pop("reader_id", None)
-        missing = {
-            ours: why
-            for ours, why in NEEDED.items()
-            if ours not in has and not has & set(_STAND_INS.get(ours, ()))
-        }
-        return Columns(places, missing)
+        return Columns(places, self._missing(has))
+
+    def _missing(self, has: set[str]) -> dict[str, str]:
+        """Give the columns that a source lacks: what is needed, and what the map names."""
+        missing = {}
+        for ours in _OURS:
+            spec = self.columns.get(ours, ())
+            named = _alternatives(spec)
+            if ours in NEEDED and not has & {ours, *_STAND_INS.get(ours, ())}:
+                missing[ours] = NEEDED[ours] + (f"; no {' nor '.join(named)}" if named else "")
+            elif named and ours not in has and (isinstance(spec, str) or "" not in spec):
+                missing[ours] = (
+                    f'no {" nor ".join(named)}; write ["{named[0]}", ""] if it may be absent'
+                )
+        return missing
 
     def twice(self, names: Sequence[str]) -> list[str]:
         """List the columns that are named without saying which of several is meant."""
@@ -184,7 +193,7 @@ def nested_keys(rows: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _alternatives(spec: Spec) -> Sequence[str]:
-    return (spec,) if isinstance(spec, str) else spec
+    return (spec,) if isinstance(spec, str) else [each for each in spec if each]
 
 
 def _parts(term: str, keys: Sequence[str]) -> tuple[tuple[_Part, ...], bool]:
@@ -219,11 +228,11 @@ def _key(name: str, keys: Sequence[str]) -> str:
 
 def _leads_within(name: str, keys: Sequence[str]) -> bool:
     """Tell whether a path can be followed: all the way, or into a cell whose inside is unknown."""
-    root = str(_part(name).steps[0])
-    if root == name or root not in keys:
-        return False
-    first = re.sub(r"\[\d+\]", "[0]", name)
-    return first in keys or not any(key.startswith((f"{root}.", f"{root}[")) for key in keys)
+    path = re.sub(r"\[\d+\]", "[0]", name)
+    ends = [match.end() for match in _STEP.finditer(path)]
+    known = next((path[:end] for end in reversed(ends) if path[:end] in keys), "")
+    within = (f"{known}.", f"{known}[")
+    return known == path or (bool(known) and not any(key.startswith(within) for key in keys))
 
 
 def _folded(name: str) -> str:

@@ -91,10 +91,10 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
 def _columns(names: list[str], options: SqlOptions) -> Columns:
     columns = ColumnMap(options.columns).within(keys_of(names))
     if columns.missing:
+        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
         msg = (
-            f"input.query: {len(columns.missing)} needed column(s) missing: "
-            f"{', '.join(columns.missing)}. The query gives {shown_names(names)}. Rename them in "
-            "the query or map them."
+            f"input.query: {len(columns.missing)} needed column(s) missing: {wanted}. The query "
+            f"gives {shown_names(names)}. Rename them in the query or map them."
         )
         raise InputError(msg)
     return columns

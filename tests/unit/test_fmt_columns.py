@@ -218,3 +218,12 @@ def test_a_column_that_is_none_of_ours_is_an_error_of_the_configuration(tmp_path
     path.write_text('[input]\npaths = ["x.csv"]\n[input.columns]\ntext = []\n')
     with pytest.raises(ConfigurationError, match=r"input\.columns\.text"):
         Site(path)
+
+
+def test_what_the_map_names_must_be_there_unless_it_may_be_absent(tmp_path: Path) -> None:
+    path = lines_of(tmp_path / "exams.csv", [HEADER, ROW])
+    with pytest.raises(InputError, match=r"'phone' \(no TEL; write \[\"TEL\", \"\"\] if it may be"):
+        first(path, {"phone": "TEL"})
+    assert first(path, {"phone": ["TEL", ""]})["phone"] == ""
+    with pytest.raises(InputError, match=r"'text' \(the report; no Findings \+ Imp\)"):
+        first(path, {"text": "Findings + Imp"})

@@ -75,7 +75,7 @@ def test_postgresql_rows_become_exams(server: str) -> None:
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'ris.sqlite'}"
     fill(address)
-    with pytest.raises(InputError, match=r"needed column\(s\) missing: accession"):
+    with pytest.raises(InputError, match=r"needed column\(s\) missing: 'accession'"):
         list(read(address, SqlOptions(query="SELECT mrn AS patient_id FROM reports")))
 
 
