@@ -30,7 +30,7 @@ _HEADINGS: Final = (
 )
 """What the name of a report's part says → its heading."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
-_MIDNIGHT: Final = re.compile(r"[ T]00:00(?::00(?:\.0+)?)?$")
+_MIDNIGHT: Final = re.compile(r"[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.IGNORECASE)
 _NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")
 """The day that databases write before a time that has none."""
 

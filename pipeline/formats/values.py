@@ -10,7 +10,9 @@ __all__ = ["modality_of", "status_of"]
 
 _STATUS: Final[Mapping[str, str]] = {
     "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
-    "p": "prelim", "r": "prelim", "wet read": "prelim",
+    "approved": "final", "authenticated": "final", "released": "final",
+    "p": "prelim", "r": "prelim", "wet read": "prelim", "draft": "prelim", "dictated": "prelim",
+    "transcribed": "prelim", "unsigned": "prelim", "unverified": "prelim",
     "a": "addendum", "appended": "addendum",
     "c": "corrected", "amended": "corrected", "modified": "corrected",
 }  # fmt: skip
@@ -24,7 +26,9 @@ _WORD: Final = re.compile(r"\b(XR|CR|DX|CT|CTA|MRI?|MRA|US|NM|PET|MG|FL|IR)\b")
 _CANONICAL: Final = {"CTA": "CT", "MRI": "MR", "MRA": "MR"}
 _TOMOGRAM: Final = re.compile(r"\bcomputed tomogra|\bCAT scan", re.IGNORECASE)
 _FILM: Final = re.compile(
-    r"\b(?:\d view|x[- ]?rays?|radiographs?|radiography|views?|cxr)\b", re.IGNORECASE
+    r"\b(?:\d view|x[- ]?rays?|radiographs?|radiography|views?|cxr|portable chest)\b"
+    r"|\bchest\b.{0,20}\b(?:pa|ap|lat|lateral|portable|[12]v)\b",
+    re.IGNORECASE,
 )
 
 
@@ -43,6 +47,8 @@ def modality_of(exam_name: str) -> str:
     --------
     >>> modality_of("CTA CHEST W CONTRAST"), modality_of("Chest X-ray 2 views"), modality_of("BONE")
     ('CT', 'XR', '')
+    >>> modality_of("CHEST PA/LAT"), modality_of("CT CHEST PORTABLE"), modality_of("CHEST TUBE")
+    ('XR', 'CT', '')
     """
     word = _WORD.search(exam_name.upper().replace("-", " ").replace("_", " "))
     if word:
