@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from tests.e2e.commands import radcal
-from tests.fixtures.loopback import free_port, wait_until_it_answers
+from tests.fixtures.loopback import free_port, receiver, wait_until_it_answers
 from tests.fixtures.postgres import USER, has_postgres, postgres
 
 pytestmark = pytest.mark.slow
@@ -38,6 +38,8 @@ class Site:
     api: str
     environment: dict[str, str]
     kept: Callable[[], str]
+    received: list[str]
+    """What the quality office's address was sent."""
 
     def set_up(self) -> None:
         """Tell the server what radcal needs, as an operator does."""
@@ -96,11 +98,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         )
         try:
             wait_until_it_answers(server, f"{api}/health")
-            environment["RADCAL_NOTIFICATION_BLOCK"] = _notification_block(api)
-            site = Site(folder, api, environment, kept)
-            for _ in ("installation", "upgrade"):
-                site.set_up()
-            yield site
+            with receiver() as (address, received):
+                environment["RADCAL_NOTIFICATION_BLOCK"] = _notification_block(api, address)
+                site = Site(folder, api, environment, kept, received)
+                for _ in ("installation", "upgrade"):
+                    site.set_up()
+                yield site
         finally:
             server.terminate()
             server.wait()
@@ -135,16 +138,21 @@ def _dumped(file: Path) -> str:
         return "\n".join(kept.iterdump())
 
 
-def _notification_block(api: str) -> str:
-    """Make a block that would send messages, as a site does on the server's page."""
+def _notification_block(api: str, address: str) -> str:
+    """Make a block that sends messages, as a site does on the server's page."""
     with httpx.Client(base_url=api, timeout=60) as server:
         kinds = server.post("/block_types/filter", json={}).json()
-        kind = next(k["id"] for k in kinds if k["slug"] == "slack-webhook")
+        kind = next(k["id"] for k in kinds if k["slug"] == "custom-webhook")
         asked = {"block_schemas": {"block_type_id": {"any_": [kind]}}}
         schema = server.post("/block_schemas/filter", json=asked).json()[0]["id"]
         block = {
             "name": "quality-office",
-            "data": {"url": "http://127.0.0.1:9/"},
+            "data": {
+                "name": "quality-office",
+                "url": address,
+                "method": "POST",
+                "json_data": {"subject": "{{subject}}", "body": "{{body}}"},
+            },
             "block_type_id": kind,
             "block_schema_id": schema,
         }
@@ -237,3 +245,20 @@ def test_server_holds_no_identifier_and_no_text(site: Site, worked: dict[str, An
         for value in set(exams[column]) - {""}:
             shown = value if column != "text" else value.strip().splitlines()[-1].strip()
             assert len(shown) < 5 or shown not in kept, f"a value of {column} is in the database"
+
+
+def test_gate_that_fails_is_told_to_the_quality_office_once(
+    site: Site, worked: dict[str, Any]
+) -> None:
+    config = site.folder / "radcal.toml"
+    config.write_text(config.read_text() + "[pairing]\nwindow_hours = 0.001\n")
+    asked = site.prefect("deployment", "run", "radcal/monthly")
+    assert asked.returncode == 0, asked.stdout + asked.stderr
+    site.prefect("worker", "start", "--pool", "radcal", "--run-once")
+    until = time.monotonic() + PATIENCE_S
+    while not (told := [m for m in site.received if "gate(s) failed" in m]):
+        assert time.monotonic() < until, "no message came"
+        time.sleep(0.5)
+    assert len(told) == 1
+    assert "1 gate(s) failed, nothing was delivered" in told[0]
+    assert not [m for m in site.received if m not in told and "a run failed" not in m]
