@@ -14,7 +14,6 @@ A name that the source has is that name, whatever signs are in it.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,8 +21,9 @@ from typing import Final, TypeAlias
 
 from pipeline.formats.cells import SEVERAL, date_and_time, report, written
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.formats.keys import STEP, Keys
 
-__all__ = ["NEEDED", "ColumnMap", "Columns", "Spec", "keys_of", "nested_keys", "numbers_of"]
+__all__ = ["NEEDED", "ColumnMap", "Columns", "Spec"]
 
 Spec: TypeAlias = str | Sequence[str]
 
@@ -45,9 +45,6 @@ _STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
 _OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 _TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date"})
 _JOIN: Final = " + "
-_NUMBERED: Final = re.compile(r"#[1-9]\d{0,3}")
-_STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
-_MAX_DEPTH: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +103,15 @@ class ColumnMap:
         Parameters
         ----------
         keys
-            As `keys_of` or `nested_keys` give them.
+            As `pipeline.formats.keys` gives them.
         is_open
             Whether rows may have more keys than these.
         """
         places: dict[str, _Places] = {}
         has: set[str] = set()
+        names = Keys.of(keys)
         for ours in _OURS:
-            terms = [_parts(each, keys) for each in _alternatives(self.columns.get(ours, ours))]
+            terms = [_parts(each, names) for each in _alternatives(self.columns.get(ours, ours))]
             known = tuple(parts for parts, is_there in terms if is_there or is_open)
             if any(is_there for _, is_there in terms):
                 has.add(ours)
@@ -145,98 +143,23 @@ class ColumnMap:
         return sorted(several & terms)
 
 
-def keys_of(names: Sequence[str]) -> list[str]:
-    """Give each column of a header a key of its own: its name, or NAME#2 where it stands twice.
-
-    Examples
-    --------
-    >>> keys_of(["ID", "Name", "ID"])
-    ['ID#1', 'Name', 'ID#2']
-    """
-    total, so_far = Counter(names), Counter[str]()
-    keys = []
-    for name in names:
-        so_far[name] += 1
-        keys.append(f"{name}#{so_far[name]}" if total[name] > 1 else name)
-    return keys
-
-
-def numbers_of(names: Sequence[str]) -> list[str]:
-    """Give the columns of a table without a header their numbers for keys."""
-    return [f"#{at}" for at in range(1, len(names) + 1)]
-
-
-def nested_keys(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """List the names of all that stands in some rows, objects and lists within them included.
-
-    Examples
-    --------
-    >>> nested_keys([{"id": 1, "by": [{"name": "x"}]}])
-    ['id', 'by', 'by[0]', 'by[0].name']
-    """
-    keys: dict[str, None] = {}
-
-    def gather(value: object, name: str, depth: int) -> None:
-        if name:
-            keys[name] = None
-        if depth == _MAX_DEPTH:
-            return
-        if isinstance(value, Mapping):
-            for key, inner in value.items():
-                gather(inner, f"{name}.{key}" if name else str(key), depth + 1)
-        elif isinstance(value, list) and value:
-            gather(value[0], f"{name}[0]", depth + 1)
-
-    for row in rows:
-        gather(row, "", 0)
-    return list(keys)
-
-
 def _alternatives(spec: Spec) -> Sequence[str]:
     return (spec,) if isinstance(spec, str) else [each for each in spec if each]
 
 
-def _parts(term: str, keys: Sequence[str]) -> tuple[tuple[_Part, ...], bool]:
+def _parts(term: str, keys: Keys) -> tuple[tuple[_Part, ...], bool]:
     """Give the parts of a term, and whether the source has them all."""
-    whole = _key(term, keys)
+    whole = keys.meant(term)
     if whole or _JOIN not in term:
         return (_part(whole or term),), bool(whole)
     each = [part.strip() for part in term.split(_JOIN)]
-    found = [_key(part, keys) for part in each]
+    found = [keys.meant(part) for part in each]
     return tuple(_part(k or name) for k, name in zip(found, each, strict=True)), all(found)
 
 
 def _part(name: str) -> _Part:
-    steps = [int(index) if index else word for word, index in _STEP.findall(name)]
+    steps = [int(index) if index else word for word, index in STEP.findall(name)]
     return _Part(name, tuple(steps) or (name,))
-
-
-def _key(name: str, keys: Sequence[str]) -> str:
-    """Give the key that a name means; '' where there is none, or no telling which."""
-    if name in keys:
-        return name
-    if _NUMBERED.fullmatch(name):
-        at = int(name[1:]) - 1
-        return keys[at] if at < len(keys) else ""
-    if name.endswith("#1") and name[:-2] in keys:
-        return name[:-2]
-    alike = [key for key in keys if _folded(key) == _folded(name)]
-    if len(alike) == 1:
-        return alike[0]
-    return name if _leads_within(name, keys) else ""
-
-
-def _leads_within(name: str, keys: Sequence[str]) -> bool:
-    """Tell whether a path can be followed: all the way, or into a cell whose inside is unknown."""
-    path = re.sub(r"\[\d+\]", "[0]", name)
-    ends = [match.end() for match in _STEP.finditer(path)]
-    known = next((path[:end] for end in reversed(ends) if path[:end] in keys), "")
-    within = (f"{known}.", f"{known}[")
-    return known == path or (bool(known) and not any(key.startswith(within) for key in keys))
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
 
 
 def _first(ours: str, places: _Places, row: Mapping[str, object]) -> str:

@@ -22,6 +22,8 @@ _MAX_RECORD_CHARACTERS: Final = 64 * 2**20
 _SPREADSHEET_HINT: Final = "sep="
 HEADER_WITHIN: Final = 20
 """So many lines of a file are looked at for its header."""
+_LONGEST: Final = 2**17
+"""A line of more characters is no header."""
 _NO_CONTENT: Final = " \t\r\n\x00"
 
 csv.field_size_limit(2**31 - 1)
@@ -51,7 +53,7 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
     best, fewest = Header((), ",", 0), (float("inf"), 0, 0)
     delimiters: Sequence[str] = _DELIMITERS
     for at, line in enumerate(first):
-        if not line.strip(_NO_CONTENT):
+        if not line.strip(_NO_CONTENT) or len(line) > _LONGEST:
             continue
         if line.casefold().startswith(_SPREADSHEET_HINT):
             delimiters = (line[len(_SPREADSHEET_HINT) :].strip("\r\n") or ",",)

@@ -21,17 +21,11 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
-from pipeline.formats.columns import (
-    ColumnMap,
-    Columns,
-    Spec,
-    keys_of,
-    nested_keys,
-    numbers_of,
-)
+from pipeline.formats.columns import ColumnMap, Columns, Spec
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
 from pipeline.formats.delimited import HEADER_WITHIN, Header, header_of, records
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.keys import keys_of, nested_keys, numbers_of
 from pipeline.formats.people import named_reader
 from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.formats.tables import shown_names

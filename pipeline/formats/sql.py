@@ -13,8 +13,9 @@ import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
+from pipeline.formats.columns import ColumnMap, Columns, Spec
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.keys import keys_of
 from pipeline.formats.people import named_reader
 from pipeline.formats.rows import Row, batches
 from pipeline.formats.tables import shown_names

@@ -23,6 +23,8 @@ __all__ = ["READERS", "read_table", "require_columns", "shown_names", "undefused
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 
+_SHOWN: Final = 60
+"""So many names a message lists."""
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -105,9 +107,12 @@ def shown_names(names: Iterable[object]) -> str:
     A table without a header has a row of data in its place, which a message must not quote.
     """
     each = [str(name) for name in names]
+    if not each:
+        return "no column that could be found"
     if any(_NO_NAME.search(name) for name in each):
         return f"{len(each)} columns, but its first row does not read like a header"
-    return f"the columns {', '.join(each)}"
+    more = f" and {len(each) - _SHOWN} more" if len(each) > _SHOWN else ""
+    return f"the columns {', '.join(each[:_SHOWN])}{more}"
 
 
 def undefused(cell: str) -> str:
