@@ -7,7 +7,6 @@ run: every shard is found, every page is unchanged, and it says so.
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from pipeline.audit_log import AuditLog
 from pipeline.config import digest_of
 from pipeline.engines import reading
 from pipeline.errors import DamagedShardError, GateFailedError
-from pipeline.gates import Accounting, Check, check
+from pipeline.gates import Check, check
 from pipeline.ingredients import KEYED, ingredients
 from pipeline.journal import Journal
 from pipeline.notices import notified, publish_gates, publish_pages, publish_stages
@@ -31,6 +30,7 @@ from pipeline.record import Record
 from pipeline.runners import Runners, runners
 from pipeline.site import Site
 from pipeline.store import IRREPLACEABLE
+from pipeline.totals import Totals, counted
 from pipeline.usage import record as record_used
 from pipeline.usage import taken
 from pipeline.work.account import draw_account, reading_notes
@@ -53,6 +53,7 @@ class Run:
         self.journal = Journal()
         self.record = Record(self.site.workspace, self.journal, config_hash=self.site.config.digest)
         self.results: dict[str, list[Facts]] = {}
+        self.totals = Totals(self.results)
         self.checks: tuple[Check, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
 
@@ -104,7 +105,7 @@ class Run:
                 for future in futures:
                     found.append(stage.note(future.result()))
                     stage.advance(len(found), len(each))
-            stage.counts.update(_totals(found))
+            stage.counts.update(counted(found))
         self.results[work.name] = found
         return found
 
@@ -112,7 +113,7 @@ class Run:
         """Run a task once and wait for it."""
         with self.journal.stage(work.name) as stage:
             found = stage.note(work.submit(self.config, *arguments).result())
-            stage.counts.update(_totals([found]))
+            stage.counts.update(counted([found]))
         self.results[work.name] = [found]
         return found
 
@@ -156,7 +157,7 @@ class Run:
         GateFailedError
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
-        self.checks = check(self.accounting(), self.site.config)
+        self.checks = check(self.totals.accounting(), self.site.config)
         failed = [c for c in self.checks if c.passed is not True]
         publish_stages(self.id, self.journal)
         publish_gates(self.id, self.checks)
@@ -172,72 +173,27 @@ class Run:
             )
             raise GateFailedError(msg)
 
-    def accounting(self) -> Accounting:
-        """Add up every stage's counts."""
-        sources, coded = self.results["ingest"], self.results["de-identify"]
-        reports, tallies = self.results["extract"], self.results["tally"]
-        failed = _merged(r["failed"] for r in reports).total()
-        return Accounting(
-            rows_in=sum(s["rows"] for s in sources),
-            rows_kept=sum(s["kept"] for s in sources),
-            rows_quarantined=_merged(s["quarantined"] for s in sources).total(),
-            exams_cleaned=sum(s["cleaned"] for s in coded),
-            exams_withheld=_merged(s["withheld"] for s in coded).total(),
-            reports_read=sum(r["reports"] for r in reports) - failed,
-            reports_failed=failed,
-            statements=sum(r["statements"] for r in reports),
-            statements_unmapped=_merged(r["unmapped"] for r in reports).total(),
-            pairs=sum(block["pairs"] for block in self.results["pair"]),
-            observations=sum(block["observations"] for block in tallies),
-            left_out=dict(_merged(block["left_out"] for block in tallies).most_common()),
-        )
-
     def facts(self) -> Facts:
         """Give what the pages say about the run; nothing here depends on the clock."""
-        a = self.accounting()
         return {
-            "flow": self.flow,
+            "flow": self.totals.flow,
             "pairs": [block["key"] for block in self.results["pair"]],
             "checks": [asdict(c) for c in self.checks],
             "manifest": self.manifest_rows(),
-            "counts": [
-                ["rows set aside on reading", a.rows_quarantined],
-                ["reports withheld by de-identification", a.exams_withheld],
-                ["versions signed after the CT, left out", self.late_versions],
-                ["paired reports that could not be read", a.reports_failed],
-                ["statements whose cue maps to no phrase", a.statements_unmapped],
-                *([f"cases returned as {answer}", n] for answer, n in self.returned()),
-            ],
+            "counts": self.totals.shown(),
             "demonstration": self.site.config.reports.demonstration,
         }
-
-    def returned(self) -> list[tuple[str, int]]:
-        """Count the cases that readers returned, by answer."""
-        return sorted(self.results["tally"][0]["returned"].items())
-
-    @property
-    def late_versions(self) -> int:
-        """Signed versions of paired X-rays that came too late to be a forecast."""
-        return sum(int(block["late_versions"]) for block in self.results["pair"])
-
-    @property
-    def flow(self) -> list[list[object]]:
-        """The flow diagram, from report versions to attributable pairs."""
-        return [
-            row
-            for stage in ("pair", "tally")
-            for row in _added_flow([block["flow"] for block in self.results[stage]])
-        ]
 
     @property
     def id(self) -> str:
         """Hash of the run's sources, returned sheets, configuration and code."""
         shards = [source["shards"] for source in self.results["ingest"]]
-        return digest_of(shards, [self.site.digest_of(stage) for stage in KEYED], self.returned())
+        digests = [self.site.digest_of(stage) for stage in KEYED]
+        return digest_of(shards, digests, self.totals.returned)
 
     def manifest_rows(self) -> list[list[str]]:
         """Give the manifest's entries that a page shows."""
-        a = self.accounting()
+        a = self.totals.accounting()
         return [
             ["run", self.id],
             ["radcal", version()],
@@ -256,7 +212,7 @@ class Run:
         """Write the manifest and the audit entry; give the summary for the command line."""
         issued = "deliver" in self.results
         path = self._write_manifest("delivered" if issued else "gathered")
-        a = self.accounting()
+        a = self.totals.accounting()
         return {
             "outcome": "gathered",
             "pairs": a.pairs,
@@ -293,7 +249,7 @@ class Run:
         self.record.ended(
             outcome,
             self.id,
-            counts={**asdict(self.accounting()), **pages},
+            counts={**asdict(self.totals.accounting()), **pages},
             gates=[asdict(c) for c in self.checks],
             damaged_shards=len(self.damaged),
             **facts,
@@ -317,7 +273,6 @@ class Run:
         return str(path)
 
     def _manifest(self, outcome: str) -> Facts:
-        reports = self.results["extract"]
         return {
             "run": self.id,
             "outcome": outcome,
@@ -326,47 +281,14 @@ class Run:
             "configuration": self.site.config.model_dump(mode="json"),
             "sources": self.results["ingest"],
             "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
-            "accounting": asdict(self.accounting()),
-            "flow": self.flow,
-            "months": sorted({m for block in self.results["tally"] for m in block["months"]}),
-            "versions_signed_after_the_ct": self.late_versions,
-            "returned": dict(self.returned()),
+            **self.totals.to_dict(),
             "extraction": reading(self.site.engine),
-            "unmapped_cues": dict(_merged(r["unmapped"] for r in reports).most_common()),
-            "failed_reports": dict(_merged(r["failed"] for r in reports)),
-            "removed": dict(_merged(s["removed"] for s in self.results["de-identify"])),
             "gates": [asdict(c) for c in self.checks],
             "seconds": self.journal.timings(),
             "stages": self.journal.to_list(),
             "damaged_shards_made_anew": len(self.damaged),
             "shown": self.manifest_rows(),
         }
-
-
-def _merged(counts: Iterable[dict[str, int]]) -> Counter[str]:
-    total: Counter[str] = Counter()
-    for some in counts:
-        total.update(some)
-    return total
-
-
-def _added_flow(blocks: Sequence[Sequence[Sequence[Any]]]) -> list[list[object]]:
-    """Add up the flow diagrams of all blocks, box by box."""
-    return [
-        [step[0][0], sum(s[1] for s in step), sum(s[2] for s in step), step[0][3]]
-        for step in zip(*blocks, strict=True)
-    ]
-
-
-_COUNTED = ("rows", "kept", "cleaned", "pairs", "reports", "statements", "observations")
-
-
-def _totals(found: Sequence[Facts]) -> dict[str, int]:
-    return {
-        name: sum(int(facts[name]) for facts in found)
-        for name in _COUNTED
-        if found and name in found[0]
-    }
 
 
 @contextmanager
