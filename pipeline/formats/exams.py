@@ -6,7 +6,6 @@ so that a bad time is the same quarantine row whichever format it came in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,7 +16,6 @@ __all__ = [
     "OPTIONAL_COLUMNS",
     "QUARANTINE_COLUMNS",
     "ExamBatch",
-    "quarantine_rows",
 ]
 
 EXAM_COLUMNS: Final[tuple[str, ...]] = (
@@ -55,14 +53,3 @@ class ExamBatch:
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
-
-
-def quarantine_rows(
-    source: str, rows: Sequence[int], reason: str, detail: str = ""
-) -> pd.DataFrame:
-    """Make quarantine rows that share a reason."""
-    n = len(rows)
-    return pd.DataFrame(
-        {"source": [source] * n, "row": list(rows), "reason": [reason] * n, "detail": [detail] * n},
-        columns=list(QUARANTINE_COLUMNS),
-    )

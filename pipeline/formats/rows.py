@@ -14,7 +14,12 @@ from typing import Final, TypeAlias
 
 import pandas as pd
 
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch, quarantine_rows
+from pipeline.formats.exams import (
+    EXAM_COLUMNS,
+    OPTIONAL_COLUMNS,
+    QUARANTINE_COLUMNS,
+    ExamBatch,
+)
 
 __all__ = ["READING_COLUMNS", "Row", "SetAside", "batches"]
 
@@ -52,9 +57,8 @@ def _batch(source: str, chunk: list[Row]) -> ExamBatch:
     frame = pd.DataFrame(exams, columns=[*_COLUMNS, "source_row"])
     frame = frame.astype({**dict.fromkeys(_COLUMNS, "str"), "source_row": "int64"})
     aside = [
-        quarantine_rows(source, [number], found.reason, found.detail)
+        (source, number, found.reason, found.detail)
         for number, found in chunk
         if isinstance(found, SetAside)
     ]
-    empty = quarantine_rows(source, [], "")
-    return ExamBatch(frame, pd.concat(aside, ignore_index=True) if aside else empty)
+    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)))
