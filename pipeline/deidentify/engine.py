@@ -37,6 +37,7 @@ from pipeline.deidentify.rules import (
     hospitals,
     labels,
     listed,
+    neighbours,
     roles,
     shapes,
     strangers,
@@ -150,14 +151,17 @@ class Deidentifier:
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
-        for found in self._found(text, every, known):
+        for found in self._found(text, every, known, claims):
             claims.take(found.start, found.end, found.category, found.rule, sure=found.sure)
         return claims.removed()
 
-    def _found(self, text: str, every: Words, known: KnownIdentifiers) -> Iterator[Found]:
+    def _found(
+        self, text: str, every: Words, known: KnownIdentifiers, claims: Claims
+    ) -> Iterator[Found]:
         lexicon = self.lexicon
         triggered = self._index.find(text, every, lexicon)
         yield from addresses.find(text)
+        yield from (found for found in triggered if found.rule == "telephone")
         yield from (found for found in triggered if found.category in ("ID", "DATE"))
         yield from ages.find(text)
         yield from digits.find(text)
@@ -170,9 +174,10 @@ class Deidentifier:
         yield from towns.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
         yield from towns.listed(text, every, lexicon)
-        yield from listed.find(text, every, lexicon)
-        yield from uncued.find(text, every, lexicon)
-        yield from strangers.find(text, every, lexicon)
+        yield from listed.find(text, every, lexicon, claims.is_taken)
+        yield from uncued.find(text, every, lexicon, claims.is_taken)
+        yield from strangers.find(text, every, lexicon, claims.is_taken)
+        yield from neighbours.find(text, every, lexicon, claims.is_taken)
         if self._second_layer is not None:
             yield from self._second_layer.find(text)
         if known:

@@ -115,6 +115,12 @@ class Lexicon:
         return _trigger_words().union(*lists) - self.unreported - self.rare_names
 
     @cached_property
+    def fillers(self) -> frozenset[str]:
+        """Names that may fill a field beside an identifier, though they be words of reports."""
+        names = self.given_names | self.frequent_surnames | self.unreported
+        return names - self.not_names - self.report_words - _trigger_words()
+
+    @cached_property
     def clinical_starts(self) -> frozenset[str]:
         """First letters of ordinary words: what begins so may be such a word, mistyped."""
         return frozenset(word[:_START] for word in self.ordinary if len(word) >= _START)

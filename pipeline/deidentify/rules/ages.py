@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word
 
@@ -14,11 +14,13 @@ __all__ = ["RULES", "find"]
 
 _ONES: Final = r"(?:one|two|three|four|five|six|seven|eight|nine)"
 _FIGURES: Final = re.compile(r"(?:9\d|1[0-3]\d)(?!\d)")
+_SEX_BEFORE: Final = re.compile(r"(?<![\w/])[MF]/$", re.IGNORECASE)
 _UNIT: Final = re.compile(
     r"[ \t-]{0,2}(?:(?:years?|yrs?\.?|y\.?)"
     r"(?:[ \t-]{0,2}(?:of[ \t]age|(?:and[ \t])?olds?\b|o\b\.?)"
     r"|[ \t]?/[ \t]?o\b)?(?![a-z])(?:[ \t]?/?[ \t]?[mf]\b)?"
     r"|(?:st|nd|rd|th)[ \t-](?:year|birthday)\b"
+    r"|jahre?\b|jährige[rnms]?\b|j\b\.?|ans\b|años\b|anos\b|anni\b|jaar\b|/[mf]\b"
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
     r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
     r"|history|and)\b)"
@@ -32,7 +34,8 @@ _SPELT: Final = re.compile(
 )
 _HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)
 _AGED: Final = re.compile(
-    r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}((?:9\d|1[0-3]\d)(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
+    r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}(0?(?:9\d|1[0-3]\d)"
+    r"(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
     r"(?!\d|[/.]\d|[ \t]?(?:mm|cm|%|days|months|weeks|hours|deg|°))",
     re.IGNORECASE,
 )
@@ -47,6 +50,10 @@ def find(text: str) -> Iterator[Found]:
         return
     for match in _FIGURES.finditer(text):
         start = match.start()
+        if _SEX_BEFORE.search(text, max(0, start - 3), start):
+            yield Found(start, match.end(), "AGE", "age-figures")
+        if text[start - 1 : start] == "0":
+            start -= 1  # 094Y, as DICOM writes it
         if start and (text[start - 1].isalnum() or text[start - 1] in "./-"):
             continue
         unit = _UNIT.match(text, match.end())
@@ -80,6 +87,12 @@ def _decade(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(match.start() + 1, match.end(), "AGE", "age-decade")
 
 
+def _nineties(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find "early nineties" where no possessive announces it."""
+    if text[word.end : word.end + 9].lower() in (" nineties", "-nineties"):
+        yield Found(word.start, word.end + 9, "AGE", "age-decade", sure=False)
+
+
 def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield Found(word.start, word.end, "AGE", "age-words")
 
@@ -88,6 +101,8 @@ RULES: Final = (
     Rule(frozenset({"ninety", "one", "a"}), _spelt),
     Rule(frozenset({"hundred"}), _hundred),
     Rule(frozenset({"age", "aged", "ages", "turned", "turning"}), _aged),
+    Rule(triggers("words_for_age"), _aged),
+    Rule(frozenset({"early", "mid", "late"}), _nineties),
     Rule(frozenset({"his", "her", "their", "the"}), _decade),
     Rule(
         frozenset({"nonagenarian", "centenarian", "nonagenarians", "supercentenarian"}), _very_old

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules import clock
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
@@ -66,6 +66,15 @@ _NEXT_WORD: Final = re.compile(r"[ \t](\w+)")
 _FIGURE: Final = re.compile(r"\d")
 _SEASON: Final = re.compile(rf"[ \t](?:of[ \t])?{_YEAR}", re.IGNORECASE)
 _HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEAR})?", re.I)
+
+
+_FOREIGN_DAY: Final = re.compile(
+    r"(?<![\d.,/-])(?:3[01]|[12]\d|0?[1-9])(?:\.|er|º|ª)?[ \t](?:de[ \t])?$", re.IGNORECASE
+)
+_FOREIGN_YEAR: Final = re.compile(rf"\.?[ \t](?:del?[ \t])?{_YEAR}", re.IGNORECASE)
+_DAY_DOT: Final = re.compile(
+    r"[ \t]((?:3[01]|[12]\d|0?[1-9])\.[ ]?(?:1[0-2]|0?[1-9])\.)(?=[ ,;)][^A-Z]|$)", re.M
+)
 
 
 def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -124,6 +133,23 @@ def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     return _CUE.search(line_before(text, word.start, 9)) is not None
 
 
+def _foreign(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a date with a month of another language (3. März 2021, 3 de marzo de 2021)."""
+    day = _FOREIGN_DAY.search(line_before(text, word.start, 14))
+    year = _FOREIGN_YEAR.match(text, word.end)
+    if year or (day and (word.capital or "." in day.group())):
+        start = word.start - (len(day.group()) if day else 0)
+        end = clock.after_date(text, year.end() if year else word.end)
+        yield Found(start, end, "DATE", "date-worded")
+
+
+def _day_dot(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a day and a month with two dots (vom 17.4. zum Vergleich)."""
+    match = _DAY_DOT.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "DATE", "date-dots")
+
+
 def _weekday(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     if word.capital and _WEEKDAY_CUE.search(line_before(text, word.start, 8)):
         yield Found(word.start, clock.after_date(text, word.end), "DATE", "weekday", sure=False)
@@ -145,6 +171,8 @@ _DAYS: Final = {day + "day" for day in ("mon", "tues", "wednes", "thurs", "fri",
 
 RULES: Final = (
     Rule(_MONTHS, _month),
+    Rule(triggers("months_of_other_languages"), _foreign),
+    Rule(triggers("words_before_a_day"), _day_dot),
     Rule(frozenset({"spring", "summer", "fall", "autumn", "winter"}), _season),
     Rule(frozenset(_DAYS), _weekday),
     Rule(frozenset({"christmas", "thanksgiving", "easter", "halloween"}), _holiday),

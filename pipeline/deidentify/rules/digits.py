@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.rules import clock
+from pipeline.deidentify.rules import clock, codes
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import line_before
 
@@ -19,7 +19,7 @@ __all__ = ["find"]
 
 _FIGURES: Final = re.compile(
     r"\d(?:(?<!\S.)(?:\d?(?=[ \n.,;)](?![\dapAP])|\Z)"
-    r"|\d{0,2}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?[ap]\.?m))|(\d*))"
+    r"|\d{0,2}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?(?:[ap]\.?m|[Uu]hr|UHR|[Hh](?:[Rr]s?)?\b)))|(\d*))"
 )
 """A figure; a small one or one with decimals that stands by itself, as most do, has no group."""
 _YEAR: Final = r"(?:19|20)\d\d"
@@ -38,6 +38,11 @@ _STAMP: Final = re.compile(
     r"(?:19|20)\d\d(?:1[0-2]|0[1-9])(?:3[01]|[12]\d|0[1-9])"
     r"(?:[T ]?(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?(?:\.\d{1,6})?)?(?:[+-]\d{4}|Z)?(?![\w-])"
 )
+_GROUP: Final = re.compile(
+    r"\d{6}[ ]?[A-Z][ ]?(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[ ]?(?:20)?\d\d(?!\w)"
+    r"|(?:3[01]|[12]\d|0?[1-9])([-/.])(?:I{1,3}|IV|VI{0,3}|IX|XI{0,2})\1(?:(?:19|20)\d\d|\d\d)(?!\w)"
+)
+"""A military date-time group, and a date whose month is a Roman number."""
 _DAY_SLASH: Final = re.compile(rf"({_MONTH})/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/))")
 _NOT_DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
@@ -54,7 +59,8 @@ _NOT_DATE_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:dated?|date[ /]time|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
+    r"(?:\b(?:dd|d\.d|vom|am|zum|bis|seit|le|du|del|dal|dated?|date[ /]time"
+    r"|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
     r"|d\.?o\.?b\.?|born|birth|hospital|center|centre|clinic|institute|facility|comparison"
     r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|XR|CR|DX|MRI?|PET"
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
@@ -77,6 +83,7 @@ _DATED: Final = re.compile(
 _SIX: Final = re.compile(r"\d{6}(?!\d)")
 _BIRTH: Final = re.compile(
     r"\b(?:born|birth[ \t]?year|year[ \t]of[ \t]birth|YOB"
+    r"|jg\.?|jahrgang|geb\.?|geboren|née?|nata|nato"
     r"|D\.?O\.?B\.?)[ \t]?[:=]?[ \t]{0,2}(?:in[ \t])?$",
     re.IGNORECASE,
 )
@@ -84,7 +91,8 @@ _BIRTH_YEAR: Final = re.compile(rf"{_YEAR}(?![\w/-])")
 _TIME: Final = re.compile(
     r"(?:(?:[01]?\d|2[0-4]):[0-5]\d(?::[0-5]\d)?[ \t]?(?:[ap]\.[ \t]?m\.?|[ap]m\b)"
     r"|(?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?[ \t]?(?:[ap]\.[ \t]?m\.|[ap]m\b)"
-    r"|(?:[01]\d|2[0-3]):?[0-5]\d[ \t]?(?:hours|hrs|h)\b"
+    r"|(?:[01]\d|2[0-3])[:.]?[0-5]\d[ \t]?(?:hours|hrs|h|uhr|local|lt)\b"
+    r"|(?:[01]?\d|2[0-3])h[0-5]\d\b|(?:[01]\d|2[0-3])[0-5]\d[ZL]\b"
     r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:]))"
     r"(?:[ \t]?\(?(?:[ECMP][SD]?T|UTC|GMT)\b\)?)?",
     re.IGNORECASE,
@@ -112,36 +120,10 @@ _PHONE: Final = re.compile(
 _LOCAL: Final = re.compile(
     r"\d-\d{4}(?![\w-])|\d{4,5}(?=[.,;) \n]|$)(?!(?:[ \t](?:hours|hrs)|[.,]\d))"
 )
-_BARE: Final = re.compile(
-    r"(?:\d{3}-\d{2}-\d{4}"
-    r"|\d{2}-\d{2}-\d{2}(?:-\d{1,2})?"
-    r"|[A-Z]{2,4}\d{5,9}[A-Z]"
-    r"|\d{7,18}(?:(?:-[A-Z\d]{1,6}){1,3}|(?:[ ]\d{2,4}){1,3}[ ]\d{1,2}(?![\d./:]))?"
-    r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
-    r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
-    r"|\d{3}[ ]\d{3}[ ]\d{3,4}"
-    r"|[A-Z]{1,5}\.\d{1,4}\.\d{3,10}"
-    r"|\d{1,5}(?:\.\d{1,40}){5,24}"
-    r"|[A-Z]{1,5}-?\d{5,14}(?:-\d{1,6})?"
-    r"|[A-Z]{1,5}(?:-[A-Z]{1,4})?-\d{2,4}-\d{3,10}"
-    r"|\d{2,8}-?[A-Z]{1,4}-?\d{4,10}"
-    r"|[A-Z]{1,3}\d{2,4}-\d{3,8}(?:-\d{1,6})?"
-    r"|\d{2,4}-\d{2,4}-\d{4,8}(?:-\d{1,6})?"
-    r"|\d{2,4}-\d{5,8}"
-    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-    r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
-    r")(?![\w^]|-\d|\.\d)"
+_DECIMAL: Final = re.compile(
+    r"\d{1,3}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?(?:[ap]\.?m|uhr|h(?:rs?)?\b))", re.IGNORECASE
 )
-_DECIMAL: Final = re.compile(r"\d{1,3}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?[ap]\.?m)")
 """A decimal number, which no identifier is: most figures of a report end here."""
-_LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,5}\.$")
-_DOTTED: Final = re.compile(r"[A-Z]{1,5}\.\d{1,4}\.\d{3,10}(?![\w])")
-_COUNT_FIGURES: Final = 6
-_COUNTED: Final = re.compile(
-    r"(?:platelets?|plt|wbc|counts?|cells|units|score|titer)[ \t:=(of]{0,5}$", re.IGNORECASE
-)
-"""Words before a number of six figures that is a count and not a code."""
-_BEFORE_CHUNK: Final = re.compile(r"[A-Za-z0-9-]{1,24}$")
 
 
 def find(text: str) -> Iterator[Found]:
@@ -155,9 +137,9 @@ def find(text: str) -> Iterator[Found]:
         if previous and (previous.isalpha() or previous in "-+("):
             found = _in_chunk(text, start, done)
         elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
-            found = _dotted(text, start, done) if previous == "." else None
+            found = codes.dotted(text, start, done) if previous == "." else None
         else:
-            found = _at(text, start, figure.end())
+            found = _at(text, start, figure.end(), done)
         if found is not None:
             done = found.end
             yield found
@@ -169,23 +151,18 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
         phone = _PHONE.match(text, start - 1)
         if phone:
             return Found(phone.start(), phone.end(), "PHONE", "phone")
-        return _at(text, start, start + 1)
-    before = _BEFORE_CHUNK.search(text[max(done, start - 24) : start])
-    begin = start - len(before.group()) if before else start
-    bare = _BARE.match(text, begin)
-    if bare:
-        return Found(bare.start(), bare.end(), "ID", "id-shape")
-    return _at(text, start, start + 1) if text[start - 1] == "-" and begin == start - 1 else None
+        return _at(text, start, start + 1, done)
+    found = codes.bare(text, start, done)
+    if (
+        found is None
+        and text[start - 1] == "-"
+        and (start - 1 == done or not text[start - 2 : start - 1].isalnum())
+    ):
+        found = _at(text, start, start + 1, done)
+    return found or codes.in_field(text, start, done)
 
 
-def _dotted(text: str, start: int, done: int) -> Found | None:
-    """Try letters, dot and figures as a code (DX.21.004561)."""
-    before = _LETTERS_DOT.search(text[max(done, start - 8) : start])
-    code = _DOTTED.match(text, start - len(before.group())) if before else None
-    return Found(code.start(), code.end(), "ID", "id-shape") if code else None
-
-
-def _at(text: str, start: int, end: int) -> Found | None:
+def _at(text: str, start: int, end: int, done: int) -> Found | None:
     if text[end : end + 1] in ("", " ", "\n", ".", ",", ";", ")") and end - start < 3:
         following = text[end : end + 2]
         if not (following[1:].isdigit() or following[1:] in tuple("apAP")):
@@ -198,11 +175,15 @@ def _at(text: str, start: int, end: int) -> Found | None:
         or _phone(text, start)
         or _time(text, start, before)
         or _local(text, start, before)
-        or _code(text, start, before)
+        or codes.counted(text, start, before)
+        or codes.in_field(text, start, done)
     )
 
 
 def _date(text: str, start: int, before: str) -> Found | None:
+    match = _GROUP.match(text, start)
+    if match:
+        return Found(start, match.end(), "DATE", "date-stamp")
     match = _STAMP.match(text, start)
     if match:
         return Found(start, clock.after_date(text, match.end()), "DATE", "date-stamp")
@@ -265,10 +246,3 @@ def _phone(text: str, start: int) -> Found | None:
 def _local(text: str, start: int, before: str) -> Found | None:
     match = _LOCAL.match(text, start) if _AT.search(before) else None
     return Found(start, match.end(), "PHONE", "phone-local") if match else None
-
-
-def _code(text: str, start: int, before: str) -> Found | None:
-    match = _BARE.match(text, start)
-    if match and match.end() - start == _COUNT_FIGURES and _COUNTED.search(before):
-        return None
-    return Found(start, match.end(), "ID", "id-shape") if match else None

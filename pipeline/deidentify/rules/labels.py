@@ -46,10 +46,13 @@ _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
     r"s?(?:[ \t](?:is|no\.?|number))?[ \t]?[:#]?[ \t]?([A-Z\d]{1,4}[ -]?[A-Z\d]{2,5})(?!\w)"
 )
+_TELEPHONES: Final = triggers("labels_of_telephones")
+"""Words that nothing but a telephone number follows, whatever it looks like (Tel. 01/23 45 67)."""
 _PHONE_WORDS: Final = triggers("labels_of_phones")
 _AFTER_PHONE: Final = re.compile(
     r"(?:[ \t](?:number|no|at|on|is|phone|id))?\.?[ \t]?[.:#=(]{0,3}[ \t]{0,3}(?:at[ \t])?"
-    r"((?:\+?\d|\(\d)(?:\d|[() .-](?=[\d(])){2,18}(?:[ \t]?(?:x|ext\.?)[ \t]?\d{2,6})?)"
+    r"((?:\+?\d|\(\d|-(?=\d{3}))(?:\d|[() ./-](?=[\d(])|[ ][/-][ ](?=\d)){2,20}"
+    r"(?:[ \t]?(?:x|ext\.?)[ \t]?\d{2,6})?)"
     r"(?![\w:/]|\.\d|[ \t]?(?:mm|cm|HU|[ap]\.?m\b|days?|weeks?|hours?|minutes?|hrs?\b))",
     re.IGNORECASE,
 )
@@ -104,7 +107,8 @@ def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AFTER_PHONE.match(text, word.end)
     if match:
-        yield _number(match, "PHONE", "phone-labelled")
+        rule = "telephone" if word.folded in _TELEPHONES else "phone-labelled"
+        yield _number(match, "PHONE", rule)
 
 
 def _extension(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -130,7 +134,7 @@ ID_RULES: Final = (
     Rule(frozenset({"plate", "plates"}), _plate),
 )
 PHONE_RULES: Final = (
-    Rule(_PHONE_WORDS, _phone),
+    Rule(_PHONE_WORDS | _TELEPHONES, _phone),
     Rule(frozenset({"ext", "extension", "extn", "exten"}), _extension),
     Rule(frozenset({"x"}), _x),
 )

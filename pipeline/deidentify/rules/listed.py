@@ -8,7 +8,7 @@ esophagectomy) is no name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
@@ -36,9 +36,11 @@ _BEFORE_FAMILY: Final = frozenset(" \t-")
 _INITIAL: Final = re.compile(rf"[{UPPER}]\.")
 
 
-def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
+def find(
+    text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
+) -> Iterator[Found]:
     """Find names by the lists."""
-    for word in found_words.named(lexicon.names):
+    for word in found_words.named(lexicon.names, is_taken):
         start, end, shown, _ = word
         follows = text[end : end + 1]
         folded = unaccented(shown).replace("'", "")

@@ -86,9 +86,10 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     for pattern, rule in _SHAPES:
         for match in pattern.finditer(text):
             yield from _if_name(text, match.span(1), lexicon, rule)
-    for match in _BEFORE_COMPLAINT.finditer(text):
-        if unaccented(match.group(1)) in lexicon.frequent_surnames:
-            yield from _if_name(text, match.span(1), lexicon, "name-aged")
+    if "/o" in text or "/O" in text:
+        for match in _RELATED.finditer(text):
+            yield from _if_name(text, match.span(1), lexicon, "name-relative")
+    yield from _before_complaint(text, lexicon)
     for match in _LINE.finditer(text):
         yield from _inverted(text, match, lexicon)
     for match in _GIVEN_BEHIND.finditer(text):
@@ -96,6 +97,13 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     for match in _INITIALLED.finditer(text):
         if unaccented(match.group()[:-3]) in lexicon.given_names:
             yield Found(*match.span(), "NAME", "name-initialled", sure=False)
+
+
+def _before_complaint(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "Hx: Pike, allergic to fish"."""
+    for match in _BEFORE_COMPLAINT.finditer(text):
+        if unaccented(match.group(1)) in lexicon.frequent_surnames:
+            yield from _if_name(text, match.span(1), lexicon, "name-aged")
 
 
 def _called(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
@@ -192,7 +200,7 @@ _WITH_INITIAL: Final = re.compile(
 )
 _SHAPES: Final = (
     (_BEFORE_AGE, "name-aged"), (_PAGER, "name-pager"), (_DATED, "name-timed"),
-    (_FIELD, "name-line"), (_RELATED, "name-relative"), (_SIGNS, "name-signed"),
+    (_FIELD, "name-line"), (_SIGNS, "name-signed"),
 )  # fmt: skip
 _NEVER: Final = triggers("words_that_open_a_history") | triggers("telling")
 """Words at the place of a name that begin the history or tell someone (via pager 4471)."""

@@ -11,7 +11,7 @@ word of telling before it. An eponym before its noun, an acronym and a device's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, UPPER
@@ -37,20 +37,33 @@ _INNER: Final = re.compile(
     rf"(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|O['’]|D['’])?[{UPPER}][{LOWER}'’]+"
 )
 _PLACE: Final = re.compile(r"\b(?:[Ii]n|[Nn]ear|lives|resident)[ ]$")
+_KIND: Final = re.compile(
+    r"..(?:klinik(?:um)?|spital|krankenhaus|sjukhus(?:et)?|sykehus(?:et)?|ziekenhuis|hospital(?:et)?)$"
+    r"|(?P<street>..(?:strasse|gasse|straat|gracht|platz|gatan|vagen|gade|veien|laan|allee))$"
+)
+_HOUSE: Final = re.compile(
+    r"[ ]\d{1,4}[a-zA-Z]?(?!\w|[.,]\d)(?:,[ ](?:[A-Z]{1,2}-)?\d{4,5}(?!\w))?"
+)
 _JOINS: Final = (" ", "-", ". ", ".")
 _ACRONYM: Final = 4
 _REACH: Final = 32
 _MAX: Final = 4
 
 
-def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
-    """Find the names among the words that are none of a report's."""
+def find(
+    text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
+) -> Iterator[Found]:
+    """Find the names among the words that are none of a report's and that no rule has taken."""
     done = -1
     for at in found_words.strangers(lexicon.familiar):
-        if at <= done or not found_words.is_capital(at):
+        if at <= done or not found_words.is_capital(at) or found_words.is_settled(at, is_taken):
             continue
         word = found_words.plain[at]
         if not lexicon.is_stranger(word) or _is_acronym(text, found_words[at], lexicon):
+            continue
+        kind = _KIND.search(word)
+        if kind:
+            yield _named_by_ending(text, found_words[at], street=kind.lastgroup == "street")
             continue
         first, last = _run(found_words, at, lexicon)
         start, end = found_words[first].start, found_words[last].end
@@ -59,6 +72,16 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
         if _is_name(text, start, end) and not is_eponym(text, found_words[last], lexicon):
             done = last
             yield Found(start, end, _category(text, start), "name-stranger", sure=False)
+
+
+def _named_by_ending(text: str, word: Word, *, street: bool) -> Found:
+    """Give the hospital or street that a compound names (Inselspital, Hauptstrasse 12)."""
+    if street:
+        number = _HOUSE.match(text, word.end)
+        return Found(
+            word.start, number.end() if number else word.end, "LOCATION", "street", sure=False
+        )
+    return Found(word.start, word.end, "HOSPITAL", "hospital-kind", sure=False)
 
 
 def _is_acronym(text: str, word: Word, lexicon: Lexicon) -> bool:

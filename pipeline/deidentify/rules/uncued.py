@@ -9,7 +9,7 @@ before its noun (the Riedel lobe), a saint's valve and a few capitals (KUB) stay
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
@@ -40,9 +40,11 @@ _NEXT: Final = re.compile(rf"[ \t-]{{0,2}}([{UPPER}{LOWER}'’-]+\.?)")
 _REACH: Final = 24
 
 
-def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
+def find(
+    text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
+) -> Iterator[Found]:
     """Find names that nothing announces."""
-    for word in found_words.named(lexicon.all_names):
+    for word in found_words.named(lexicon.all_names, is_taken):
         folded = unaccented(word.folded).replace("'", "")
         stands = (
             not _is_acronym(text, word)

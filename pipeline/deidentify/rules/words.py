@@ -92,6 +92,10 @@ class Words:
         """Give what stands between a word and the one before it."""
         return self._text[self._edges[2 * at - 1] : self._edges[2 * at]]
 
+    def start(self, at: int) -> int:
+        """Give where a word begins."""
+        return self._edges[2 * at]
+
     def is_capital(self, at: int) -> bool:
         """Tell whether a word begins with a capital."""
         return self._text[self._edges[2 * at]].isupper()
@@ -104,10 +108,20 @@ class Words:
         """Give the numbers of the words whose plain form a vocabulary does not hold."""
         return [at for at, word in enumerate(self.plain) if word not in vocabulary]
 
-    def named(self, names: Container[str]) -> list[Word]:
-        """Give the capitalised words whose plain form is one of the names."""
+    def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[Word]:
+        """Give the capitalised words whose plain form is one of the names, unless settled."""
         found = [at for at, word in enumerate(self.plain) if word in names]
-        return [self[at] for at in found if self.is_capital(at)]
+        return [
+            self[at] for at in found if self.is_capital(at) and not self.is_settled(at, is_taken)
+        ]
+
+    def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
+        """Tell whether a word and the capitalised words on both sides are taken already."""
+        edges = self._edges
+        if not is_taken(edges[2 * at]):
+            return False
+        near = [each for each in (at - 1, at + 1) if 0 <= each < len(self.folded)]
+        return all(is_taken(edges[2 * each]) for each in near if self.is_capital(each))
 
 
 Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
