@@ -104,7 +104,7 @@ def in_field(text: str, start: int, done: int) -> Found | None:
     word, gap = stem[at:], line[len(stem) :]
     folded = word.casefold()
     noun = folded in _NOUNS or folded.endswith(_ENDINGS)
-    acronym = word.isupper() and len(word) in _ACRONYM and "\n" not in gap
+    acronym = word.isupper() and len(word) in _ACRONYM and "(" not in gap
     if not (noun or acronym or not _FIELD.isdisjoint(gap)) or folded in _MEASURED:
         return None
     code = _GROUPS.match(text, begin)

@@ -19,7 +19,7 @@ from pipeline.deidentify.rules.words import Rule, Word, line_before
 __all__ = ["RULES", "find"]
 
 _NAME: Final = (
-    rf"{NAME_WORD}(?:-{NAME_WORD})?(?:[ \t][{UPPER}]\.?)?(?:[ \t]{NAME_WORD}(?:-{NAME_WORD})?)?"
+    rf"{NAME_WORD}(?:-{NAME_WORD})?(?:[ \t][{UPPER}]\b\.?)?(?:[ \t]{NAME_WORD}(?:-{NAME_WORD})?)?"
 )
 _APPOSITION: Final = re.compile(
     rf"(?:^|[.;:)][ \t]{{1,3}}|\b(?:and|to|with|by|from|told|called|paged)[ \t])({_NAME}),[ \t]"

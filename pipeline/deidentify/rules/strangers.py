@@ -37,9 +37,13 @@ _INNER: Final = re.compile(
     rf"(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|O['’]|D['’])?[{UPPER}][{LOWER}'’]+"
 )
 _PLACE: Final = re.compile(r"\b(?:[Ii]n|[Nn]ear|lives|resident)[ ]$")
+_STREETS: Final = (
+    "strasse", "gasse", "straat", "gracht", "platz", "gatan", "vagen", "gade", "veien", "laan",
+    "allee",
+)  # fmt: skip
 _KIND: Final = re.compile(
     r"..(?:klinik(?:um)?|spital|krankenhaus|sjukhus(?:et)?|sykehus(?:et)?|ziekenhuis|hospital(?:et)?)$"
-    r"|(?P<street>..(?:strasse|gasse|straat|gracht|platz|gatan|vagen|gade|veien|laan|allee))$"
+    rf"|(?P<street>..(?:{'|'.join(_STREETS)}))$"
 )
 _HOUSE: Final = re.compile(
     r"[ ]\d{1,4}[a-zA-Z]?(?!\w|[.,]\d)(?:,[ ](?:[A-Z]{1,2}-)?\d{4,5}(?!\w))?"
@@ -56,9 +60,11 @@ def find(
     """Find the names among the words that are none of a report's and that no rule has taken."""
     done = -1
     for at in found_words.strangers(lexicon.familiar):
-        if at <= done or not found_words.is_capital(at) or found_words.is_settled(at, is_taken):
-            continue
         word = found_words.plain[at]
+        if at <= done or not found_words.is_capital(at):
+            continue
+        if found_words.is_settled(at, is_taken) and not word.endswith(_STREETS):
+            continue
         if not lexicon.is_stranger(word) or _is_acronym(text, found_words[at], lexicon):
             continue
         kind = _KIND.search(word)
@@ -109,7 +115,7 @@ def _joins(found_words: Words, right: int, lexicon: Lexicon, new: int) -> bool:
         return False
     name = found_words.plain[new]
     if len(name) == 1:
-        return True
+        return "/" not in found_words.gap(new)
     if gap == ". " and len(found_words.plain[right - 1]) > 1:
         return False
     return name not in lexicon.eponym_nouns and (

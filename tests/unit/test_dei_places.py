@@ -1,0 +1,75 @@
+"""Names by a person's part in the sentence, towns, hospitals, and texts without a capital."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify.rules import Words
+
+CLEANER = Deidentifier()
+
+
+def clean(text: str) -> str:
+    outcome = CLEANER.clean(text)
+    assert isinstance(outcome, Clean)
+    return outcome.text
+
+
+PARTS = [
+    ("Told Winter, the on-call hospitalist.", "Told [NAME], the on-call hospitalist."),
+    ("HISTORY: Pearl Rivers, 58, cough.", "HISTORY: [NAME], 58, cough."),
+    ("Paged Marsh 4471.", "Paged [NAME] [PHONE]."),
+    ("On call: Frost, bleep 2991.", "On call: [NAME], bleep [PHONE]."),
+    ("Informed the registrar, Bird, at 1708.", "Informed the registrar, [NAME], at [TIME]."),
+    ("Requester Brown S.", "Requester [NAME]."),
+    ("B/O Charity Marsh, S/o Nigel, 7 yrs", "B/O [NAME], S/o [NAME], 7 yrs"),
+    ("MUNRO (Isla)", "[NAME] ([NAME])"),
+    ("Supplementary report (Lamb, 10 Sept 2018)", "Supplementary report ([NAME], [DATE])"),
+    ("via pager 85685", "via pager [PHONE]"),
+    ("HISTORY: Pain, severe.", "HISTORY: Pain, severe."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PARTS, ids=[text for text, _ in PARTS])
+def test_a_persons_part_gives_the_name_away(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+PLACES = [
+    ("Seen at Bayview Imaging, Trowbridge BA14 8QX.", "Seen at [HOSPITAL], [LOCATION]."),
+    ("from Weston-super-Mare today", "from [LOCATION] today"),
+    ("45 yrs, R/O Barwani", "45 yrs, R/O [LOCATION]"),
+    ("Scanned in Duluth, MN 55802", "Scanned in [LOCATION]"),
+    ("from our Kettle Creek office", "from our [LOCATION] office"),
+    ("Ysbyty Glan Afon", "[HOSPITAL]"),
+    ("films from Zorblaxspital", "films from [HOSPITAL]"),
+    ("lives in Zorblaxstrasse 12", "lives in [LOCATION] [LOCATION]"),
+    ("at Our Lady of Mercy yesterday", "at [HOSPITAL] yesterday"),
+    ("THE SURGERY CLINIC IS CLOSED", "THE SURGERY CLINIC IS CLOSED"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PLACES, ids=[text for text, _ in PLACES])
+def test_a_place_goes(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+SMALL = [
+    ("d/w dr okonkwo at 1400. lungs clear.", "d/w dr [NAME] at [TIME]. lungs clear."),
+    ("paged marsh 4471. no effusion.", "paged [NAME] [PHONE]. no effusion."),
+    ("secretary: june (x3721)", "secretary: [NAME] ([PHONE])"),
+    ("no focal consolidation. heart size is normal.",) * 2,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), SMALL, ids=[text for text, _ in SMALL])
+def test_a_report_without_capitals_is_read_as_one_in_capitals(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+def test_a_word_is_settled_when_it_and_its_capitalised_neighbours_are_taken() -> None:
+    words = Words("saw Ann Lee today")
+    assert words.is_settled(1, {4, 8}.__contains__)
+    assert not words.is_settled(1, {4}.__contains__)
+    assert not words.is_settled(3, {4, 8}.__contains__)
