@@ -28,21 +28,28 @@ from pipeline.deidentify.rules import (
     Found,
     Index,
     Words,
+    acronyms,
     addresses,
     ages,
     cues,
     dates,
     digits,
+    fields,
     guards,
     hospitals,
     labels,
+    languages,
     listed,
     neighbours,
+    particles,
+    postal,
     roles,
     shapes,
+    spoken,
     strangers,
     streets,
     towns,
+    typists,
     uncued,
 )
 from pipeline.deidentify.second_layer import SecondLayer
@@ -54,8 +61,9 @@ __all__ = ["Deidentifier", "Options"]
 Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
-    *labels.ID_RULES, *dates.RULES, *cues.RULES, *roles.RULES, *shapes.RULES, *labels.PHONE_RULES,
-    *ages.RULES, *hospitals.RULES, *streets.RULES, *towns.RULES,
+    *labels.ID_RULES, *dates.RULES, *spoken.RULES, *fields.RULES, *particles.RULES, *cues.RULES,
+    *roles.RULES, *shapes.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
+    *hospitals.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()
 
@@ -162,18 +170,24 @@ class Deidentifier:
         triggered = self._index.find(text, every, lexicon)
         yield from addresses.find(text)
         yield from (found for found in triggered if found.rule == "telephone")
-        yield from (found for found in triggered if found.category in ("ID", "DATE"))
+        yield from (found for found in triggered if found.category in ("ID", "DATE", "TIME"))
+        yield from postal.find(text, lexicon)
+        yield from languages.find(every, lexicon)
         yield from ages.find(text)
         yield from digits.find(text)
+        yield from spoken.find(text)
+        yield from fields.find(text, lexicon)
         yield from (found for found in triggered if found.category == "NAME")
         yield from shapes.find(text, lexicon)
         yield from roles.find(text, lexicon)
+        yield from typists.find(text)
         yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
         yield from hospitals.find(text)
         yield from streets.find(text, lexicon)
         yield from towns.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
         yield from towns.listed(text, every, lexicon)
+        yield from acronyms.find(text, every, lexicon)
         yield from listed.find(text, every, lexicon, claims.is_taken)
         yield from uncued.find(text, every, lexicon, claims.is_taken)
         yield from strangers.find(text, every, lexicon, claims.is_taken)

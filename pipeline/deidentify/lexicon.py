@@ -25,6 +25,7 @@ _FORMED: Final = re.compile(
     r"|path(?:y|ies)|emia|plasty|ectomy|ostomy|scopy|ular|ulate|ated|ating|ance|ence|ical|i[sz]ed"
     r"|ably|ally|able|ible|eal|ology|ologic|oid|ism|ened|ured)$"
 )
+_FOREIGN: Final = "kinds_before_a_name"
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
@@ -58,6 +59,8 @@ class Lexicon:
         Names that are words of English but hardly ever of a report.
     known
         Words of English and medicine beside the ordinary ones.
+    acronyms
+        What medicine shortens: capitals that are no hospital and no person.
     person_words
         Words that follow the name of a person and not that of a thing.
     eponyms
@@ -80,6 +83,7 @@ class Lexicon:
     rare_names: frozenset[str]
     unreported: frozenset[str]
     known: frozenset[str]
+    acronyms: frozenset[str]
     person_words: frozenset[str]
     eponyms: frozenset[str]
     eponym_nouns: frozenset[str]
@@ -219,6 +223,7 @@ def load(folder: Path | None = None) -> Lexicon:
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
         unreported=frozenset(_many("names_no_report_uses", folder)),
         known=frozenset(_many("known_words", folder)),
+        acronyms=frozenset(_many("acronyms", folder)),
         person_words=frozenset(_many("person_words", folder)),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
         | _words("surnames", folder),
@@ -238,7 +243,9 @@ def triggers(name: str) -> frozenset[str]:
 @cache
 def _trigger_words() -> frozenset[str]:
     """Give every word that calls a rule."""
-    return frozenset(word for each in _triggers().values() for word in each)
+    return frozenset(
+        word for name, each in _triggers().items() if name != _FOREIGN for word in each
+    )
 
 
 @cache

@@ -22,6 +22,13 @@ _DOMAIN: Final = re.compile(
 _DOTTED: Final = re.compile(
     r"\.(?<=[A-Za-z0-9].)(?:org|com|edu|net|gov|mil|info|health|io)\b", re.IGNORECASE
 )
+_NATIONS: Final = r"(?:uk|nl|se|dk|no|fi|de|fr|be|ch|at|ie|eu|au|nz|ca|es|it)"
+_HOST: Final = re.compile(
+    rf"(?<![\w.@-])(?:[A-Za-z0-9-]{{2,63}}\.){{1,4}}{_NATIONS}(?:/[^\s<>\"')]{{1,200}})",
+    re.IGNORECASE,
+)
+_NATION: Final = re.compile(rf"\.{_NATIONS}/", re.IGNORECASE)
+"""A host without a scheme, known by its path."""
 _AT_DOMAIN: Final = re.compile(r"(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}\.[A-Za-z0-9-]")
 """What every e-mail address has; times have an @ as well."""
 
@@ -33,6 +40,8 @@ def find(text: str) -> Iterator[Found]:
             yield Found(match.start(), match.end(), "EMAIL", "email")
     if "://" in text or "www." in text or "WWW." in text:
         yield from _web(_URL, text)
+    if _NATION.search(text):
+        yield from _web(_HOST, text)
     if _DOTTED.search(text):
         yield from _web(_DOMAIN, text)
 

@@ -24,9 +24,10 @@ _UNIT: Final = re.compile(
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
     r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
     r"|history|and)\b)"
-    r"|[mf](?=[ \t]?(?:[,;]|$)))",
+    r"|[mf](?=[ \t]{0,3}(?:[,;|]|$)))",
     re.IGNORECASE,
 )
+_SEX_FIRST: Final = re.compile(r"/(?<![\w/][MFmf]/)(?<=[MFmf]/)(9\d|1[0-3]\d)(?![\w/]|[.]\d)")
 _SPELT: Final = re.compile(
     rf"(?:[ \t-](?:and[ \t-])?(?:{_ONES}|ten|eleven|twelve))?[ \t-](?:years?|yrs?|yo"
     rf"|y/o)(?:[ \t-](?:old|of[ \t]age))?\b",
@@ -48,6 +49,8 @@ def find(text: str) -> Iterator[Found]:
     """Find ages in figures."""
     if "9" not in text and "1" not in text:
         return
+    for match in _SEX_FIRST.finditer(text):
+        yield Found(*match.span(1), "AGE", "age-sex")
     for match in _FIGURES.finditer(text):
         start = match.start()
         if _SEX_BEFORE.search(text, max(0, start - 3), start):

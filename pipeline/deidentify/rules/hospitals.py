@@ -23,7 +23,7 @@ from pipeline.deidentify.rules.words import Rule, Word, line_before
 
 __all__ = ["RULES", "find"]
 
-_THE: Final = re.compile(r"(?<=[a-z,(][ ])The[ ]$|(?<=\()The[ ]$")
+_THE: Final = re.compile(r"(?<=[a-z,(:][ ])The[ ]$|(?<=\()The[ ]$|(?<=[,:][ ])THE[ ]$")
 _LADY: Final = re.compile(
     rf"[ ](?:Lady|LADY)(?:['’][sS]|[ ](?:of|OF)[ ](?:the[ ])?{NAME_WORD})"
     rf"(?:,[ ]{NAME_WORD}(?=[.;)\n]|$))?",
@@ -35,12 +35,12 @@ _BEFORE_KIND: Final = re.compile(
 _MORE_KIND: Final = re.compile(
     r"(?:[ \t](?:(?:and|AND|&)[ \t])?(?:Medical|Health|Care|Healthcare|Hospitals?|Cent(?:er|re)"
     r"|System|Network"
-    r"|Partners|Services|Sciences|Group|Campus|Clinic"
+    r"|Partners|Services|Sciences|Group|Campus|Clinics?|Living|House|Cent(?:er|re)s|Medicine"
     r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
     r"|Department|Practice|PRACTICE|Trust|Foundation|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
     r"|SKILLED|NURSING|REHAB|REHABILITATION|FACILITY|HOME|SERVICES|WELLNESS"
     r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
-    r"|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
+    r"|LIVING|HOUSE|CLINICS|PRACTICE|MEDICINE|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
 )
 _TAIL: Final = re.compile(
     rf"[ \t](?:(?:of|at|in|OF|AT)[ \t](?:the[ \t])?)?(?:{NAME_WORD})"
@@ -67,7 +67,11 @@ _DEPARTMENT: Final = re.compile(
     rf"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
     re.M,
 )
-_SAINT: Final = re.compile(rf"\.?[ \t]{NAME_WORD}(?:['’]s)?(?![\w'’]|[ \t]valve)")
+_SAINT: Final = re.compile(
+    rf"\.?[ \t]{NAME_WORD}(?:['’][sS])?(?![\w'’]|[ \t]valve)"
+    r"(?:[ ](?:Home|House|Lodge|Hospice|HOME|HOUSE|LODGE)"
+    r"(?:[ ](?:for|FOR)[ ](?:the|THE)[ ][^\W\d_]{3,12})?)?"
+)
 _AT: Final = re.compile(r"\b(?:at|from|to|by|in)[ \t](?:the[ \t])?$", re.IGNORECASE)
 
 
@@ -76,8 +80,8 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     line = line_before(text, word.start, 80)
     end = _more(text, word.end)
-    if word.folded == "cancer" and end == word.end:
-        return  # a disease, unless a centre or institute follows
+    if word.folded in _PARTIAL and end == word.end:
+        return  # a word of its own, unless a centre or home follows
     match = _BEFORE_KIND.search(line)
     start = (
         trimmed(text, word.start - len(match.group()), word.start, lexicon) if match else word.start
@@ -99,7 +103,7 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
         return
     if tail:
-        end += _tail_length(tail.group(), lexicon)
+        end = _more(text, end + _tail_length(tail.group(), lexicon))
     if _THE.search(text, max(0, start - 6), start):
         start -= len("The ")
     yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
@@ -122,10 +126,12 @@ def _our_lady(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 def _tail_length(tail: str, lexicon: Lexicon) -> int:
     """Measure what of a hospital's tail is a name (of Ashford, not of Ashford Comparison)."""
     length = 0
+    named = tail.startswith(" of ") and not tail.isupper()
     for match in re.finditer(r"[^\W\d_][^\s]*", tail):
         word = match.group().strip(".,;:")
         is_join = word.casefold() in ("of", "at", "in", "the")
-        if not is_join and (lexicon.is_word(word) or lexicon.is_ordinary(word)):
+        plain = lexicon.is_word(word) or lexicon.is_ordinary(word)
+        if not is_join and (lexicon.is_report_word(word) if named else plain):
             break
         length = length if is_join else match.start() + len(word)
     return length
@@ -161,16 +167,19 @@ def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     """Find a hospital named after a saint, behind a word of place (at Saint Luke's)."""
     match = _SAINT.match(text, word.end) if word.capital else None
     before = line_before(text, word.start, 12)
-    owned = match is not None and match.group().endswith(("'s", "’s", "'S"))
+    owned = match is not None and any(mark in match.group() for mark in ("'s", "’s", "'S"))
     if match and (_AT.search(before) or (owned and before.endswith(("(", ", ")))):
         yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
 
 
+_PARTIAL: Final = frozenset({"cancer", "assisted", "senior", "residential", "family", "dialysis"})
+"""Kinds that say nothing without the word behind them (Cancer Institute, Assisted Living)."""
 _UNITS: Final = frozenset({"clinic", "clinics", "care"})
 """Kinds that with no other word than a weak kind before them are a unit (HEALTH CLINIC)."""
 _WEAK_KINDS: Final = frozenset(
     {"surgery", "imaging", "care", "general", "associates", "radiology", "health", "medical"}
     | {"cancer", "university", "regional", "trust", "nursing", "rehabilitation", "va", "children"}
+    | {"practice", "assisted", "senior", "residential", "family", "dialysis", "snf", "mc"}
 )
 _LABELS: Final = frozenset(
     {"facility", "site", "location", "hospital", "institution", "campus", "osh", "organization"}

@@ -59,12 +59,13 @@ class Words:
         The same without accents and straight apostrophes, as the name lists are written.
     """
 
-    __slots__ = ("_edges", "_text", "folded", "plain")
+    __slots__ = ("_edges", "_strangers", "_text", "folded", "plain")
 
     def __init__(self, text: str) -> None:
         plain = text.isascii()  # then small letters are as long as capitals
         pieces = _WORD.split(text.lower() if plain else text)  # gap, word, gap, word, ..., gap
         self._text = text
+        self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = pieces[1::2] if plain else list(map(str.casefold, pieces[1::2]))
         self.plain = self.folded
@@ -105,8 +106,10 @@ class Words:
         return [at for at, word in enumerate(self.folded) if word in vocabulary]
 
     def strangers(self, vocabulary: Container[str]) -> list[int]:
-        """Give the numbers of the words whose plain form a vocabulary does not hold."""
-        return [at for at, word in enumerate(self.plain) if word not in vocabulary]
+        """Give the numbers of the words whose plain form the one vocabulary does not hold."""
+        if self._strangers is None:
+            self._strangers = [at for at, word in enumerate(self.plain) if word not in vocabulary]
+        return self._strangers
 
     def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[Word]:
         """Give the capitalised words whose plain form is one of the names, unless settled."""

@@ -1,0 +1,133 @@
+"""Names in fields and at fixed places of a form, where also a word may be a name (CLEAR, DAWN)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.grammar import NAME_WORD, UPPER
+from pipeline.deidentify.lexicon import Lexicon, unaccented
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Finder, Rule, Word, line_before
+
+__all__ = ["RULES", "find"]
+
+_PARTICLES: Final = (
+    r"(?:(?:VAN|VON|DE|DEN|DER|OP|EL|AL|LA|DI|[Vv]an|[Dd]e[nr]?|[Ee]l|[Aa]l)[ ]){0,2}"
+)
+_INVERTED: Final = re.compile(
+    rf",(?<=[{UPPER}a-z],)(?:[ ]{{0,2}}|[ ]?\n[ ]{{1,8}})(?P<given>{NAME_WORD})(?:-{NAME_WORD})?"
+    rf"(?:[ ][{UPPER}]\b\.?)?(?P<end>[ ]*(?=[;|\"(]|$)|(?=[ ]{{2}})|(?=,[ ](?:MD|DO|RN)\b)"
+    r"|(?=[ ](?:[Pp]age|PAGE|on|ON)[ ]\d))",
+    re.MULTILINE,
+)
+_FAMILY: Final = re.compile(
+    rf"(?:^|[;|\"“][ ]{{0,3}}|[:][ ]{{0,12}}|\d[ ]{{1,4}}|[ ]{{2}}|\b(?:to|TO|with|WITH)[ ])"
+    rf"({_PARTICLES}{NAME_WORD}(?:[ -]{NAME_WORD})?)$"
+)
+_NAME: Final = rf"{NAME_WORD}(?:[ ][{UPPER}]\.?)?(?:[ ]{NAME_WORD})"
+_OPENS: Final = re.compile(rf"[ ]{{0,8}}({_NAME}(?:[ ]{NAME_WORD})?)[ ]{{4,}}[MF]\b")
+_BEFORE_BIRTH: Final = re.compile(
+    rf"(?:\d|^)[ ]{{2,}}({NAME_WORD}(?:[ ]{NAME_WORD}){{1,2}})[ ]{{2,}}(?:D\.)?(?:O\.)?$"
+)
+_COLON: Final = re.compile(
+    rf":[ ](?:({NAME_WORD},[ ][{UPPER}]\.(?:[ ]?[{UPPER}]\.)?)(?=[ ]{{2}}|$)"
+    rf"|(?<=\d:[ ])({_NAME})(?=\.[ ]))",
+    re.MULTILINE,
+)
+_BRACKET: Final = re.compile(
+    r"[ ]\((?:[pPxX]\.?[ ]?\d{3}|ext|\d{3}-|\(?\+?\d{3}[) ])", re.MULTILINE
+)
+_BEFORE_BRACKET: Final = re.compile(rf"[:;][ ]({NAME_WORD})$")
+_OF: Final = re.compile(rf"[ ]of[ ]({_NAME})(?=[ ]and[ ])")
+_BY: Final = re.compile(rf"[ ]({_NAME})(?=,[ ](?:MS\d|PGY|MD|DO|RN|NP))")
+_STROKE: Final = re.compile(rf"[ ]({_NAME})(?=[ ]/)")
+_RANKED: Final = re.compile(rf"[ ]({NAME_WORD}(?:[ ]{NAME_WORD})?)")
+_STAFF_NURSE: Final = re.compile(rf"/N[ ]({NAME_WORD})(?=,)")
+_DASHED: Final = re.compile(rf":[ ]([{UPPER}]{{3,20}})(?=[ ]-[ ])")
+_CALL: Final = re.compile(rf"[ ]({NAME_WORD})(?=[ ](?:on|at|in|with|ON|AT)[ ])")
+
+
+def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find names at the places of a form."""
+    for match in _INVERTED.finditer(text):
+        yield from _inverted(text, match, lexicon)
+    opening = _OPENS.match(text)
+    if opening:
+        yield from _if_name(opening, lexicon)
+    for match in _COLON.finditer(text):
+        yield from _if_name(match, lexicon)
+    for match in _BRACKET.finditer(text):
+        before = _BEFORE_BRACKET.search(text, max(0, match.start() - 30), match.start())
+        if before:
+            yield from _if_name(before, lexicon, one=True)
+
+
+def _behind(pattern: re.Pattern[str], *, one: bool = False) -> Finder:
+    """Make a rule of a pattern behind its word."""
+
+    def finder(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+        match = pattern.match(text, word.end)
+        if match:
+            yield from _if_name(match, lexicon, one=one)
+
+    return finder
+
+
+def _born(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name between a number and the birth date in a line of columns."""
+    line = line_before(text, word.start, 60)
+    match = _BEFORE_BIRTH.search(line)
+    if match and _is_name(match.group(1), lexicon, one=False):
+        at = word.start - len(line)
+        yield Found(at + match.start(1), at + match.end(1), "NAME", "name-field", sure=False)
+
+
+def _if_name(match: re.Match[str], lexicon: Lexicon, *, one: bool = False) -> Iterator[Found]:
+    group = match.lastindex or 1
+    if _is_name(match.group(group), lexicon, one=one):
+        yield Found(*match.span(group), "NAME", "name-field", sure=False)
+
+
+def _inverted(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
+    """Find LAST, FIRST M in a field: one of them listed, the last word no word of reports."""
+    line = text[max(0, match.start() - 44) : match.start()]
+    family = _FAMILY.search(line)
+    if family is None:
+        return
+    given = unaccented(match.group("given"))
+    parts = [unaccented(part) for part in re.findall(r"[^\W\d_]{2,}", family.group(1))]
+    if not parts or len(given) < 3:
+        return
+    is_given = given in lexicon.given_names or given in lexicon.unreported
+    listed = all(part in lexicon.all_names or lexicon.is_stranger(part) for part in parts)
+    if not is_given and not (listed and lexicon.is_stranger(given)):
+        return
+    if any(map(lexicon.is_report_word, parts)) and not listed:
+        return
+    start = match.start() - len(line) + family.start(1)
+    end = match.end() - len(match.group("end"))
+    yield Found(start, end, "NAME", "name-field", sure=True)
+
+
+def _is_name(name: str, lexicon: Lexicon, *, one: bool) -> bool:
+    """Tell whether words at the place of a name are one: a listed one and none of reports."""
+    parts = [unaccented(part) for part in re.findall(r"[^\W\d_]{2,}", name)]
+    if not parts or any(map(lexicon.is_report_word, parts)):
+        return False
+    if one:
+        return parts[0] in lexicon.names or parts[0] in lexicon.rare_names
+    return any(part in lexicon.all_names for part in parts)
+
+
+RULES: Final = (
+    Rule(frozenset({"dob", "d", "born"}), _born, capital=True),
+    Rule(frozenset({"report"}), _behind(_OF)),
+    Rule(frozenset({"by"}), _behind(_BY)),
+    Rule(frozenset({"dictated"}), _behind(_STROKE)),
+    Rule(frozenset({"cns", "anp", "acp", "ahp", "lcdr", "cdr", "ssgt", "cnm"}), _behind(_RANKED)),
+    Rule(frozenset({"s"}), _behind(_STAFF_NURSE)),
+    Rule(frozenset({"info", "indication", "history"}), _behind(_DASHED)),
+    Rule(frozenset({"call"}), _behind(_CALL, one=True)),
+)

@@ -1,0 +1,73 @@
+"""Numbers beside a person: phones in pairs, pagers in brackets, dotted times, short dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.words import Rule, Word
+
+__all__ = ["RULES", "find"]
+
+_PAIRS: Final = re.compile(
+    r"[ (\n](?:\+\d{1,3}[ ])?(?:\(0\d{1,3}\)[ ]\d{2,3}|0\d{1,3}[- ]\d{2,3}|\d\d[ ]\d\d)"
+    r"(?:[ ]\d\d){2}(?![\w/-]|\.\d|[ ]\d|[ ]?(?:mm|cm|HU|mg|ml))"
+)
+_HINT: Final = re.compile(r"\d[ ]\d\d[ ]\d\d\b")
+_ABROAD: Final = re.compile(
+    r"\+\d{1,3}(?:[ ]?\n[ ]{0,8}|[ .-])\d{1,4}(?:[ .-]\d{2,4}){1,4}(?![\w/])"
+)
+_PAGER: Final = re.compile(r"\((?:p|P)(?:\.[ ]?|[ ]|er[ ])?(\d{4,6})\)")
+_DOTTED: Final = re.compile(r"[^\n;]{0,70}?,[ ]((?:[01]\d|2[0-3])\.[0-5]\d)(?=[,.;]?(?:[ ]|\n|\Z))")
+_AT: Final = re.compile(r"[ ]((?:[01]?\d|2[0-3]):[0-5]\d)(?=:[ \n])")
+_SHORT: Final = re.compile(
+    r"[ ]((?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]))(?![\w/%-]|\.\d|[ ](?:of|cm|mm|inch|lobes?))"
+)
+
+
+def find(text: str) -> Iterator[Found]:
+    """Find telephone numbers in pairs of figures and pagers in brackets."""
+    if _HINT.search(text):
+        for match in _PAIRS.finditer(text):
+            yield Found(match.start() + 1, match.end(), "PHONE", "phone-pairs", sure=False)
+    if "+" in text:
+        for match in _ABROAD.finditer(text):
+            yield Found(*match.span(), "PHONE", "phone-pairs")
+    if "(p" in text or "(P" in text:
+        for match in _PAGER.finditer(text):
+            yield Found(*match.span(1), "PHONE", "phone-pager")
+
+
+def _told(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the time in "Informed Doe, 17.48"."""
+    match = _DOTTED.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "TIME", "time-dotted")
+
+
+def _clock(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the time in "at 00:09: possible embolism"."""
+    match = _AT.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "TIME", "time-colon")
+
+
+def _done(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the date in "placed 5/5" and "tumour board 7/10"."""
+    match = _SHORT.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "DATE", "date-done", sure=False)
+
+
+RULES: Final = (
+    Rule(frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"}), _told),
+    Rule(frozenset({"at", "om", "kl", "um"}), _clock),
+    Rule(
+        frozenset({"board", "placed", "inserted", "exchanged", "mdt", "conference", "surgery"})
+        | {"extubated", "intubated", "care", "biopsied", "drained", "clinic"},
+        _done,
+    ),
+)
