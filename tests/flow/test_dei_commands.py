@@ -130,7 +130,7 @@ def test_a_missing_column_is_said_without_a_traceback(tmp_path: Path) -> None:
 
 def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
-    text = "Dr. Kowalski saw Zyx. Likely edema with Kerley B lines."
+    text = "Dr. Kowalski saw zyx. Likely edema with Kerley B lines."
     spans = [
         {"start": 4, "end": 12, "label": "NAME"},
         {"start": 17, "end": 20, "label": "NAME"},

@@ -65,8 +65,6 @@ def find(text: str) -> Iterator[Found]:
 
 
 def _spelt(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    if word.folded != "ninety" and text[word.end + 1 : word.end + 2] not in ("h", "H"):
-        return
     match = (_SPELT if word.folded == "ninety" else _HUNDRED).match(text, word.end)
     if match:
         yield Found(word.start, match.end(), "AGE", "age-words")
@@ -101,12 +99,13 @@ def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 
 RULES: Final = (
-    Rule(frozenset({"ninety", "one", "a"}), _spelt),
+    Rule(frozenset({"ninety"}), _spelt),
+    Rule(frozenset({"one", "a"}), _spelt, then="hH"),
     Rule(frozenset({"hundred"}), _hundred),
     Rule(frozenset({"age", "aged", "ages", "turned", "turning"}), _aged),
     Rule(triggers("words_for_age"), _aged),
     Rule(frozenset({"early", "mid", "late"}), _nineties),
-    Rule(frozenset({"his", "her", "their", "the"}), _decade),
+    Rule(frozenset({"his", "her", "their", "the"}), _decade, then="emlnEMLN91"),
     Rule(
         frozenset({"nonagenarian", "centenarian", "nonagenarians", "supercentenarian"}), _very_old
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import digits
 from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
@@ -64,10 +65,11 @@ def _done(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 RULES: Final = (
     Rule(frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"}), _told),
-    Rule(frozenset({"at", "om", "kl", "um"}), _clock),
+    Rule(frozenset({"at", "om", "kl", "um"}), _clock, then=digits),
     Rule(
         frozenset({"board", "placed", "inserted", "exchanged", "mdt", "conference", "surgery"})
         | {"extubated", "intubated", "care", "biopsied", "drained", "clinic"},
         _done,
+        then=digits,
     ),
 )

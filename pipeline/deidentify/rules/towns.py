@@ -49,6 +49,8 @@ def _state(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     short = word.end - word.start <= 3
     if not word.capital or (short and not text[word.start : word.end].isupper()):
         return
+    if not text[max(0, word.start - 3) : word.start].rstrip(" \t").endswith(","):
+        return
     match = _TOWN.search(line_before(text, word.start, 50))
     if match is None:
         return

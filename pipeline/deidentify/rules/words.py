@@ -59,12 +59,13 @@ class Words:
         The same without accents and straight apostrophes, as the name lists are written.
     """
 
-    __slots__ = ("_edges", "_strangers", "_text", "folded", "plain")
+    __slots__ = ("_capitals", "_edges", "_strangers", "_text", "folded", "plain")
 
     def __init__(self, text: str) -> None:
         plain = text.isascii()  # then small letters are as long as capitals
         pieces = _WORD.split(text.lower() if plain else text)  # gap, word, gap, word, ..., gap
         self._text = text
+        self._capitals: list[int] | None = None
         self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = pieces[1::2] if plain else list(map(str.casefold, pieces[1::2]))
@@ -105,18 +106,25 @@ class Words:
         """Give the numbers of the words whose folded form a vocabulary holds."""
         return [at for at, word in enumerate(self.folded) if word in vocabulary]
 
+    @property
+    def capitals(self) -> list[int]:
+        """The numbers of the words that begin with a capital."""
+        if self._capitals is None:
+            text = self._text
+            self._capitals = [at for at, to in enumerate(self._edges[:-1:2]) if text[to].isupper()]
+        return self._capitals
+
     def strangers(self, vocabulary: Container[str]) -> list[int]:
-        """Give the numbers of the words whose plain form the one vocabulary does not hold."""
+        """Give the numbers of the words whose plain form a vocabulary, always the same, lacks."""
         if self._strangers is None:
             self._strangers = [at for at, word in enumerate(self.plain) if word not in vocabulary]
         return self._strangers
 
     def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[Word]:
         """Give the capitalised words whose plain form is one of the names, unless settled."""
-        found = [at for at, word in enumerate(self.plain) if word in names]
-        return [
-            self[at] for at in found if self.is_capital(at) and not self.is_settled(at, is_taken)
-        ]
+        plain = self.plain
+        found = [at for at in self.capitals if plain[at] in names]
+        return [self[at] for at in found if not self.is_settled(at, is_taken)]
 
     def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
         """Tell whether a word and the capitalised words on both sides are taken already."""
@@ -132,24 +140,28 @@ Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A finder and the folded words that call it, only where they are capitalised if so said."""
+    """A finder and the folded words that call it, only where they are capitalised if so said.
+
+    ``then`` are the characters one of which must stand behind the blank that follows.
+    """
 
     triggers: frozenset[str]
     find: Finder
     capital: bool = False
+    then: str = ""
 
 
 class Index:
     """Rules by trigger; calls them in the order in which they were given."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._capital: dict[str, list[tuple[int, Finder]]] = {}
-        self._small: dict[str, list[tuple[int, Finder]]] = {}
+        self._capital: dict[str, list[tuple[int, str, Finder]]] = {}
+        self._small: dict[str, list[tuple[int, str, Finder]]] = {}
         for rank, rule in enumerate(rules):
             for word in rule.triggers:
-                self._capital.setdefault(word, []).append((rank, rule.find))
+                self._capital.setdefault(word, []).append((rank, rule.then, rule.find))
                 if not rule.capital:
-                    self._small.setdefault(word, []).append((rank, rule.find))
+                    self._small.setdefault(word, []).append((rank, rule.then, rule.find))
 
     def find(self, text: str, found_words: Words, lexicon: Lexicon) -> list[Found]:
         """Give every candidate, rules first, then place."""
@@ -157,7 +169,9 @@ class Index:
         ranked: list[tuple[int, Found]] = []
         for at in found_words.among(capital):
             word = found_words[at]
-            for rank, finder in (capital if word[3] else small).get(word[2], ()):
+            for rank, then, finder in (capital if word[3] else small).get(word[2], ()):
+                if then and text[word[1] + 1 : word[1] + 2] not in then:
+                    continue
                 for found in finder(text, word, lexicon):
                     ranked.append((rank, found))  # most finders give nothing
         ranked.sort(key=_rank)
