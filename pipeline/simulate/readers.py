@@ -23,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
@@ -38,6 +38,12 @@ XRAY_STYLES = ("templated", "narrative", "terse", "capitals", "attested", "numbe
 
 CT_STYLES = ("structured", "translated", "terse", "capitals", "attested", "numbered")
 """How CT reports are dictated; each reader leans to one."""
+
+_DOUBLINGS = 4
+"""How often the bounds of a tilt are doubled before it is sought between them."""
+
+_ROOM = 0.95
+"""Share of the rarest finding's prevalence that "absent" may be wrong in at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +109,27 @@ def _reader(number: int, person: Person, rng: np.random.Generator) -> Reader:
     kinds, sites = hospital()["reader_kind"], hospital()["site"]
     kind, jitter = kinds[number % len(kinds)], rng.normal(0.0, (0.05, 0.04))
     lean = rng.integers(len(XRAY_STYLES)), rng.integers(len(CT_STYLES))
+    intercept = round(kind["intercept"] + jitter[0], 4)
+    slope = round(kind["slope"] + jitter[1], 4)
     return Reader(
         reader_id=f"u{410000 + 137 * number + int(rng.integers(100))}",
         person=person,
         site=number % len(sites),
         kind=kind["name"],
-        intercept=round(kind["intercept"] + jitter[0], 4),
-        slope=round(kind["slope"] + jitter[1], 4),
+        intercept=intercept,
+        slope=max(slope, _least_slope(intercept)),
         workload=float(np.exp(rng.normal(0.0, 0.25))),
         favourites=_favourites(rng),
         habits=_habits(number),
         xray_style=XRAY_STYLES[(number + lean[0]) % len(XRAY_STYLES)],
         ct_style=CT_STYLES[(number + lean[1]) % len(CT_STYLES)],
     )
+
+
+def _least_slope(intercept: float) -> float:
+    """Give the slope below which even "absent" would be true more often than a rare finding is."""
+    rarest = min(rate["prevalence"] for rate in hospital()["rates"].values())
+    return round(float((logit(_ROOM * rarest) - intercept) / phrase_logits().min()), 4)
 
 
 def _chance(reader: Reader) -> FloatArray:
@@ -138,10 +152,17 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
     weights = np.tile(reader.favourites, (wanted.size, 1))
     for habit in reader.habits:
         weights[habit.pathology, habit.phrase] *= habit.boost
+
+    def is_too_low(tilt: FloatArray) -> NDArray[np.bool_]:
+        return np.asarray((_tilted(weights, tilt) * chance).sum(axis=1) < wanted)
+
     low, high = np.full(wanted.size, -2.0), np.full(wanted.size, 2.0)
+    for _ in range(_DOUBLINGS):  # a reader with strong habits may need a stronger tilt
+        low = np.where(is_too_low(low), low, 2.0 * low)
+        high = np.where(is_too_low(high), 2.0 * high, high)
     for _ in range(60):
         middle = (low + high) / 2.0
-        too_low = (_tilted(weights, middle) * chance).sum(axis=1) < wanted
+        too_low = is_too_low(middle)
         low, high = np.where(too_low, middle, low), np.where(too_low, high, middle)
     return _tilted(weights, (low + high) / 2.0)
 

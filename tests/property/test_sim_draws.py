@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ConfigurationError
@@ -39,6 +39,7 @@ def test_ct_hedges_and_silences_at_a_realistic_rate(p: float, seed: int) -> None
 
 @settings(max_examples=10, deadline=None)
 @given(readers=st.integers(1, 30), seed=st.integers(0, 2**32))
+@example(readers=11, seed=2536)
 def test_every_reader_sees_the_same_prevalence(readers: int, seed: int) -> None:
     staff = draw_staff(readers, rng=np.random.default_rng(seed))
     rates = hospital()["rates"]
