@@ -38,9 +38,10 @@ class CertaintyReader:
         else:
             pieces = _WORD.split(text)
             words = list(map(str.lower, pieces[1::2]))
-        found = []
+        found, last = [], len(words) - 1
         for at in [at for at, word in enumerate(words) if word in root]:
-            if at >= free:
+            node = root[words[at]]
+            if at >= free and (END in node or (at < last and words[at + 1] in node)):
                 after = _longest(words, at, root)
                 if after > at:
                     found.append((at, after))

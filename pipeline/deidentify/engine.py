@@ -62,7 +62,7 @@ Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *spoken.RULES, *fields.RULES, *particles.RULES, *cues.RULES,
-    *roles.RULES, *shapes.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
+    *shapes.RULES, *roles.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
     *hospitals.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()

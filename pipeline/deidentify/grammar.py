@@ -33,6 +33,8 @@ _PARTICLE: Final = re.compile(
     r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
     re.IGNORECASE,
 )
+_PARTICLES_BEGIN: Final = frozenset("vdlebtsyazVDLEBTSYAZ")
+_CREDENTIALS_GO_ON: Final = frozenset(".h")
 _CREDENTIAL: Final = re.compile(
     r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)(?![\w'’]|\.?[ ]["
     + UPPER
@@ -101,7 +103,8 @@ def _opens_name(text: str, at: int, lexicon: Lexicon) -> bool:
     match = _SHORT_GIVEN.match(text, at)
     if match is not None:
         return lexicon.reads_as_name(match.group(1))
-    return _TITLE_BEFORE.search(text, max(0, at - 6), at) is not None
+    dotted = text[at - 2 : at - 1] == "."
+    return dotted and _TITLE_BEFORE.search(text, max(0, at - 6), at) is not None
 
 
 def reads_as_name(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
@@ -130,12 +133,13 @@ def _wrap(text: str, at: int, lexicon: Lexicon) -> re.Match[str] | None:
 
 
 def _token_end(text: str, at: int, lexicon: Lexicon, *, after_comma: bool) -> int:
-    particle = _PARTICLE.match(text, at)
-    if particle is not None:
-        after = _token_end(text, particle.end(), lexicon, after_comma=after_comma)
-        if after > particle.end():
-            return after
-    if _CREDENTIAL.match(text, at):
+    if text[at : at + 1] in _PARTICLES_BEGIN:
+        particle = _PARTICLE.match(text, at)
+        if particle is not None:
+            after = _token_end(text, particle.end(), lexicon, after_comma=after_comma)
+            if after > particle.end():
+                return after
+    if text[at + 1 : at + 2] in _CREDENTIALS_GO_ON and _CREDENTIAL.match(text, at):
         return at
     word = _WORD.match(text, at)
     if word is not None:

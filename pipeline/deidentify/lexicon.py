@@ -131,8 +131,8 @@ class Lexicon:
 
     @cached_property
     def guarding(self) -> frozenset[str]:
-        """Words that protect themselves or the name before them from rules going by looks."""
-        return self.eponyms | self.eponym_nouns
+        """Words that protect themselves, the name before or the number behind them."""
+        return self.eponyms | self.eponym_nouns | triggers("words_before_a_count")
 
     def ends_name(self, word: str, *, after_comma: bool = False) -> bool:
         """Tell whether a capitalised word cannot be part of a name.

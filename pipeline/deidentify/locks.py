@@ -25,8 +25,9 @@ from pipeline.deidentify.rules.placenames import KINDS
 __all__ = ["firm", "kept", "standing", "words"]
 
 Span = tuple[int, int]
-_WORDLIKE: Final = re.compile(r"\w")
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
+_LONGEST: Final = 6
+"""How long such a phrase can be."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 
 
@@ -88,9 +89,13 @@ def _growth(removed: Removed) -> int:
 def _cuts_word(text: str, removed: Removed) -> bool:
     """Tell whether an edge of a removed span lies inside a word."""
     return any(
-        0 < edge < len(text) and _WORDLIKE.match(text, edge - 1) and _WORDLIKE.match(text, edge)
+        0 < edge < len(text) and _is_wordlike(text[edge - 1]) and _is_wordlike(text[edge])
         for edge in (removed.start, removed.end)
     )
+
+
+def _is_wordlike(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
 
 
 def words(text: str, spans: Sequence[Span]) -> list[str]:
@@ -100,7 +105,7 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 
 def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
-    if _INITIALS.fullmatch(word) or _NUMBER.match(text, start):
+    if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
         return False

@@ -29,6 +29,8 @@ _HOST: Final = re.compile(
 )
 _NATION: Final = re.compile(rf"\.{_NATIONS}/", re.IGNORECASE)
 """A host without a scheme, known by its path."""
+_LONGEST: Final = 65
+"""How long what stands before the sign of an address, and a blank, can be."""
 _AT_DOMAIN: Final = re.compile(r"(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}\.[A-Za-z0-9-]")
 """What every e-mail address has; times have an @ as well."""
 
@@ -36,14 +38,23 @@ _AT_DOMAIN: Final = re.compile(r"(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}\.[A-Za-z0-9-
 def find(text: str) -> Iterator[Found]:
     """Find e-mail addresses, then web addresses."""
     if _AT_DOMAIN.search(text):
-        for match in _EMAIL.finditer(text):
-            yield Found(match.start(), match.end(), "EMAIL", "email")
+        yield from _mails(text)
     if "://" in text or "www." in text or "WWW." in text:
         yield from _web(_URL, text)
-    if _NATION.search(text):
+    if "/" in text and _NATION.search(text):
         yield from _web(_HOST, text)
     if _DOTTED.search(text):
         yield from _web(_DOMAIN, text)
+
+
+def _mails(text: str) -> Iterator[Found]:
+    """Find e-mail addresses from their signs on, back over what stands before each."""
+    done = 0
+    for sign in _AT_DOMAIN.finditer(text):
+        match = _EMAIL.search(text, max(done, sign.start() - _LONGEST))
+        if match:
+            done = match.end()
+            yield Found(match.start(), match.end(), "EMAIL", "email")
 
 
 def _web(pattern: re.Pattern[str], text: str) -> Iterator[Found]:

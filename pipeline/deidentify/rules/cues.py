@@ -57,12 +57,15 @@ _VERBS: Final = re.compile(
     r"(?:[ \t](?:and|&|with)[ \t]\w{3,14}(?:[ \t](?:and|&)[ \t]\w{3,14})?)?[ \t]$",
     re.IGNORECASE,
 )
+_STEMS: Final = (
+    "discuss", "communicat", "report", "relay", "convey", "spoke", "speak", "spoken", "call",
+    "phon", "telephon", "pag", "text", "messag", "email", "fax", "given", "sent", "conversation",
+    "consult", "review", "message", "disc", "provided", "forward", "addressed", "escalat", "hand",
+    "left", "notif", "ask",
+)  # fmt: skip
 _TOLD: Final = re.compile(
-    r"(?:\b(?:discuss|communicat|report|relay|convey|spoke|speak|spoken|call|phon|telephon"
-    r"|pag|text|messag|email|fax"
-    r"|given|sent|conversation|consult|review|message|disc|provided|forward|addressed"
-    r"|escalat|hand|left|notif|ask)\w{0,7}"
-    r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\bd/|\bw/)$",
+    rf"(?:\b(?:{'|'.join(_STEMS)})\w{{0,7}}"
+    r"(?:[ \t][\w-]{1,12}){0,6}[ \t]|\b[dw]/)$",
     re.IGNORECASE,
 )
 _AFTER_PATIENT: Final = re.compile(rf"\.?[ \t]{{1,3}}(?:named?[ \t]|is[ \t])?(?=[{UPPER}])")
@@ -171,8 +174,15 @@ def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
-    if match and _TOLD.search(line_before(text, word.start, 90)):
+    if match and _tells(line_before(text, word.start, 90)):
         yield from _unless_words(text, word, match.end(), lexicon, "name-told")
+
+
+def _tells(line: str) -> bool:
+    """Tell whether a line ends in a word of telling and few words more; most lines hold none."""
+    folded = line.casefold()
+    near = folded.endswith("/") or any(stem in folded for stem in _STEMS)
+    return near and _TOLD.search(line) is not None
 
 
 def _patient(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:

@@ -40,9 +40,14 @@ _STAMP: Final = re.compile(
 )
 _GROUP: Final = re.compile(
     r"\d{6}[ ]?[A-Z][ ]?(?:JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)[ ]?(?:20)?\d\d(?!\w)"
-    r"|(?:3[01]|[12]\d|0?[1-9])([-/.])(?:I{1,3}|IV|VI{0,3}|IX|XI{0,2})\1(?:(?:19|20)\d\d|\d\d)(?!\w)"
 )
-"""A military date-time group, and a date whose month is a Roman number."""
+"""A military date-time group."""
+_ROMAN: Final = re.compile(
+    r"(?:3[01]|[12]\d|0?[1-9])([-/.])(?:I{1,3}|IV|VI{0,3}|IX|XI{0,2})\1(?:(?:19|20)\d\d|\d\d)(?!\w)"
+)
+"""A date whose month is a Roman number."""
+_DIGITS: Final = re.compile(r"\d+")
+_SIX_FIGURES: Final = 6
 _DAY_SLASH: Final = re.compile(rf"({_MONTH})/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/))")
 _NOT_DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
@@ -170,23 +175,46 @@ def _at(text: str, start: int, end: int, done: int) -> Found | None:
     if _DECIMAL.match(text, start):
         return None
     before = line_before(text, start, 30)
+    long = _DIGITS.match(text, start).end() - start  # type: ignore[union-attr]
     return (
-        _date(text, start, before)
+        _date(text, start, before, long)
         or _phone(text, start)
-        or _time(text, start, before)
+        or (_time(text, start, before) if long < _SIX_FIGURES else None)
         or _local(text, start, before)
         or codes.counted(text, start, before)
         or codes.in_field(text, start, done)
     )
 
 
-def _date(text: str, start: int, before: str) -> Found | None:
+def _date(text: str, start: int, before: str, long: int) -> Found | None:
+    """Try what a date can be with so many figures before its first separator."""
+    if long >= _SIX_FIGURES:
+        return _stamped(text, start, before)
+    if text[start + long : start + long + 1] in ("-", "/", "."):
+        return _separated(text, start, before)
+    match = _BIRTH_YEAR.match(text, start)
+    if match and _BIRTH.search(before):
+        return Found(start, match.end(), "DATE", "birth-year")
+    return None
+
+
+def _stamped(text: str, start: int, before: str) -> Found | None:
     match = _GROUP.match(text, start)
     if match:
         return Found(start, match.end(), "DATE", "date-stamp")
     match = _STAMP.match(text, start)
     if match:
         return Found(start, clock.after_date(text, match.end()), "DATE", "date-stamp")
+    match = _SIX.match(text, start)
+    if match and _DATED.search(before):
+        return Found(start, match.end(), "DATE", "date-labelled")
+    return None
+
+
+def _separated(text: str, start: int, before: str) -> Found | None:
+    match = _ROMAN.match(text, start)
+    if match:
+        return Found(start, match.end(), "DATE", "date-stamp")
     match = _DATE.match(text, start)
     if (
         match
@@ -197,9 +225,6 @@ def _date(text: str, start: int, before: str) -> Found | None:
     match = _DAY_SLASH.match(text, start)
     if match and _is_day_slash(text, match, before):
         return _dated(text, start, match.end(), "date-slash")
-    match = _SIX.match(text, start)
-    if match and _DATED.search(before):
-        return Found(start, match.end(), "DATE", "date-labelled")
     match = _BIRTH_YEAR.match(text, start)
     if match and _BIRTH.search(before):
         return Found(start, match.end(), "DATE", "birth-year")
@@ -232,9 +257,15 @@ def _is_heading(text: str, match: re.Match[str]) -> bool:
 
 
 def _time(text: str, start: int, before: str) -> Found | None:
-    match = _TIME.match(text, start) or (_AT.search(before) and _TIME_AT.match(text, start))
-    if not match and _CALLED.search(line_before(text, start, 110)):
+    match = _TIME.match(text, start)
+    if match is None:
+        match = _TIME_AT.match(text, start)
+        if match and not _AT.search(before):
+            match = None
+    if match is None:
         match = _CLOCK.match(text, start)
+        if match and not _CALLED.search(line_before(text, start, 110)):
+            match = None
     return Found(start, match.end(), "TIME", "time") if match else None
 
 
@@ -244,5 +275,7 @@ def _phone(text: str, start: int) -> Found | None:
 
 
 def _local(text: str, start: int, before: str) -> Found | None:
-    match = _LOCAL.match(text, start) if _AT.search(before) else None
-    return Found(start, match.end(), "PHONE", "phone-local") if match else None
+    match = _LOCAL.match(text, start)
+    if match is None or _AT.search(before) is None:
+        return None
+    return Found(start, match.end(), "PHONE", "phone-local")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.words import Words
 
 __all__ = ["find"]
@@ -15,15 +15,16 @@ __all__ = ["find"]
 _BEFORE_NOUN: Final = re.compile(rf"(?<![\w.^])(?:{NAME_WORD}(?:['’]s)?[ \t]){{1,2}}$")
 _GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
 _MEASURES: Final = re.compile(
-    r"[\dCTLSsix](?:"
+    r"[\dCTLS](?:"
     r"(?<=\d)\d{0,2}(?:\.\d{1,2})?[ \t]?(?:x|×|by)[ \t]?\d{1,3}(?:\.\d{1,2})?(?:[ \t]?(?:x|×"
     r"|by)[ \t]?\d{1,3}(?:\.\d{1,2})?)?"
     r"|(?<=[CTLS])\d{1,2}(?:[ \t]?[-/–][ \t]?[CTLS]?\d{1,2})?\b(?!\w)"
-    r"|(?:(?<=s)(?:eries|lice)|(?<=i)(?:mage|mg))s?[ \t]?[:#]?[ \t]?\d{1,4}"
-    r"(?:[ \t]?[-/,][ \t]?\d{1,4})?\b"
-    r"|(?<=\d)[ \t]of[ \t]\d\b|(?<=x)[ \t]?[1-9]\b(?!\d))"
+    r"|(?<=\d)[ \t]of[ \t]\d\b)"
 )
-"""Measures, vertebrae, image numbers; their first characters stand in front, to be found fast."""
+"""Measures and vertebrae; their first characters stand in front, to be found fast."""
+_IMAGE: Final = re.compile(r"[ \t]?[:#]?[ \t]?\d{1,4}(?:[ \t]?[-/,][ \t]?\d{1,4})?\b")
+_TIMES: Final = re.compile(r"[ \t]?[1-9]\b")
+_NUMBERED: Final = triggers("words_before_a_count")
 
 
 def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
@@ -31,17 +32,23 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
     for match in _MEASURES.finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
+    capital, folded = found_words.capital, found_words.folded
     for at in found_words.among(lexicon.guarding):
-        word = found_words[at]
-        if word.capital:
-            if word.folded in lexicon.eponyms:
-                yield word.start, word.end
+        if capital[at]:
+            if folded[at] in lexicon.eponyms:
+                yield found_words[at][:2]
+        elif folded[at] in _NUMBERED:
+            start, end = found_words[at][:2]
+            number = (_TIMES if folded[at] == "x" else _IMAGE).match(text, end)
+            if number and not text[start - 1 : start].isalnum():
+                yield start, number.end()
         elif (
             at
+            and capital[at - 1]
+            and folded[at] in lexicon.eponym_nouns
             and found_words.gap(at) in _GAPS
-            and found_words.is_capital(at - 1)
-            and word.folded in lexicon.eponym_nouns
         ):
-            before = _BEFORE_NOUN.search(text[max(0, word.start - 40) : word.start])
+            start, end = found_words[at][:2]
+            before = _BEFORE_NOUN.search(text[max(0, start - 40) : start])
             if before:
-                yield word.start - len(before.group()), word.end
+                yield start - len(before.group()), end

@@ -61,12 +61,26 @@ _FROM: Final = re.compile(
     r"|institution|campus|performed[ \t]at|exam[ \t]location|organization)[ \t]?:[ \t]{0,4})$",
     re.IGNORECASE,
 )
-_DEPARTMENT: Final = re.compile(
-    rf"^[ \t]{{0,8}}"
-    rf"({WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}})[ \t]{{0,4}}\n[ \t]{{0,8}}"
-    rf"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b",
-    re.M,
+_BEFORE_PLACE: Final = frozenset(
+    {"acquired", "admission", "admitted", "arrived", "ct", "dictated", "direct", "discharged"}
+    | {"done", "evaluated", "exam", "facility", "film", "films", "followed", "for", "here"}
+    | {"hospitalisation", "hospitalised", "hospitalization", "hospitalized", "image", "imaged"}
+    | {"images", "imaging", "in", "interpreted", "mri", "obtained", "patient", "performed"}
+    | {"presented", "radiograph", "radiographs", "ray", "read", "referred", "report", "scan"}
+    | {"scanned", "seen", "sent", "stay", "study", "surgery", "transfer", "transferred"}
+    | {"treated", "underwent", "visit", "xray"}
 )
+"""The last words of what `_FROM` asks for: most prepositions have none of them before."""
+_PARTS: Final = re.compile(r"\W+")
+_LABEL_END: Final = re.compile(r"[ \t]?[:(][ \t]{0,4}")
+_DEPARTMENT: Final = re.compile(
+    rf"^[ \t]{{0,8}}({WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}})[ \t]{{0,4}}$"
+)
+_HEADS_DEPARTMENT: Final = re.compile(
+    r"\n(?=[ \t]{0,8}"
+    r"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b)"
+)
+_LONGEST: Final = 200
 _SAINT: Final = re.compile(
     rf"\.?[ \t]{NAME_WORD}(?:['’][sS])?(?![\w'’]|[ \t]valve)"
     r"(?:[ ](?:Home|House|Lodge|Hospice|HOME|HOUSE|LODGE)"
@@ -153,12 +167,14 @@ def _preposition(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if not following.isupper() and text[word.end + 1 : word.end + 5].lower() != "the ":
         return
     start = word.end + (5 if not following.isupper() else 1)
-    if _FROM.search(line_before(text, start, 36)):
+    line = line_before(text, start, 36)
+    before = _PARTS.split(line[: word.start - start])[-2:-1]
+    if before and before[0].casefold() in _BEFORE_PLACE and _FROM.search(line):
         yield from place_from(text, start, lexicon, "hospital-from")
 
 
 def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    match = re.compile(r"[ \t]?[:(][ \t]{0,4}").match(text, word.end)
+    match = _LABEL_END.match(text, word.end)
     if match and _FROM.search(line_before(text, match.end(), 40)):
         yield from place_from(text, match.end(), lexicon, "hospital-label")
 
@@ -188,8 +204,14 @@ _LABELS: Final = frozenset(
 
 def find(text: str) -> Iterator[Found]:
     """Find a hospital's name above its department."""
-    for match in _DEPARTMENT.finditer(text):
-        yield Found(*match.span(1), "HOSPITAL", "hospital-header", sure=False)
+    for below in _HEADS_DEPARTMENT.finditer(text):
+        line = line_before(text, below.start(), _LONGEST)
+        match = _DEPARTMENT.match(line)
+        if match:
+            at = below.start() - len(line)
+            yield Found(
+                at + match.start(1), at + match.end(1), "HOSPITAL", "hospital-header", sure=False
+            )
 
 
 RULES: Final = (

@@ -80,7 +80,7 @@ def _end(found_words: Words, at: int, lexicon: Lexicon) -> int:
 def _belongs(found_words: Words, at: int, lexicon: Lexicon) -> bool:
     word = found_words.plain[at]
     return (
-        found_words.is_capital(at)
+        found_words.capital[at]
         and word not in _NEVER
         and not lexicon.is_report_word(word)
         and not lexicon.opens_sentence(word)

@@ -33,7 +33,6 @@ _GOES_ON: Final = re.compile(rf"[ \t](?!(?:and|at|on|by|from|who|was|has|is|via|
 _NOUN: Final = re.compile(r"(?:['’]s)?[ \t]([A-Za-z]{3,20})")
 _BEFORE: Final = 16
 _BEFORE_FAMILY: Final = frozenset(" \t-")
-_INITIAL: Final = re.compile(rf"[{UPPER}]\.")
 
 
 def find(
@@ -49,7 +48,7 @@ def find(
         if folded in lexicon.surnames:
             if follows == ",":
                 yield from _inverted(text, word, folded, lexicon)
-            if _INITIAL.search(text, max(0, start - _BEFORE), start):
+            if text.find(".", max(0, start - _BEFORE), start) >= 0:
                 yield from _initialled(text, word, folded, lexicon)
 
 

@@ -49,7 +49,7 @@ def find(
 
 def _fills(found_words: Words, at: int, lexicon: Lexicon) -> bool:
     """Tell whether a capitalised word is a listed name or an initial."""
-    if not found_words.is_capital(at):
+    if not found_words.capital[at]:
         return False
     return len(found_words.plain[at]) == 1 or found_words.plain[at] in lexicon.fillers
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_REST, NAME_WORD, UPPER
+from pipeline.deidentify.grammar import NAME_WORD, UPPER
 from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
@@ -26,22 +26,21 @@ _APPOSITION: Final = re.compile(
     r"(?:the|our|an?|his|her|their|THE|OUR|AN?|HIS|HER)[ \t](?:[\w'’-]{2,20}[ \t]){0,3}$"
 )
 _BEFORE_AGE: Final = re.compile(
-    rf"^[ \t]{{0,8}}(?:\w+[ \t]){{0,2}}(?:history|indication|information|exam|examination|study"
-    rf"|details|reason|hx|patient|pt)[ \t]?:[ \t]{{0,4}}((?-i:{_NAME})),[ \t]?"
+    rf"[ \t]?:[ \t]{{0,4}}((?-i:{_NAME})),[ \t]?"
     rf"(?=\(?\d{{1,3}}(?:[ \t]?[mf])?\b(?![ \t]?(?:days?|weeks?|mm|cm|pack))|aged?\b)",
-    re.M | re.IGNORECASE,
+    re.IGNORECASE,
 )
 _BEFORE_COMPLAINT: Final = re.compile(
-    rf"^[ \t]{{0,8}}(?:\w+[ \t]){{0,2}}(?:history|hx|indication|clinical|exam|examination|study"
-    r"|details)[ \t]?:"
-    rf"[ \t]{{0,4}}((?-i:{NAME_WORD})),[ \t](?=[a-z])",
-    re.M | re.IGNORECASE,
+    rf"[ \t]?:[ \t]{{0,4}}((?-i:{NAME_WORD})),[ \t](?=[a-z])", re.IGNORECASE
 )
+_OPENS_LABEL: Final = re.compile(r"[ \t]{0,8}(?:\w+[ \t]){0,2}")
 _LINE: Final = re.compile(
-    rf"[{UPPER}](?:(?<=^.)|(?<=[ \t].))(?:(?<=S)[tT]\.?[ \t-][{UPPER}])?"
-    rf"{NAME_REST}(?:-{NAME_WORD})?,[ \t]{{1,2}}{NAME_WORD}(?:-{NAME_WORD})?"
+    rf",[ \t]{{1,2}}({NAME_WORD})(?:-{NAME_WORD})?"
     rf"(?:[ \t][{UPPER}]\b\.?)?(?=[ \t]*(?:$|[ \t]\d{{5,}}|,[ \t](?:MD|DO|M\.D)))",
     re.M,
+)
+_BEFORE_GIVEN_NAME: Final = re.compile(
+    rf"(?:^|[ \t])((?:S[tT]\.?[ \t-])?{NAME_WORD}(?:-{NAME_WORD})?)$"
 )
 _OPENS_LINE: Final = re.compile(r"(?:^|\d[ \t]?(?:[AP]M)?[ \t]{1,3})$")
 _PAGER: Final = re.compile(
@@ -63,17 +62,11 @@ _RELATED: Final = re.compile(
     rf"[ \t])?({_NAME})",
     re.M,
 )
-_SIGNS: Final = re.compile(
-    rf"^[ \t]{{0,8}}({_NAME})(?:[ \t]*\n[ \t]{{0,8}}|,[ \t])(?:"
-    r"(?:Specialty|Consultant|Reporting|Locum"
-    r"|Attending|Registrar|Radiologist|SPECIALTY|CONSULTANT|REPORTING|LOCUM|ATTENDING|REGISTRAR"
-    r"|RADIOLOGIST)\b)",
-    re.M,
+_SIGNS: Final = re.compile(rf"^[ \t]{{0,8}}({_NAME})(?:[ \t]*\n[ \t]{{0,8}}|,[ \t])\Z", re.M)
+_INITIAL: Final = re.compile(
+    rf"\.(?<=[ \t][{UPPER}]\.)(?=,?[ \t](?:at|from|in|on|was|is|who|has|said|of|called)\b)"
 )
-_INITIALLED: Final = re.compile(
-    rf"[{UPPER}](?<![\w.'’-].){NAME_REST}[ \t][{UPPER}]\."
-    r"(?=,?[ \t](?:at|from|in|on|was|is|who|has|said|of|called)\b)"
-)
+_BEFORE_INITIAL: Final = re.compile(rf"(?<![\w.'’-])({NAME_WORD})[ \t].\Z")
 _NUMBERED: Final = re.compile(
     rf"(?:[ \t]|[,;][ \t](?:and[ \t])?)({_NAME})[ \t]\(?(\d{{3,5}})\)?"
     r"(?=[,;.)]|[ \t]*$|[ \t](?:at|@|AT)\b)",
@@ -89,21 +82,43 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "/o" in text or "/O" in text:
         for match in _RELATED.finditer(text):
             yield from _if_name(text, match.span(1), lexicon, "name-relative")
-    yield from _before_complaint(text, lexicon)
+    if "  " in text:
+        for match in _FIELD.finditer(text):
+            yield from _if_name(text, match.span(1), lexicon, "name-line")
     for match in _LINE.finditer(text):
         yield from _inverted(text, match, lexicon)
     for match in _GIVEN_BEHIND.finditer(text):
         yield from _called(text, match, lexicon)
-    for match in _INITIALLED.finditer(text):
-        if unaccented(match.group()[:-3]) in lexicon.given_names:
-            yield Found(*match.span(), "NAME", "name-initialled", sure=False)
+    yield from _initialled_given(text, lexicon)
 
 
-def _before_complaint(text: str, lexicon: Lexicon) -> Iterator[Found]:
-    """Find the name in "Hx: Pike, allergic to fish"."""
-    for match in _BEFORE_COMPLAINT.finditer(text):
-        if unaccented(match.group(1)) in lexicon.frequent_surnames:
-            yield from _if_name(text, match.span(1), lexicon, "name-aged")
+def _initialled_given(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "Hope M. was told"."""
+    for match in _INITIAL.finditer(text):
+        given = _BEFORE_INITIAL.search(text, max(0, match.start() - 36), match.start())
+        if given and unaccented(given.group(1)) in lexicon.given_names:
+            yield Found(given.start(), match.end(), "NAME", "name-initialled", sure=False)
+
+
+def _history(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "HISTORY: Pearl Rivers, 58" and in "Hx: Pike, allergic to fish"."""
+    aged = _BEFORE_AGE.match(text, word.end)
+    ill = None if aged else _BEFORE_COMPLAINT.match(text, word.end)
+    match = aged or ill
+    if match is None or not _OPENS_LABEL.fullmatch(line_before(text, word.start, 80)):
+        return
+    if aged or unaccented(match.group(1)) in lexicon.frequent_surnames:
+        yield from _if_name(text, match.span(1), lexicon, "name-aged")
+
+
+def _signs(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name above or before what only a signature has (Jane Doe, Locum)."""
+    before = text[max(0, word.start - 100) : word.start]
+    match = _SIGNS.search(before) if before.rstrip(" \t")[-1:] in ("\n", ",") else None
+    if match:
+        at = word.start - len(before)
+        span = (at + match.start(1), at + match.end(1))
+        yield from _if_name(text, span, lexicon, "name-signed")
 
 
 def _called(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
@@ -119,15 +134,16 @@ def _called(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found
 
 def _inverted(text: str, match: re.Match[str], lexicon: Lexicon) -> Iterator[Found]:
     """Find LAST, FIRST M alone on its line, or behind a number or a clock."""
-    if not _OPENS_LINE.search(line_before(text, match.start(), 8)):
+    given = unaccented(match.group(1).split("-")[0])
+    if given not in lexicon.given_names and given not in lexicon.rare_names:
         return
-    family, given = re.split(r",[ \t]+", match.group(), maxsplit=1)
-    family = unaccented(re.split(r"[ \t.-]+", family)[-1])
-    given = unaccented(re.split(r"[ \t-]", given)[0])
-    if (given in lexicon.given_names or given in lexicon.rare_names) and _is_listed(
-        family, lexicon
-    ):
-        yield Found(*match.span(), "NAME", "name-line")
+    line = line_before(text, match.start(), 80)
+    family = _BEFORE_GIVEN_NAME.search(line)
+    if family is None or not _OPENS_LINE.search(line[: family.start(1)][-8:]):
+        return
+    if _is_listed(unaccented(re.split(r"[ \t.-]+", family.group(1))[-1]), lexicon):
+        start = match.start() - len(line) + family.start(1)
+        yield Found(start, match.end(), "NAME", "name-line")
 
 
 def _is_listed(folded: str, lexicon: Lexicon) -> bool:
@@ -198,14 +214,22 @@ _WITH_INITIAL: Final = re.compile(
     rf"[ \t:]{{1,3}}((?:[{UPPER}]\.[ \t]?){{1,2}}{NAME_WORD}"
     rf"|{NAME_WORD}[ \t][{UPPER}](?![\w'’]))"
 )
-_SHAPES: Final = (
-    (_BEFORE_AGE, "name-aged"), (_PAGER, "name-pager"), (_DATED, "name-timed"),
-    (_FIELD, "name-line"), (_SIGNS, "name-signed"),
-)  # fmt: skip
+_SHAPES: Final = ((_PAGER, "name-pager"), (_DATED, "name-timed"))
 _NEVER: Final = triggers("words_that_open_a_history") | triggers("telling")
 """Words at the place of a name that begin the history or tell someone (via pager 4471)."""
 
 RULES: Final = (
+    Rule(
+        frozenset({"history", "indication", "information", "exam", "examination", "study"})
+        | {"details", "reason", "hx", "patient", "pt", "clinical"},
+        _history,
+    ),
+    Rule(
+        frozenset({"specialty", "consultant", "reporting", "locum", "attending", "registrar"})
+        | {"radiologist"},
+        _signs,
+        capital=True,
+    ),
     Rule(triggers("roles_of_people"), _role),
     Rule(triggers("roles_of_people"), _told),
     Rule(frozenset({"bleep", "pager", "dect", "extn", "beeper"}), _bleeped),

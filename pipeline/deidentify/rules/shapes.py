@@ -10,7 +10,7 @@ from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end, reads
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.deidentify.rules.words import Rule, Word, line_before, lines
 
 __all__ = ["RULES", "find"]
 
@@ -108,15 +108,20 @@ _INITIALS_BY: Final = re.compile(
     r"\d[ \t](?:by|BY)[ \t]([A-Za-z]{2,3}(?:/[A-Za-z]{2,3})?)(?=\.?[ \t]*$)", re.M
 )
 _INITIALS_TAIL: Final = re.compile(
-    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d|[ \t]*$)", re.M
+    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=[ \t]*$)", re.M
+)
+_INITIALS_SIGN: Final = re.compile(
+    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d)", re.M
 )
 _INITIALS_TIMED: Final = re.compile(
     r"\d[ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
 )
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
-_INITIALS: Final = (
-    _INITIALS_LINE, _INITIALS_END, _INITIALS_AFTER, _INITIALS_DATED, _INITIALS_DASHED,
-    _INITIALS_LAST, _INITIALS_TYPED, _INITIALS_BY, _INITIALS_TAIL, _INITIALS_TIMED,
+_REACH: Final = 180
+"""How far back from its end the shapes that close a line can begin."""
+_OPEN_A_LINE: Final = (_INITIALS_LINE, _INITIALS_DATED)
+_CLOSE_A_LINE: Final = (
+    _INITIALS_END, _INITIALS_AFTER, _INITIALS_DASHED, _INITIALS_BY, _INITIALS_TAIL, _INITIALS_TIMED,
 )  # fmt: skip
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
@@ -142,10 +147,36 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "(" in text:
         for match in _TIMED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-timed")
-    for pattern in _INITIALS:
-        for match in pattern.finditer(text):
-            if match.group(1).casefold() not in lexicon.not_names:
-                yield Found(*match.span(1), "NAME", "initials")
+    for match in _initials_of_lines(text):
+        if match.group(1).casefold() not in lexicon.not_names:
+            yield Found(*match.span(1), "NAME", "initials")
+
+
+def _initials_of_lines(text: str) -> Iterator[re.Match[str]]:
+    """Find initials that open or close a line; most lines close with a longer word."""
+    for start, end in lines(text):
+        for pattern in _OPEN_A_LINE:
+            match = pattern.match(text, start)
+            if match:
+                yield match
+        close = text[max(start, end - 40) : end].rstrip(" \t.")[-5:]
+        if close[-2:].isalpha() and not (len(close) == 5 and close.isalpha()):
+            for pattern in _CLOSE_A_LINE:
+                match = pattern.search(text, max(start, end - _REACH), end)
+                if match:
+                    yield match
+    if ", " in text:
+        yield from _INITIALS_SIGN.finditer(text)
+    last = _INITIALS_LAST.search(text, max(0, len(text) - 30))
+    if last:
+        yield last
+
+
+def _typed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the initials in "Dictated by ab" and "T: cd"."""
+    match = _INITIALS_TYPED.match(text, word.start)
+    if match and match.group(1).casefold() not in lexicon.not_names:
+        yield Found(*match.span(1), "NAME", "initials")
 
 
 def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -162,7 +193,8 @@ def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _is(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     at = word.start - 1
-    if text[at : at + 1] not in (" ", "\t") or not _CAPITAL_BEFORE.search(text, at - 24, at):
+    near = text[max(0, at - 24) : at]
+    if text[at : at + 1] not in (" ", "\t") or near.islower() or not _CAPITAL_BEFORE.search(near):
         return
     if _AGED.match(text, at):
         yield from _before(_OPENING_NAME, text, word.start, 60, lexicon, "name-opening")
@@ -236,6 +268,10 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
         yield Found(start, start + len(match.group(1)), "NAME", "name-lower", sure=False)
 
 
+_TYPISTS_WORDS: Final = frozenset(
+    {"dict", "dictation", "telephoned", "typed", "trans", "transcriptionist", "transcribed"}
+)
+
 RULES: Final = (
     Rule(triggers("labels_after_a_name"), _numbered),
     Rule(triggers("credentials_in_small_letters"), _lower_credential),
@@ -244,4 +280,5 @@ RULES: Final = (
     Rule(triggers("verbs_of_patients"), _presents),
     Rule(triggers("units_of_age"), _year_old),
     Rule(triggers("labels_of_initials"), _initials),
+    Rule(_TYPISTS_WORDS, _typed),
 )

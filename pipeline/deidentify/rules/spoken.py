@@ -17,7 +17,7 @@ _PAIRS: Final = re.compile(
     r"[ (\n](?:\+\d{1,3}[ ])?(?:\(0\d{1,3}\)[ ]\d{2,3}|0\d{1,3}[- ]\d{2,3}|\d\d[ ]\d\d)"
     r"(?:[ ]\d\d){2}(?![\w/-]|\.\d|[ ]\d|[ ]?(?:mm|cm|HU|mg|ml))"
 )
-_HINT: Final = re.compile(r"\d[ ]\d\d[ ]\d\d\b")
+_HINT: Final = re.compile(r" (?<=\d )\d\d \d\d\b")
 _ABROAD: Final = re.compile(
     r"\+\d{1,3}(?:[ ]?\n[ ]{0,8}|[ .-])\d{1,4}(?:[ .-]\d{2,4}){1,4}(?![\w/])"
 )

@@ -61,7 +61,7 @@ def find(
     done = -1
     for at in found_words.strangers(lexicon.familiar):
         word = found_words.plain[at]
-        if at <= done or not found_words.is_capital(at):
+        if at <= done or not found_words.capital[at]:
             continue
         if found_words.is_settled(at, is_taken) and not word.endswith(_STREETS):
             continue
@@ -111,7 +111,7 @@ def _run(found_words: Words, at: int, lexicon: Lexicon) -> tuple[int, int]:
 def _joins(found_words: Words, right: int, lexicon: Lexicon, new: int) -> bool:
     """Tell whether a word stands directly beside its neighbour and can be part of its name."""
     gap = found_words.gap(right)
-    if gap not in _JOINS or not found_words.is_capital(new):
+    if gap not in _JOINS or not found_words.capital[new]:
         return False
     name = found_words.plain[new]
     if len(name) == 1:

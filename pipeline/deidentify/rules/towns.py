@@ -105,11 +105,11 @@ def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
     """Find towns and hospitals of the word lists, of one word or two."""
     for at in found_words.among(lexicon.place_starts):
-        if not found_words.is_capital(at):
+        if not found_words.capital[at]:
             continue
         word = found_words[at]
         is_last = at + 1 == len(found_words)
-        after = None if is_last or not found_words.is_capital(at + 1) else found_words[at + 1]
+        after = None if is_last or not found_words.capital[at + 1] else found_words[at + 1]
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
         if pair in lexicon.eponyms:

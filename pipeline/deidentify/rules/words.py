@@ -29,6 +29,7 @@ __all__ = [
     "capital_forms",
     "capital_words",
     "line_before",
+    "lines",
 ]
 
 _CAPITAL: Final = re.compile(
@@ -57,23 +58,29 @@ class Words:
         Each word in small letters, without a final 's.
     plain
         The same without accents and straight apostrophes, as the name lists are written.
+    capital
+        Whether each begins with a capital.
     """
 
-    __slots__ = ("_capitals", "_edges", "_strangers", "_text", "folded", "plain")
+    __slots__ = ("_capitals", "_edges", "_strangers", "_text", "capital", "folded", "plain")
 
     def __init__(self, text: str) -> None:
-        plain = text.isascii()  # then small letters are as long as capitals
-        pieces = _WORD.split(text.lower() if plain else text)  # gap, word, gap, word, ..., gap
+        pieces = _WORD.split(text)  # gap, word, gap, word, ..., gap
+        words = pieces[1::2]
         self._text = text
         self._capitals: list[int] | None = None
         self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
-        self.folded = pieces[1::2] if plain else list(map(str.casefold, pieces[1::2]))
-        self.plain = self.folded
+        self.folded = list(map(str.casefold, words))
+        if text.isascii():
+            self.capital = [word < "a" for word in words]
+        else:
+            self.capital = [word[0].isupper() for word in words]
         if any(mark in text for mark in _APOSTROPHES):
-            self.folded = self.plain = list(map(_without_genitive, self.folded))
-        if not plain or "'" in text:
-            self.plain = [unaccented(word).replace("'", "") for word in self.folded]
+            self.folded = [w if w.isalpha() else _without_genitive(w) for w in self.folded]
+        self.plain = self.folded
+        if not text.isascii() or "'" in text:
+            self.plain = [w if w.isalpha() and w.isascii() else _plain(w) for w in self.folded]
 
     def __len__(self) -> int:
         """Count the words."""
@@ -82,9 +89,7 @@ class Words:
     def __getitem__(self, at: int) -> Word:
         """Give one word with its place."""
         edges = self._edges
-        start = edges[2 * at]
-        capital = self._text[start].isupper()
-        return _new(Word, (start, edges[2 * at + 1], self.folded[at], capital))
+        return _new(Word, (edges[2 * at], edges[2 * at + 1], self.folded[at], self.capital[at]))
 
     def __iter__(self) -> Iterator[Word]:
         """Give all words with their places; `among` is much cheaper where only some matter."""
@@ -98,10 +103,6 @@ class Words:
         """Give where a word begins."""
         return self._edges[2 * at]
 
-    def is_capital(self, at: int) -> bool:
-        """Tell whether a word begins with a capital."""
-        return self._text[self._edges[2 * at]].isupper()
-
     def among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose folded form a vocabulary holds."""
         return [at for at, word in enumerate(self.folded) if word in vocabulary]
@@ -110,8 +111,7 @@ class Words:
     def capitals(self) -> list[int]:
         """The numbers of the words that begin with a capital."""
         if self._capitals is None:
-            text = self._text
-            self._capitals = [at for at, to in enumerate(self._edges[:-1:2]) if text[to].isupper()]
+            self._capitals = [at for at, is_capital in enumerate(self.capital) if is_capital]
         return self._capitals
 
     def strangers(self, vocabulary: Container[str]) -> list[int]:
@@ -128,11 +128,12 @@ class Words:
 
     def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
         """Tell whether a word and the capitalised words on both sides are taken already."""
-        edges = self._edges
+        edges, capital, after = self._edges, self.capital, at + 1
         if not is_taken(edges[2 * at]):
             return False
-        near = [each for each in (at - 1, at + 1) if 0 <= each < len(self.folded)]
-        return all(is_taken(edges[2 * each]) for each in near if self.is_capital(each))
+        if at and capital[at - 1] and not is_taken(edges[2 * at - 2]):
+            return False
+        return after == len(capital) or not capital[after] or is_taken(edges[2 * after])
 
 
 Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
@@ -168,8 +169,9 @@ class Index:
         capital, small = self._capital, self._small
         ranked: list[tuple[int, Found]] = []
         for at in found_words.among(capital):
+            rules = capital if found_words.capital[at] else small
             word = found_words[at]
-            for rank, then, finder in (capital if word[3] else small).get(word[2], ()):
+            for rank, then, finder in rules.get(word[2], ()):
                 if then and text[word[1] + 1 : word[1] + 2] not in then:
                     continue
                 for found in finder(text, word, lexicon):
@@ -192,10 +194,22 @@ def capital_words(text: str) -> list[Word]:
     ]
 
 
+def lines(text: str) -> Iterator[tuple[int, int]]:
+    """Give where each line begins and ends."""
+    start = 0
+    for line in text.split("\n"):
+        yield start, start + len(line)
+        start += len(line) + 1
+
+
 def line_before(text: str, at: int, length: int) -> str:
     """Give at most `length` characters before a place, of its own line."""
     start = max(0, at - length)
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
+
+
+def _plain(folded: str) -> str:
+    return unaccented(folded).replace("'", "")
 
 
 def _without_genitive(folded: str) -> str:
