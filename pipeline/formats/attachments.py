@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pipeline.formats.documents import document_text, form_of
-from pipeline.formats.markup import plain_text
+from pipeline.formats.markup import plain_text, without_marks
 from pipeline.formats.rows import SetAside
 
 __all__ = [
@@ -116,7 +116,7 @@ def text_in_cell(cell: str) -> tuple[str, str] | SetAside:
         return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
     if start.casefold().startswith(_PAGES):
         return plain_text(cell), "markup"
-    return cell, ""
+    return without_marks(cell), ""
 
 
 def text_of_bytes(content: bytes) -> str:

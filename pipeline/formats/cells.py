@@ -30,6 +30,11 @@ _HEADINGS: Final = (
 )
 """What the name of a report's part says → its heading."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
+_LONGEST_CELL: Final = 64
+_NOTHING: Final = frozenset(
+    {"NULL", "null", "(null)", "<NULL>", "<null>", "[NULL]", "\\N", "NaN", "nan", "NaT", "<NA>"}
+)
+"""What databases and programs write for nothing."""
 _MIDNIGHT: Final = re.compile(r"[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.IGNORECASE)
 _NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")
 """The day that databases write before a time that has none."""
@@ -91,7 +96,7 @@ def date_and_time(cells: Sequence[str]) -> str:
 
 def _raw(value: object, joint: str, depth: int) -> str:
     if isinstance(value, str):
-        text = value
+        text = _unwrapped(value) if len(value) <= _LONGEST_CELL else value
     elif isinstance(value, Mapping | list | tuple):
         inner, joint = (value.values(), " ") if isinstance(value, Mapping) else (value, joint)
         within = inner if depth < _MAX_DEPTH else ()
@@ -108,6 +113,18 @@ def _raw(value: object, joint: str, depth: int) -> str:
         text = value.isoformat() if hasattr(value, "isoformat") else str(value)
     # A lone surrogate, which JSON can write, is no character and cannot be stored.
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _unwrapped(cell: str) -> str:
+    """Take off what exports put around a value: ``="00123"``, ``'00123``, a word for nothing."""
+    bare = cell.strip(_PADDING)
+    if bare in _NOTHING:
+        return ""
+    if bare.startswith('="') and bare.endswith('"') and len(bare) > len('="'):
+        return bare[2:-1].replace('""', '"')
+    if bare[:1] == "'" and bare[1:2].isdigit():
+        return bare[1:].removesuffix("'")
+    return cell
 
 
 def _sections(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -13,22 +14,47 @@ from pipeline.deidentify.grammar import UPPER, name_end
 __all__ = ["Person", "dictator", "named_reader", "person_from_text", "signer"]
 
 _TAIL: Final = 3000
-_TO_NAME: Final = rf"[ \t\n]{{0,4}}(?:Drs?\.?[ \t])?(?=[{UPPER}])"
+_MAX_WORDS: Final = 4
+"""A name on a line of its own has no more words."""
+_ABBREVIATION: Final = 3
+_NO_NAME: Final = (
+    r"(?!(?i:date|time|on|at|by|off|in|as|the|and|final|report|status|electronically|pending|not)"
+    r"\b)"
+)
+"""What stands behind "signed" and begins no name: "Signed Date/Time: ..."."""
+_TO_NAME: Final = rf"[ \t\n]{{0,4}}(?i:(?:Drs?|Prof)\b\.?[ \t])?(?=[{UPPER}]){_NO_NAME}"
+_MARK: Final = r"[ \t]{0,2}(?::|-(?=[ \t]))"
+"""What parts a label from a name."""
+_PERSON: Final = r"(?:radiologist|physician|provider|doctor)"
 _SIGNED: Final = re.compile(
     r"(?i:(?:electronically|digitally)?[ \t]?(?:e-?signed|signed|verified|finali[sz]ed"
-    r"|authenticated|approved)(?:[ \t]and[ \t]\w{4,12})?[ \t]{0,2}(?:by[ \t]{0,2})?:?)" + _TO_NAME
+    rf"|authenticated|approved|authori[sz]ed|(?:signing|releasing|approving)[ \t]{_PERSON}"
+    r"|(?:electronic|digital)[ \t]signature|signer(?:[ \t]name)?(?=:))"
+    r"(?:[ \t]and[ \t]\w{4,12}|[ \t]electronically|[ \t]\(electronic[ \t]signature\))?"
+    rf"[ \t]{{0,2}}(?:by[ \t]{{0,2}})?(?:{_MARK})?)" + _TO_NAME
 )
+_SIGNATURE: Final = re.compile(
+    rf"(?m)^[ \t<*]{{0,8}}(?=[{UPPER}])([^\n:;()<>\[\]]{{4,60}}?)[ \t,]{{0,3}}\n?[ \t]{{0,4}}"
+    r"(?i:[(<\[*/-]{0,2}[ \t]?(?:electronic|digital)(?:ally)?[ \t]"
+    r"(?:sign(?:ature|ed)|verified|authenticated)\b(?![ \t]{0,2}(?:by\b|:))"
+    r"|[(-]?[ \t]?(?:consultant|staff|attending)[ \t]radiologist\b)"
+)
+"""A name before its signature: "Jane Doe, MD (electronic signature)"."""
+_SLASHED: Final = re.compile(r"(?i:(?<!\w)/[es]s?/)" + _TO_NAME)
 _READ: Final = re.compile(
-    r"(?i:(?:interpreted|read|reported|reviewed|interpreting[ \t](?:radiologist|physician)"
-    r"|attending(?:[ \t](?:radiologist|physician))?|radiologist|principal[ \t]interpreter)"
-    r"(?:[ \t]by)?[ \t]{0,2}:|(?:interpreted|read|reported|reviewed)[ \t]by\b)" + _TO_NAME
+    rf"(?i:(?:interpreted|read|reported|reviewed|(?:interpreting|reading|reporting)[ \t]{_PERSON}"
+    rf"|attending(?:[ \t]{_PERSON})?|(?:staff[ \t])?radiologist"
+    r"|(?:principal|primary)[ \t]interpreter)"
+    rf"(?:[ \t]by)?{_MARK}|(?:interpreted|read|reported|reviewed)[ \t]by\b)" + _TO_NAME
 )
 _DICTATED: Final = re.compile(
-    r"(?i:(?:dictated|dictating[ \t](?:radiologist|physician|provider))(?:[ \t]by)?[ \t]{0,2}:?)"
-    + _TO_NAME
+    rf"(?i:(?:dictated|dictating[ \t]{_PERSON})(?:[ \t]by)?(?:{_MARK})?)" + _TO_NAME
+)
+_DRAFTED: Final = re.compile(
+    rf"(?i:(?<!\w)(?:resident|fellow|trainee|registrar)(?:[ \t]{_PERSON})?{_MARK})" + _TO_NAME
 )
 _ATTESTED: Final = re.compile(r"(?<!\w)I,(?=[ \t])" + _TO_NAME)
-_FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
+_FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,:]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
 _BEFORE: Final = frozenset({"dr", "drs", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz"})
 _BEHIND: Final = frozenset(
     {"MD", "PhD", "PHD", "MBBS", "MBChB", "MBCHB", "MSc", "BSc", "MPH", "MBA", "DNB", "Jr", "Sr"}
@@ -70,10 +96,10 @@ class Person:
 def signer(text: str) -> Person | None:
     """Find who signed a report: who signed, else who read, else who dictated it."""
     tail = _TRAILING_TITLE.sub("", text[-_TAIL:])
-    for pattern in (_SIGNED, _READ, _ATTESTED, _DICTATED):
-        found = [
-            person for match in pattern.finditer(tail) if (person := _named(tail, match.end()))
-        ]
+    for pattern in (_SIGNED, _SLASHED, _READ, _ATTESTED, _DICTATED):
+        found = [person for match in pattern.finditer(tail) if (person := _named(tail, match))]
+        if not found and pattern is _SLASHED:
+            found = list(_before_signature(tail))
         if found:
             return found[-1]
     first = _FIRST_LINE.match(text)
@@ -81,9 +107,10 @@ def signer(text: str) -> Person | None:
 
 
 def dictator(text: str) -> Person | None:
-    """Find who dictated a report, by its own text."""
+    """Find who dictated a report, or is named as the resident, by its own text."""
     tail = _TRAILING_TITLE.sub("", text[-_TAIL:])
-    found = (_named(tail, match.end()) for match in _DICTATED.finditer(tail))
+    matches = (match for pattern in (_DICTATED, _DRAFTED) for match in pattern.finditer(tail))
+    found = (_named(tail, match) for match in matches)
     return next((person for person in found if person), None)
 
 
@@ -117,9 +144,36 @@ def _without_titles(words: list[str]) -> list[str]:
     return words[first:last]
 
 
-def _named(text: str, start: int) -> Person | None:
+def _before_signature(tail: str) -> Iterator[Person]:
+    """Find names that stand before their signature: with a title, or all words can be a name."""
+    for match in _SIGNATURE.finditer(tail):
+        written = match.group(1).replace(",", " ").split()
+        words = _without_titles(written)
+        is_titled = len(words) < len(written) and all(word[:1].isupper() for word in words)
+        if 2 <= len(words) <= _MAX_WORDS and (is_titled or all(map(_can_be_name, words))):
+            found = person_from_text(match.group(1))
+            if found is not None:
+                yield found
+
+
+def _can_be_name(word: str) -> bool:
+    return word[:1].isupper() and _lexicon().reads_as_name(word.strip("."))
+
+
+def _named(text: str, match: re.Match[str]) -> Person | None:
+    """Read the name behind a label; a word alone counts only where a line begins with the label."""
+    start = match.end()
     end = name_end(text, start, _lexicon(), comma=True)
-    return person_from_text(text[start:end]) if end > start + 1 else None
+    person = person_from_text(text[start:end]) if end > start + 1 else None
+    if person is None or person.given:
+        return person
+    opens = not text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t<*")
+    return person if opens and _is_surname(person.family) else None
+
+
+def _is_surname(word: str) -> bool:
+    is_short = word.isupper() and len(word) <= _ABBREVIATION
+    return _can_be_name(word) and (not is_short or word.casefold() in _lexicon().frequent_surnames)
 
 
 @cache

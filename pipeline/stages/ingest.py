@@ -22,6 +22,7 @@ __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
 REASONS: Final[Mapping[str, str]] = {
     "missing_accession": "no accession number",
     "missing_patient_id": "no patient identifier",
+    "rounded_number": "the accession or patient number was rounded by a spreadsheet (1.2E+11)",
     "missing_text": "the report is empty",
     "text_too_long": "the report is longer than [input] max_text_characters",
     "nul_bytes": "the report holds NUL characters",
@@ -46,7 +47,9 @@ _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
 
-_DATE_ONLY: Final = r"\d{4}-?\d\d-?\d\d"
+_DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
+_ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
+"""A number as a spreadsheet shows it that has thrown its last figures away."""
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
     "exam_name", "performed_at", "signed_at", "text",
@@ -129,6 +132,8 @@ def _reasons(
     fails: dict[str, pd.Series] = {
         "missing_accession": raw["accession"].str.strip() == "",
         "missing_patient_id": raw["patient_id"].str.strip() == "",
+        "rounded_number": raw["accession"].str.strip().str.fullmatch(_ROUNDED)
+        | raw["patient_id"].str.strip().str.fullmatch(_ROUNDED),
         "missing_text": text.str.strip() == "",
         "text_too_long": text.str.len() > options.max_text_characters,
         "nul_bytes": text.str.contains("\x00", regex=False),

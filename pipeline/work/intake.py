@@ -224,6 +224,8 @@ def _reading(exams: pd.DataFrame) -> Counter[str]:
     counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
     forms = exams.get("text_form", pd.Series("", index=exams.index))
     counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
+    same = (exams["performed_at"] == exams["signed_at"]).sum()
+    counts["exam time equal to time of signing"] = int(same)
     counts["text with characters lost"] = int(exams["text"].str.contains(_LOST, regex=False).sum())
     return +counts
 

@@ -95,6 +95,24 @@ def test_cells_of_every_type_are_written_as_a_person_would() -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "meant"),
+    [
+        ("NULL", ""), ("\\N", ""), ("(null)", ""), ("nan", ""), ("Null, Anna", "Null, Anna"),
+        ('="00123"', "00123"), ("'00123", "00123"), ("'t Hooft", "'t Hooft"),
+    ],
+)  # fmt: skip
+def test_what_exports_put_around_a_value_is_taken_off(cell: str, meant: str) -> None:
+    assert written(cell) == meant
+
+
+def test_line_breaks_that_are_spelt_out_are_line_breaks(tmp_path: Path) -> None:
+    texts = ["FINDINGS:<BR>5 < 6 &amp; clear", r"FINDINGS:\r\n5 < 6 & clear"]
+    rows = [[*ROW[:-1], text] for text in texts]
+    (batch,) = read(lines_of(tmp_path / "t.csv", [HEADER, *rows]), TableOptions())
+    assert batch.exams["text"].tolist() == ["FINDINGS:\n5 < 6 & clear"] * 2
+
+
+@pytest.mark.parametrize(
     ("cells", "joined"),
     [
         (("2026-03-04", "09:30:00"), "2026-03-04 09:30:00"),

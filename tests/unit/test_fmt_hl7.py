@@ -207,6 +207,52 @@ def test_the_field_map_is_configuration(tmp_path: Path) -> None:
     assert exam["patient_id"] == "E2"
 
 
+@pytest.mark.parametrize(
+    ("pid_2", "pid_3", "chosen"),
+    [
+        ("", "77^^^^SS~P1^^^^PI~M9^^^^MR", "M9"),
+        ("", "19500101-1234^^^NAT^PN", "19500101-1234"),
+        ("E5", "77^^^^SS", "E5"),
+        ("00M9^^^CORP^MR", "5512", "5512"),
+        ("", "V77^^^^VN", ""),
+        ("", "E7^^^B^EE~UNUSED^^^B^MR", "E7"),
+        ("", "UNKNOWN^^^B^MR~000-00-0000^^^^SS", ""),
+    ],
+)
+def test_of_a_patients_numbers_the_record_number_is_taken(
+    tmp_path: Path, pid_2: str, pid_3: str, chosen: str
+) -> None:
+    raw = message().replace(PID, f"PID|1|{pid_2}|{pid_3}||DOE^JANE||19500301|F")
+    assert exams(write(tmp_path, raw))["patient_id"].item() == chosen
+
+
+@pytest.mark.parametrize(
+    ("at", "stamp", "performed"),
+    [
+        (7, "20260301101500.000-0500", "2026-03-01T10:15:00-05:00"),
+        (7, "20260301101500+01:00", "2026-03-01T10:15:00+01:00"),
+        (7, "2026-03-01 10:15:00.000", "2026-03-01T10:15:00"),
+        (7, "03/01/2026 10:15", "03/01/2026 10:15"),
+        (36, "20260301101500", "2026-03-01T10:15:00"),
+        (27, "^^^20260301101500^^R", "2026-03-01T10:15:00"),
+    ],
+)
+def test_the_time_of_the_exam_is_found_and_one_in_another_notation_is_not_passed_over(
+    tmp_path: Path, at: int, stamp: str, performed: str
+) -> None:
+    fields = [*OBR.split("|"), *[""] * 40]
+    for other in (6, 7, 8):
+        fields[other] = ""
+    fields[at] = stamp
+    raw = message(obr="|".join(fields[:40]))
+    assert exams(write(tmp_path, raw))["performed_at"].item() == performed
+
+
+def test_a_line_of_three_capitals_is_text_and_swallows_nothing(tmp_path: Path) -> None:
+    raw = message(lines=["CHEST\nCXR\nClear lungs."]).replace("||||||Final", "||||||F")
+    assert exams(write(tmp_path, raw))["text"].item() == "CHEST\nCXR\nClear lungs."
+
+
 def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:
     options = Hl7Options(exam_codes={"XR100": "CT"})
     assert exams(write(tmp_path, message()), options)["modality"].item() == "CT"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.formats.people import Person, named_reader, person_from_text, signer
+from pipeline.formats.people import Person, dictator, named_reader, person_from_text, signer
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,15 @@ from pipeline.formats.people import Person, named_reader, person_from_text, sign
         ("Dictated By: Cure MD, Christine J\nSigned By: Cure MD, Christine J", "Cure^Christine J"),
         ("TONY MAY, M.D.\n\n****FINAL REPORT****", "MAY^TONY"),
         ("Dictated by: Ann Low, MD\nElectronically signed by: Bea High, MD", "High^Bea"),
+        ("Signed by: DR. ANN LOW\nSigned Date/Time: 01/02/2026 0930", "LOW^ANN"),
+        ("Reading Radiologist- ANN B LOW M.D.\nReleasing Radiologist- ANN B LOW M.D.", "LOW^ANN B"),
+        ("Clear lungs.\nANN O'LOW, MD (Electronic Signature)", "O'LOW^ANN"),
+        ("Clear lungs.\nAnn Low MD\nElectronically signed 01/02/2026", "Low^Ann"),
+        ("Dr Ann Low\nConsultant Radiologist\nGMC 1234567", "Low^Ann"),
+        ("Signed (Electronic Signature): Ann Low, M.D. 1/2/2026", "Low^Ann"),
+        ("Approving physician: Low, Ann B.", "Low^Ann B"),
+        ("Authorised by Dr Ann Low (Consultant Radiologist)", "Low^Ann"),
+        ("/es/ ANN Q LOW, MD", "LOW^ANN Q"),
     ],
 )
 def test_the_signer_is_found(text: str, name: str) -> None:
@@ -26,8 +35,25 @@ def test_the_signer_is_found(text: str, name: str) -> None:
     assert found.name == name
 
 
-def test_a_report_without_a_signature_has_no_signer() -> None:
-    assert signer("IMPRESSION: Clear lungs. Findings signed off by the team.") is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "IMPRESSION: Clear lungs. Findings signed off by the team.",
+        "Clear lungs.\nSigned Date/Time: 01/02/2026 0930",
+        "Fall reported by Maria. Clear lungs.",
+        "Position of the line verified: SVC",
+        "Comparison reviewed: Chest radiograph",
+        "No Change\nElectronically signed 01/02/2026",
+        "Small Effusion\nElectronic signature",
+    ],
+)
+def test_a_report_without_a_signature_has_no_signer(text: str) -> None:
+    assert signer(text) is None
+
+
+def test_a_resident_whom_the_text_names_wrote_the_draft() -> None:
+    found = dictator("Resident: Ann Low, DO\nAttending: Bea High, MD")
+    assert found == Person("", "Low", "Ann")
 
 
 def test_a_person_without_a_number_has_a_key_made_of_the_name() -> None:

@@ -77,6 +77,10 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
     [
         ({"accession": " "}, "missing_accession"),
         ({"patient_id": ""}, "missing_patient_id"),
+        ({"accession": "1.00235E+11"}, "rounded_number"),
+        ({"patient_id": "4,2E+08"}, "rounded_number"),
+        ({"performed_at": "2026-03"}, "no_time_of_day"),
+        ({"signed_at": "2026-03"}, "bad_signed_at"),
         ({"text": "   "}, "missing_text"),
         ({"text": "x" * 200_001}, "text_too_long"),
         ({"text": "No\x00effusion"}, "nul_bytes"),

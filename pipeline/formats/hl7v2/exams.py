@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,12 +15,12 @@ from pipeline.formats.hl7v2.fields import (
     FieldMap,
     Head,
     Place,
-    iso_time,
     numbers_of,
-    patient_id,
 )
 from pipeline.formats.hl7v2.orders import Order, orders
+from pipeline.formats.hl7v2.patients import patient_id
 from pipeline.formats.hl7v2.separators import Separators
+from pipeline.formats.hl7v2.stamps import first_time
 from pipeline.formats.hl7v2.text import Observations, observations
 from pipeline.formats.people import Person, dictator, signer
 from pipeline.formats.rows import SetAside
@@ -30,6 +31,7 @@ __all__ = ["MessageOptions", "exams"]
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
 _ORU: Final = "ORU"
+_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
 
@@ -112,7 +114,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
     performed, signed, born = (
-        next((t for t in map(iso_time, _values(head, places[name])) if t), "")
+        first_time(_values(head, places[name]))
         for name in ("performed_at", "signed_at", "patient_birth_date")
     )
     status = _status(head.first(places["status"]), found)
@@ -200,7 +202,7 @@ def _modality(head: Head, options: MessageOptions) -> str:
 
 
 def _age(born: str, performed: str) -> str:
-    if not born or not performed:
+    if not (_ISO.match(born) and _ISO.match(performed)):
         return ""
     years = int(performed[:4]) - int(born[:4]) - (performed[5:10] < born[5:10])
     return str(years) if years >= 0 else ""

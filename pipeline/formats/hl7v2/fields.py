@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Final
 
 import hl7
@@ -22,12 +21,11 @@ from pipeline.formats.people import Person, person_from_text
 
 __all__ = [
     "DEFAULT_FIELDS",
+    "SUB",
     "FieldMap",
     "Head",
     "Place",
-    "iso_time",
     "numbers_of",
-    "patient_id",
     "person",
 ]
 
@@ -42,7 +40,7 @@ DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "exam_code": "OBR-4.1",
     "exam_name": "OBR-4.2, OBR-4.5",
     "modality": "OBR-24.1",
-    "performed_at": "OBR-7.1, OBR-6.1, OBR-22.1",
+    "performed_at": "OBR-7.1, OBR-6.1, OBR-8.1, OBR-36.1, OBR-27.4, TQ1-7.1, ORC-7.4, OBR-22.1",
     "signed_at": "OBR-22.1, MSH-7.1",
     "reader": "OBR-32, PRT-5[4=PI], OBR-33, TXA-22, text, OBX-16",
     "preliminary_author": "OBR-33",
@@ -64,17 +62,12 @@ _PLACE: Final = re.compile(
     r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?"
     r"(?:\[(\d{1,3})=([^\[\],=]{1,40})\])?"
 )
-_TIME: Final = re.compile(
-    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:\.\d{1,6})?([+-]\d{4})?$"
-)
 _NOBODY: Final = frozenset(
     {"unk", "unknown", "none", "n/a", "na", "null", "test", "undefined", "unassigned", '""'}
 )
 _NULL: Final = '""'
-_SUB: Final = "\x1f"
+SUB: Final = "\x1f"
 _NAME_PARTS: Final = 5
-_OWN_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN", "PN"})
-"""Types of a PID-3 repetition that are no medical record number."""
 _MIN_DIGITS: Final = 4
 
 
@@ -179,7 +172,7 @@ class Head:
             else:
                 found = "".join(components[place.component - 1 : place.component])
             if found.strip():
-                yield found.strip().replace(_SUB, "&")
+                yield found.strip().replace(SUB, "&")
 
     def first(self, places: Sequence[Place | str]) -> str:
         """Give the first place that holds anything."""
@@ -206,30 +199,7 @@ class Head:
             return ""
         parts = [component] if isinstance(component, str) else [str(part) for part in component]  # type: ignore[attr-defined]
         decoded = [unescaped(part, self._separators) for part in parts]
-        return _SUB.join("" if part.strip() == _NULL else part for part in decoded)
-
-
-def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> str:
-    """Choose among the patient's numbers: the authority's, else the first that is a record number.
-
-    A PID-3 repetition may be a social security or an account number (its fifth component says so).
-    """
-    candidates = [
-        (components, place)
-        for place in places
-        if isinstance(place, Place)
-        for components in head.repetitions(place)
-        if components and components[0].strip()
-    ]
-    if authority:
-        for components, _ in candidates:
-            if "".join(components[3:4]).split(_SUB)[0] == authority:
-                return components[0].strip()
-    for components, place in candidates:
-        found = "".join(components[max(place.component, 1) - 1 : max(place.component, 1)]).strip()
-        if found and "".join(components[4:5]).strip().upper() not in _OWN_NUMBER:
-            return found
-    return ""
+        return SUB.join("" if part.strip() == _NULL else part for part in decoded)
 
 
 def numbers_of(values: Iterable[str]) -> str:
@@ -243,9 +213,9 @@ def person(components: Sequence[str]) -> Person | None:
     # A subcomponent may be empty, and its mark is white space to Python.
     padded = [*(part.strip(" \t") for part in components), "", "", ""]
     identifier, family, given = padded[:3]
-    if _SUB in identifier:
-        identifier, family, given = [*identifier.split(_SUB), "", ""][:3]
-    family = family.split(_SUB)[0]
+    if SUB in identifier:
+        identifier, family, given = [*identifier.split(SUB), "", ""][:3]
+    family = family.split(SUB)[0]
     if family.casefold() in _NOBODY:
         family = given = ""
     if identifier.casefold() in _NOBODY:
@@ -255,32 +225,6 @@ def person(components: Sequence[str]) -> Person | None:
     if not family and identifier.replace(" ", "").isalpha():
         return None
     return Person(identifier, family, given) if identifier or family else None
-
-
-def iso_time(stamp: str) -> str:
-    """Turn an HL7 time into ISO 8601, with its offset if it has one; '' if it is no time.
-
-    A stamp without a time of day stays a date: nothing is said about when on that day.
-    """
-    match = _TIME.match(stamp.strip())
-    if match is None:
-        return _iso_already(stamp.strip())
-    year, month, day, hour, minute, second, offset = match.groups()
-    written = f"{year}-{month}-{day}T{hour or '00'}:{minute or '00'}:{second or '00'}"
-    written += f"{offset[:3]}:{offset[3:]}" if offset else ""
-    try:
-        found = datetime.fromisoformat(written).isoformat()
-    except ValueError:
-        return ""
-    return found if hour else found[:10]
-
-
-def _iso_already(stamp: str) -> str:
-    """Accept what is ISO 8601 with a time of day, as some senders write it."""
-    try:
-        return datetime.fromisoformat(stamp).isoformat() if len(stamp) > 10 else ""
-    except ValueError:
-        return ""
 
 
 def _is_place(part: str) -> bool:

@@ -25,6 +25,11 @@ _HEADER_BYTES: Final = 16
 _LINE_ENDS: Final = (b"\r", b"\n", b"\x0b", b"\x1c")
 _BLANK: Final = b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]{2}")
+_EMPTY: Final = frozenset(
+    {"PID", "PD1", "PV1", "PV2", "NK1", "GT1", "ORC", "OBR", "OBX", "NTE", "TQ1", "TQ2", "ZDS"}
+    | {"FHS", "BHS", "BTS", "FTS"}
+)
+"""Segments that may come without a field; any other three letters are a line of a text."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
 _BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x0b\x1c\s]*)+")
 _ESCAPE_DRIVEN: Final = "iso2022"
@@ -92,7 +97,7 @@ def segments(message: str) -> list[str]:
         if not found and cleaned.startswith("MSH"):
             separators = Separators.of(cleaned)
             bar, broken = separators.field, f"{separators.escape}.br{separators.escape}"
-        if _NAME.match(cleaned) and cleaned[3:4] in ("", bar):
+        if _NAME.match(cleaned) and (cleaned[3:4] == bar or cleaned in _EMPTY):
             if not cleaned.startswith(_BATCH):
                 found.append(cleaned)
         elif found and cleaned:
