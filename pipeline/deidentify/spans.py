@@ -31,7 +31,7 @@ class Claims:
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self._text = text
-        self._marks = bytearray(len(text))
+        self._marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
         self._removed: list[Removed] = []
         for start, end in locks:
             self._mark(start, end, _LOCK)
@@ -49,8 +49,8 @@ class Claims:
         return not any(self._marks[start:end])
 
     def is_taken(self, at: int) -> bool:
-        """Tell whether an identifier was already found at this character."""
-        return 0 <= at < len(self._marks) and self._marks[at] == _TAKEN
+        """Tell whether an identifier was already found at this character; -1 is outside."""
+        return self._marks[at] == _TAKEN
 
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""

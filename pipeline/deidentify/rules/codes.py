@@ -36,6 +36,8 @@ _BARE: Final = re.compile(
     r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
     r")(?![\w^]|-\d|\.\d)"
 )
+_GOES_ON: Final = frozenset("0123456789-.abcdef")
+"""What stands behind the first figure of every such shape that begins with one."""
 _LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,5}\.$")
 _DOTTED: Final = re.compile(r"[A-Z]{1,5}\.\d{1,4}\.\d{3,10}(?![\w])")
 _COUNT_FIGURES: Final = 6
@@ -65,6 +67,8 @@ _ORDINARY: Final = re.compile(
     r"|(?:covid|sars|influenza|h\dn\d)\b",
     re.IGNORECASE,
 )
+_ONE_FIGURE: Final = re.compile(r"\d(?![\w./-]|[ ]\d)")
+"""A figure by itself, which no code ends in that was not tried at an earlier figure."""
 _MIN_FIGURES: Final = 3
 _MIN_CODE: Final = 5
 
@@ -91,6 +95,8 @@ def dotted(text: str, start: int, done: int) -> Found | None:
 
 def in_field(text: str, start: int, done: int) -> Found | None:
     """Find a code of a looser shape behind a field, a word for number or an acronym."""
+    if _ONE_FIGURE.match(text, start):
+        return None
     begin = start
     while begin > done and (text[begin - 1].isalnum() or text[begin - 1] in "-./_"):
         begin -= 1
@@ -124,5 +130,7 @@ def _is_code(value: str, *, noun: bool) -> bool:
 
 
 def _shaped(text: str, start: int) -> Found | None:
+    if text[start].isdigit() and text[start + 1 : start + 2] not in _GOES_ON:
+        return None
     match = _BARE.match(text, start)
     return Found(start, match.end(), "ID", "id-shape") if match else None

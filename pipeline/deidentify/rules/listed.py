@@ -39,17 +39,19 @@ def find(
     text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
 ) -> Iterator[Found]:
     """Find names by the lists."""
-    for word in found_words.named(lexicon.names, is_taken):
-        start, end, shown, _ = word
+    given_names, surnames = lexicon.given_names, lexicon.surnames
+    for at in found_words.named(lexicon.names, is_taken):
+        folded = found_words.plain[at]
+        start, end = found_words.span(at)
         follows = text[end : end + 1]
-        folded = unaccented(shown).replace("'", "")
-        if follows in _BEFORE_FAMILY and folded in lexicon.given_names:
-            yield from _given(text, word, folded, lexicon)
-        if folded in lexicon.surnames:
+        if follows in _BEFORE_FAMILY and folded in given_names:
+            yield from _given(text, found_words[at], folded, lexicon)
+        if folded in surnames:
             if follows == ",":
-                yield from _inverted(text, word, folded, lexicon)
-            if text.find(".", max(0, start - _BEFORE), start) >= 0:
-                yield from _initialled(text, word, folded, lexicon)
+                yield from _inverted(text, found_words[at], folded, lexicon)
+            dot = text.rfind(".", max(0, start - _BEFORE), start)
+            if dot > 0 and text[dot - 1].isupper():
+                yield from _initialled(text, found_words[at], folded, lexicon)
 
 
 def _given(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:

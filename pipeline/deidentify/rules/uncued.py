@@ -44,13 +44,12 @@ def find(
     text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
 ) -> Iterator[Found]:
     """Find names that nothing announces."""
-    for word in found_words.named(lexicon.all_names, is_taken):
-        folded = unaccented(word.folded).replace("'", "")
-        stands = (
-            not _is_acronym(text, word)
-            if folded in lexicon.rare_names
-            else _stands_out(text, word, folded, lexicon)
-        )
+    for at in found_words.named(lexicon.all_names, is_taken):
+        is_rare = found_words.plain[at] in lexicon.rare_names
+        if not is_rare and found_words.plain[at] in lexicon.words:
+            continue
+        word = found_words[at]
+        stands = not _is_acronym(text, word) if is_rare else _stands_out(text, word)
         if stands and not is_eponym(text, word, lexicon):
             yield Found(*_whole(text, word, lexicon), "NAME", "name-uncued", sure=False)
 
@@ -60,10 +59,8 @@ def _is_acronym(text: str, word: Word) -> bool:
     return word.end - word.start <= _ACRONYM and text[word.start : word.end].isupper()
 
 
-def _stands_out(text: str, word: Word, folded: str, lexicon: Lexicon) -> bool:
+def _stands_out(text: str, word: Word) -> bool:
     """Tell whether a listed word's capital has no reason but a name."""
-    if lexicon.is_word(folded):
-        return False
     if _SMALL_BEFORE.search(text, max(0, word.start - 3), word.start) is None:
         return False
     return not text[word.start : word.end].isupper()

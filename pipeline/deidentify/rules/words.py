@@ -36,7 +36,6 @@ _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
 _WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
-_APOSTROPHES: Final = ("'", "’")
 _GENITIVES: Final = ("'s", "’s")
 
 
@@ -76,11 +75,14 @@ class Words:
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
-        if any(mark in text for mark in _APOSTROPHES):
-            self.folded = [w if w.isalpha() else _without_genitive(w) for w in self.folded]
+        small = text.casefold()
+        if any(ending in small for ending in _GENITIVES):
+            self.folded = list(map(_without_genitive, self.folded))
         self.plain = self.folded
-        if not text.isascii() or "'" in text:
-            self.plain = [w if w.isalpha() and w.isascii() else _plain(w) for w in self.folded]
+        if not text.isascii():
+            self.plain = [w if w.isascii() else unaccented(w) for w in self.plain]
+        if "'" in text:
+            self.plain = [w.replace("'", "") if "'" in w else w for w in self.plain]
 
     def __len__(self) -> int:
         """Count the words."""
@@ -98,6 +100,10 @@ class Words:
     def gap(self, at: int) -> str:
         """Give what stands between a word and the one before it."""
         return self._text[self._edges[2 * at - 1] : self._edges[2 * at]]
+
+    def span(self, at: int) -> tuple[int, int]:
+        """Give where a word begins and ends."""
+        return self._edges[2 * at], self._edges[2 * at + 1]
 
     def start(self, at: int) -> int:
         """Give where a word begins."""
@@ -120,11 +126,11 @@ class Words:
             self._strangers = [at for at, word in enumerate(self.plain) if word not in vocabulary]
         return self._strangers
 
-    def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[Word]:
-        """Give the capitalised words whose plain form is one of the names, unless settled."""
+    def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[int]:
+        """Give the numbers of the capitalised words that are one of the names, unless settled."""
         plain = self.plain
         found = [at for at in self.capitals if plain[at] in names]
-        return [self[at] for at in found if not self.is_settled(at, is_taken)]
+        return [at for at in found if not self.is_settled(at, is_taken)]
 
     def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
         """Tell whether a word and the capitalised words on both sides are taken already."""
@@ -206,10 +212,6 @@ def line_before(text: str, at: int, length: int) -> str:
     """Give at most `length` characters before a place, of its own line."""
     start = max(0, at - length)
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
-
-
-def _plain(folded: str) -> str:
-    return unaccented(folded).replace("'", "")
 
 
 def _without_genitive(folded: str) -> str:
