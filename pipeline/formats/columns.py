@@ -7,6 +7,7 @@
 ``"DATE + TIME"``     several, joined: parts of a report under their headings, a date and its time,
                       anything else by a blank
 ``["A", "B + C"]``    the first that is filled; with ``""`` at the end, the source may lack them
+``"LINE by NUMBER"``  of the text: a line a row, in the order of their numbers
 ====================  ==========================================================================
 
 A name that the source has is that name, whatever signs are in it.
@@ -22,6 +23,7 @@ from typing import Final, TypeAlias
 from pipeline.formats.cells import SEVERAL, date_and_time, report, written
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.keys import STEP, Keys
+from pipeline.formats.text_lines import LINE_NUMBER
 
 __all__ = ["NEEDED", "ColumnMap", "Columns", "Spec"]
 
@@ -45,6 +47,7 @@ _STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
 _OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 _TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date"})
 _JOIN: Final = " + "
+_BY: Final = " by "
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +113,9 @@ class ColumnMap:
         places: dict[str, _Places] = {}
         has: set[str] = set()
         names = Keys.of(keys)
-        for ours in _OURS:
-            terms = [_parts(each, names) for each in _alternatives(self.columns.get(ours, ours))]
+        specs = self._specs(names)
+        for ours in specs:
+            terms = [_parts(each, names) for each in _alternatives(specs[ours])]
             known = tuple(parts for parts, is_there in terms if is_there or is_open)
             if any(is_there for _, is_there in terms):
                 has.add(ours)
@@ -119,13 +123,23 @@ class ColumnMap:
                 places[ours] = known
         if is_open and "reader_id" not in has:
             places.pop("reader_id", None)
-        return Columns(places, self._missing(has))
+        return Columns(places, self._missing(has, specs))
 
-    def _missing(self, has: set[str]) -> dict[str, str]:
+    def _specs(self, names: Keys) -> dict[str, Spec]:
+        """Say where each of our columns stands, and the number of a line of text, if it has one."""
+        specs: dict[str, Spec] = {ours: self.columns.get(ours, ours) for ours in _OURS}
+        text = specs["text"]
+        if isinstance(text, str) and _BY in text and not names.meant(text):
+            specs["text"], _, specs[LINE_NUMBER] = (part.strip() for part in text.rpartition(_BY))
+        return specs
+
+    def _missing(self, has: set[str], specs: Mapping[str, Spec]) -> dict[str, str]:
         """Give the columns that a source lacks: what is needed, and what the map names."""
         missing = {}
+        if LINE_NUMBER in specs and LINE_NUMBER not in has:
+            missing["text"] = f"the number of each line; no {specs[LINE_NUMBER]}"
         for ours in _OURS:
-            spec = self.columns.get(ours, ())
+            spec = specs[ours] if ours in self.columns else ()
             named = _alternatives(spec)
             if ours in NEEDED and not has & {ours, *_STAND_INS.get(ours, ())}:
                 missing[ours] = NEEDED[ours] + (f"; no {' nor '.join(named)}" if named else "")
@@ -139,7 +153,8 @@ class ColumnMap:
         """List the columns that are named without saying which of several is meant."""
         several = {name for name, count in Counter(names).items() if count > 1}
         specs = [self.columns.get(ours, ours) for ours in _OURS]
-        terms = {t.strip() for spec in specs for a in _alternatives(spec) for t in a.split(_JOIN)}
+        each = [a for spec in specs for a in _alternatives(spec)]
+        terms = {t.strip() for a in each for by in a.split(_BY) for t in (a, by, *by.split(_JOIN))}
         return sorted(several & terms)
 
 

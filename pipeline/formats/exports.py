@@ -8,7 +8,6 @@ marks, UTF-16, cp1252, gzip, and the delimiters comma, semicolon, tab and bar ar
 from __future__ import annotations
 
 import csv
-import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,10 +24,12 @@ from pipeline.formats.columns import ColumnMap, Columns, Spec
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
 from pipeline.formats.delimited import HEADER_WITHIN, Header, header_of, records
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.json_rows import objects
 from pipeline.formats.keys import keys_of, nested_keys, numbers_of
 from pipeline.formats.people import named_reader
 from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.formats.tables import shown_names
+from pipeline.formats.text_lines import LINE_NUMBER, whole_reports
 from pipeline.formats.values import modality_of
 
 __all__ = ["TableOptions", "read"]
@@ -158,13 +159,10 @@ def _jsonl(source: Path, options: TableOptions) -> Table:
 
 def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
     with opened_lines(source, encoding) as handle:
-        lines = _told((line for line in handle if line.strip()), handle)
-        for number, (line, decoded_as) in enumerate(lines, start=1):
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
-            yield Record(number, record if isinstance(record, dict) else "not_json", decoded_as)
+        for number, (row, decoded_as) in enumerate(
+            _told(objects(handle, source.name), handle), start=1
+        ):
+            yield Record(number, "not_json" if row is None else row, decoded_as)
 
 
 def _parquet(source: Path, options: TableOptions) -> Table:
@@ -217,20 +215,28 @@ def _require(
 
 
 def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:
+    rows = _cells(table)
+    for number, exam in whole_reports(rows) if LINE_NUMBER in table.columns.places else rows:
+        yield number, exam if isinstance(exam, SetAside) else _exam(exam, exam_codes)
+
+
+def _cells(table: Table) -> Iterator[Row]:
     for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
             yield number, SetAside(cells)
-            continue
-        exam = table.columns.cells(cells)
-        found = text_in_cell(exam["text"])
-        if isinstance(found, SetAside):
-            yield number, found
-            continue
-        text, form = found
-        if not exam.get("modality"):
-            named = modality_of(exam.get("exam_name", ""))
-            exam["modality"] = exam_codes.get(exam.get("exam_code", ""), "") or named
-        if "reader_id" not in exam:
-            exam["reader_id"] = named_reader(exam["reader_name"])
-        form = "" if form == "markup" else form
-        yield number, exam | {"text": text, "text_form": form, "decoded_as": decoded_as}
+        else:
+            yield number, {**table.columns.cells(cells), "decoded_as": decoded_as}
+
+
+def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:
+    exam = dict(cells)
+    found = text_in_cell(exam["text"])
+    if isinstance(found, SetAside):
+        return found
+    text, form = found
+    if not exam.get("modality"):
+        named = modality_of(exam.get("exam_name", ""))
+        exam["modality"] = exam_codes.get(exam.get("exam_code", ""), "") or named
+    if "reader_id" not in exam:
+        exam["reader_id"] = named_reader(exam["reader_name"])
+    return exam | {"text": text, "text_form": "" if form == "markup" else form}

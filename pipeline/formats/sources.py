@@ -19,7 +19,7 @@ from pipeline.config import Input
 from pipeline.errors import ConfigurationError
 from pipeline.files import replacing
 from pipeline.formats import exports, fhir, hl7v2, sql
-from pipeline.formats.decoding import AUTO, suffix_of
+from pipeline.formats.decoding import AUTO, opened, suffix_of
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 
 __all__ = ["Sources", "digest", "spool"]
@@ -28,6 +28,7 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
     ".hl7": "hl7v2", ".txt": "hl7v2", ".msg": "hl7v2", ".ndjson": "fhir", ".json": "fhir",
 }  # fmt: skip
+_LOOKED_AT: Final = 2**20
 _FOLDERS: Final = ("hl7v2", "fhir")
 _SPOOLED: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 
@@ -50,6 +51,8 @@ class Sources:
         """
         stated = self.settings.format
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
+        if stated == "auto" and kind == "fhir" and source.is_file() and not _has_resources(source):
+            kind = "jsonl"
         if not kind or (source.is_dir() and kind not in _FOLDERS):
             msg = (
                 f"input.format: cannot tell the format of {source.name}; "
@@ -96,6 +99,12 @@ class Sources:
             return digest([path for path in source.rglob("*") if path.is_file()])
         beside = source.parent.iterdir() if self.kind(source) == "fhir" else ()
         return digest([source]) + digest([path for path in beside if path.is_file()])
+
+
+def _has_resources(source: Path) -> bool:
+    """Tell FHIR from a table in JSON by what every resource says of itself, near its beginning."""
+    with opened(source) as content:
+        return b'"resourceType"' in content.read(_LOOKED_AT)
 
 
 def digest(paths: list[Path]) -> str:

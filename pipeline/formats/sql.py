@@ -19,6 +19,7 @@ from pipeline.formats.keys import keys_of
 from pipeline.formats.people import named_reader
 from pipeline.formats.rows import Row, batches
 from pipeline.formats.tables import shown_names
+from pipeline.formats.text_lines import LINE_NUMBER, whole_reports
 
 __all__ = ["SqlOptions", "read"]
 
@@ -52,7 +53,9 @@ def read(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
         with _connected(engine) as database:
             rows = database.execute(sqlalchemy.text(options.query))
             columns = _columns(list(rows.keys()), options)
-            yield from batches("query", _rows(rows, columns), size=options.batch_rows)
+            found = _rows(rows, columns)
+            whole = whole_reports(found) if LINE_NUMBER in columns.places else found
+            yield from batches("query", whole, size=options.batch_rows)
     except SQLAlchemyError as error:
         msg = (
             f"input.query: refused by the database ({type(error).__name__}). Run it in the "

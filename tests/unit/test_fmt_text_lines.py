@@ -1,0 +1,90 @@
+"""Reports in lines: a row for each line, put together by their numbers."""
+
+from __future__ import annotations
+
+import csv
+import random
+import sqlite3
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats import sql
+from pipeline.formats.columns import Spec
+from pipeline.formats.exports import TableOptions, read
+
+HEADER = ["accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "line",
+          "no"]  # fmt: skip
+MAP: Mapping[str, Spec] = {"text": "line by no"}
+
+
+def row(accession: str, line: str, number: object, signed: str = "10:30") -> list[str]:
+    times = ["2026-03-01 10:00", f"2026-03-01 {signed}"]
+    return [accession, "7", "r1", "XR", *times, line, str(number)]
+
+
+def read_rows(path: Path, rows: Sequence[Sequence[str]]) -> tuple[dict[str, str], list[str]]:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([HEADER, *rows])
+    (batch,) = read(path, TableOptions(columns=MAP))
+    found = batch.exams
+    keys = found["accession"] + " " + found["signed_at"].str[-5:]
+    return dict(zip(keys, found["text"], strict=True)), batch.quarantined["reason"].tolist()
+
+
+def test_lines_make_reports_whatever_the_order_of_the_rows(tmp_path: Path) -> None:
+    rows = [
+        *(row("A1", line, n) for n, line in enumerate(["FINDINGS:", "", "Clear."], start=9)),
+        *(row("A1", line, n, "11:00") for n, line in enumerate(["FINDINGS:", "Mass."])),
+        row("A2", "Normal.", "0001"),
+    ]
+    for seed in range(4):
+        random.Random(seed).shuffle(rows)
+        texts, aside = read_rows(tmp_path / "t.csv", rows)
+        assert texts == {
+            "A1 10:30": "FINDINGS:\n\nClear.",
+            "A1 11:00": "FINDINGS:\nMass.",
+            "A2 10:30": "Normal.",
+        }
+        assert aside == []
+
+
+def test_a_line_that_comes_twice_counts_once(tmp_path: Path) -> None:
+    rows = [row("A1", "Clear.", 1), row("A1", "Stable.", 2), row("A1", "Clear.", 1)]
+    assert read_rows(tmp_path / "t.csv", rows)[0] == {"A1 10:30": "Clear.\nStable."}
+
+
+@pytest.mark.parametrize("number", ["1", "", "last"])
+def test_lines_without_an_order_are_no_report(tmp_path: Path, number: str) -> None:
+    rows = [row("A1", "Clear.", 1), row("A1", "No mass.", number), row("A2", "Normal.", 1)]
+    texts, aside = read_rows(tmp_path / "t.csv", rows)
+    assert texts == {"A2 10:30": "Normal."}
+    assert aside == ["lines_unordered"]
+
+
+def test_a_gap_is_a_lost_line_only_where_rows_were_lost(tmp_path: Path) -> None:
+    rows = [row("A1", "Clear.", 1), row("A1", "No mass.", 5), row("A2", "Normal.", 1)]
+    assert len(read_rows(tmp_path / "t.csv", rows)[0]) == 2
+    texts, aside = read_rows(tmp_path / "t.csv", [*rows, ["A1", "7"]])
+    assert texts == {"A2 10:30": "Normal."}
+    assert aside == ["wrong_field_count", "lines_missing"]
+
+
+def test_a_query_gives_lines_alike(tmp_path: Path) -> None:
+    path = tmp_path / "ris.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute(f"CREATE TABLE r ({', '.join(HEADER)})")
+        rows = [row("A1", "Stable.", 2), row("A2", "Normal.", 1), row("A1", "Clear.", 1)]
+        database.executemany("INSERT INTO r VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    options = sql.SqlOptions("SELECT * FROM r ORDER BY accession", MAP)
+    (batch,) = sql.read(f"sqlite:///{path}", options)
+    assert batch.exams["text"].tolist() == ["Clear.\nStable.", "Normal."]
+
+
+def test_the_number_of_a_line_must_be_there(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(HEADER[:-1]) + "\n" + ",".join(row("A1", "Clear.", 1)[:-1]) + "\n")
+    with pytest.raises(InputError, match=r"'text' \(the number of each line; no no\)"):
+        list(read(path, TableOptions(columns=MAP)))
