@@ -108,7 +108,7 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
-        return False
+        return word in KINDS and text.islower()
     if word.isupper():
         return word.casefold() in KINDS
     before = text[max(0, start - 24) : start]

@@ -24,7 +24,7 @@ _UNIT: Final = re.compile(
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
     r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
     r"|history|and)\b)"
-    r"|[mf](?=[ \t]{0,3}(?:[,;|]|$)))",
+    r"|[mf](?=[ \t]{0,3}(?:[,;|]|$))|(?<=\d)[mf](?=\.(?:[ \t\n]|$))|yo[mf]\b)",
     re.IGNORECASE,
 )
 _SEX_FIRST: Final = re.compile(r"/(?<![\w/][MFmf]/)(?<=[MFmf]/)(9\d|1[0-3]\d)(?![\w/]|[.]\d)")

@@ -17,9 +17,9 @@ from pipeline.deidentify.rules.found import Found
 __all__ = ["bare", "counted", "dotted", "in_field"]
 
 _BARE: Final = re.compile(
-    r"(?:\d{3}-\d{2}-\d{4}"
+    r"(?:\d{3}-\d{2}-\d{4}|XXX-?XX-?\d{4}"
     r"|\d{2}-\d{2}-\d{2}(?:-\d{1,2})?"
-    r"|[A-Z]{2,4}\d{5,9}[A-Z]"
+    r"|[A-Z]{2,4}\d{5,9}[A-Z]|\d{6,8}[A-FHJLNP-TV-Z]"
     r"|\d{7,18}(?:(?:-[A-Z\d]{1,6}){1,3}|(?:[ ]\d{2,4}){1,3}[ ]\d{1,2}(?![\d./:]))?"
     r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
     r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"

@@ -49,6 +49,9 @@ _ROMAN: Final = re.compile(
 _DIGITS: Final = re.compile(r"\d+")
 _SIX_FIGURES: Final = 6
 _DAY_SLASH: Final = re.compile(rf"({_MONTH})/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/))")
+_DAY_FIRST: Final = re.compile(rf"(3[01]|2\d|1[3-9])/({_MONTH})(?![\w/%]|\.\d|-\d(?!\d?/))")
+_SPANS: Final = frozenset({"7", "12", "24", "52"})
+"""Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
 _NOT_DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
     r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
@@ -71,7 +74,8 @@ _DATE_BEFORE: Final = re.compile(
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
-    r"|note|^|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,|\d:\d\d,|^-[a-z]{2,4},|[)\]])"
+    r"|note|^|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
+    r"|\w{3}(?:tomy|plasty|scopy|graphy|centesis|graft))"
     r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
 )
@@ -108,7 +112,8 @@ _TIME_AT: Final = re.compile(
 )
 _CALLED: Final = re.compile(
     r"\b(?:call|phon|page|paging|spoke|notif|inform|d/w|discuss|prelim|read|relay|answer|told|reach"
-    r"|advis|bleep|text|report)[^\n]{0,90}(?:[,(]|\b(?:MD|DO|RN|NP|PA-C|LPN)|\))[ \t]$",
+    r"|advis|bleep|text|report)(?:[^\n]{0,90}(?:[,(]|\b(?:MD|DO|RN|NP|PA-C|LPN)|\)"
+    r"|\b(?:placed|notified|informed|(?!ext|pag|ble|dec|tel|pho|fax|cel|mob|bee|num)(?-i:[A-Z][a-z]{2,20})))|\w{0,6})[ \t]$|^signed[ \t]$",
     re.IGNORECASE,
 )
 _CLOCK: Final = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?=[,;)]|\.?(?:\s|$)|[ \t]\d{1,2}/)(?!-)")
@@ -225,6 +230,9 @@ def _separated(text: str, start: int, before: str) -> Found | None:
     match = _DAY_SLASH.match(text, start)
     if match and _is_day_slash(text, match, before):
         return _dated(text, start, match.end(), "date-slash")
+    match = _DAY_FIRST.match(text, start)
+    if match and _is_day_first(text, match, before):
+        return _dated(text, start, match.end(), "date-slash")
     match = _BIRTH_YEAR.match(text, start)
     if match and _BIRTH.search(before):
         return Found(start, match.end(), "DATE", "birth-year")
@@ -247,6 +255,13 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     first, second = int(match.group(1)), int(match.group(2))
     padded = match.group(1).startswith("0") or _is_heading(text, match)
     return padded or first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+
+
+def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
+    """Decide a bare 20/6: a span of time needs a date word before it."""
+    if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
+        return False
+    return match.group(2) not in _SPANS or _DATE_BEFORE.search(before) is not None
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:

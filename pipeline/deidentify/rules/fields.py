@@ -40,11 +40,36 @@ _BRACKET: Final = re.compile(
     r"[ ]\((?:[pPxX]\.?[ ]?\d{3}|ext|\d{3}-|\(?\+?\d{3}[) ])", re.MULTILINE
 )
 _BEFORE_BRACKET: Final = re.compile(rf"[:;][ ]({NAME_WORD})$")
+_END: Final = 40
 _OF: Final = re.compile(rf"[ ]of[ ]({_NAME})(?=[ ]and[ ])")
 _BY: Final = re.compile(rf"[ ]({_NAME})(?=,[ ](?:MS\d|PGY|MD|DO|RN|NP))")
 _STROKE: Final = re.compile(rf"[ ]({_NAME})(?=[ ]/)")
 _RANKED: Final = re.compile(rf"[ ]({NAME_WORD}(?:[ ]{NAME_WORD})?)")
-_STAFF_NURSE: Final = re.compile(rf"/N[ ]({NAME_WORD})(?=,)")
+_STAFF_NURSE: Final = re.compile(
+    rf"/N[ ]({NAME_WORD})(?=,|[ ](?:informed|notified|aware|told|called|paged|at|on)\b)"
+)
+_REQUESTER: Final = re.compile(rf":[ ]{{1,4}}({NAME_WORD}[ ][{UPPER}])(?=[ ]*(?:\n|\Z)|[ ]{{2}})")
+_NAMES: Final = "(?:[ ]?names?)?"
+_PART: Final = re.compile(
+    rf"{_NAMES}[ ]?[:=][ ]{{0,8}}({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})(?=[ ]*(?:\n|\Z)|[ ]{{2}}|[,;|])"
+)
+_NAMED: Final = re.compile(rf"[ ][Nn](?:ame|AME)s?{_PART.pattern[len(_NAMES) :]}")
+_NOBODY: Final = frozenset(
+    {"unknown", "none", "redacted", "withheld", "anonymous", "not", "see", "patient", "test"}
+)
+_COLUMN: Final = re.compile(r"  +(?=[A-Z]{0,3}\d{4})")
+_FOUR: Final = re.compile(r"([A-Z]?\d{4})(?=[ ]{2})")
+_INVERTED_LINE: Final = re.compile(rf"[ ]{{0,8}}{NAME_WORD},[ ]?{NAME_WORD}(?:[ ].{{1,12}})?")
+_SHORT_ID: Final = re.compile(rf"\n([A-Z]\d{{4}})[ ]{{2,4}}({NAME_WORD})(?=[ ]*(?:\n|\Z))")
+"""A letter and four figures before the family name, as soldiers are listed."""
+_SURNAME_FIRST: Final = re.compile(
+    rf"[ ]{{0,8}}([{UPPER}][{UPPER}'’-]{{1,24}}[ ]{NAME_WORD}(?:[ ](?:{NAME_WORD}|[{UPPER}]\.?))?)"
+)
+_ES: Final = re.compile(
+    rf"/[ ]{{1,3}}({NAME_WORD}(?:[ ](?:{NAME_WORD}|[{UPPER}]\.?)){{1,3}})(?=,|[ ]*(?:\n|\Z))"
+)
+_THANKS: Final = re.compile(rf"[,.]?[ ]((?:[{UPPER}]\.?[ ]){{1,2}}{NAME_WORD})(?=[,.\n]|\Z)")
+_LAST: Final = re.compile(rf"(?<=[a-z\d\])])[.!][ ]{{1,2}}({NAME_WORD})\.?\s*\Z")
 _DASHED: Final = re.compile(rf":[ ]([{UPPER}]{{3,20}})(?=[ ]-[ ])")
 _CALL: Final = re.compile(rf"[ ]({NAME_WORD})(?=[ ](?:on|at|in|with|ON|AT)[ ])")
 
@@ -58,10 +83,53 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
         yield from _if_name(opening, lexicon)
     for match in _COLON.finditer(text):
         yield from _if_name(match, lexicon)
+    yield from _columns(text, lexicon)
+    yield from _last_word(text, lexicon)
     for match in _BRACKET.finditer(text):
         before = _BEFORE_BRACKET.search(text, max(0, match.start() - 30), match.start())
         if before:
             yield from _if_name(before, lexicon, one=True)
+
+
+def _columns(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find LAST First where a line begins with it and a number stands in the next column."""
+    for column in _COLUMN.finditer(text) if "  " in text else ():
+        line = line_before(text, column.start(), 60)
+        match = _SURNAME_FIRST.fullmatch(line)
+        words = match.group(1).split() if match else []
+        if match and any(_may_name(word, lexicon) for word in words):
+            at = column.start() - len(line)
+            yield Found(at + match.start(1), at + match.end(1), "NAME", "name-field", sure=False)
+        four = _FOUR.match(text, column.end())
+        if four and _INVERTED_LINE.fullmatch(line):
+            yield Found(*four.span(1), "ID", "id-field", sure=False)
+    for match in _SHORT_ID.finditer(text):
+        if _may_name(match.group(2), lexicon):
+            yield Found(*match.span(1), "ID", "id-field", sure=False)
+            yield Found(*match.span(2), "NAME", "name-field", sure=False)
+
+
+def _may_name(word: str, lexicon: Lexicon) -> bool:
+    plain = unaccented(word).replace("'", "")
+    return len(plain) > 1 and (plain in lexicon.all_names or lexicon.is_stranger(plain))
+
+
+def _last_word(text: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the family name that alone, behind the last sentence, signs a report."""
+    match = _LAST.search(text, max(0, len(text) - _END))
+    if match and unaccented(match.group(1)) in lexicon.frequent_surnames:
+        yield Found(*match.span(1), "NAME", "name-signed", sure=False)
+
+
+def _labelled(pattern: re.Pattern[str]) -> Finder:
+    """Make a rule of a label whose value is a name, whatever its words are."""
+
+    def finder(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+        match = pattern.match(text, word.end)
+        if match and match.group(1).split()[0].casefold() not in _NOBODY:
+            yield Found(*match.span(1), "NAME", "name-field")
+
+    return finder
 
 
 def _behind(pattern: re.Pattern[str], *, one: bool = False) -> Finder:
@@ -122,6 +190,11 @@ def _is_name(name: str, lexicon: Lexicon, *, one: bool) -> bool:
 
 
 RULES: Final = (
+    Rule(frozenset({"surname", "surnames", "forename", "forenames"}), _labelled(_PART)),
+    Rule(frozenset({"first", "last", "given", "family", "middle"}), _labelled(_NAMED), then="nN"),
+    Rule(frozenset({"req", "requester", "referrer", "cons", "requested"}), _labelled(_REQUESTER)),
+    Rule(frozenset({"es"}), _labelled(_ES)),
+    Rule(frozenset({"thanks", "regards"}), _labelled(_THANKS)),
     Rule(frozenset({"dob", "d", "born"}), _born, capital=True),
     Rule(frozenset({"report"}), _behind(_OF)),
     Rule(frozenset({"by"}), _behind(_BY)),

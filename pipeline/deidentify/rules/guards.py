@@ -18,7 +18,7 @@ _MEASURES: Final = re.compile(
     r"[\dCTLS](?:"
     r"(?<=\d)\d{0,2}(?:\.\d{1,2})?[ \t]?(?:x|×|by)[ \t]?\d{1,3}(?:\.\d{1,2})?(?:[ \t]?(?:x|×"
     r"|by)[ \t]?\d{1,3}(?:\.\d{1,2})?)?"
-    r"|(?<=[CTLS])\d{1,2}(?:[ \t]?[-/–][ \t]?[CTLS]?\d{1,2})?\b(?!\w)"
+    r"|(?<=[CTLS])\d{1,2}(?:[ \t]?[-/–][ \t]?[CTLS]?\d{1,2})?\b(?!\w|[ ]\d[A-Z]{2}\b)"
     r"|(?<=\d)[ \t]of[ \t]\d\b)"
 )
 """Measures and vertebrae; their first characters stand in front, to be found fast."""

@@ -37,7 +37,7 @@ _MORE_KIND: Final = re.compile(
     r"|System|Network"
     r"|Partners|Services|Sciences|Group|Campus|Clinics?|Living|House|Cent(?:er|re)s|Medicine"
     r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
-    r"|Department|Practice|PRACTICE|Trust|Foundation|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
+    r"|Department|Practice|PRACTICE|Trust|Foundation|Board|BOARD|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
     r"|SKILLED|NURSING|REHAB|REHABILITATION|FACILITY|HOME|SERVICES|WELLNESS"
     r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
     r"|LIVING|HOUSE|CLINICS|PRACTICE|MEDICINE|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
@@ -81,6 +81,19 @@ _HEADS_DEPARTMENT: Final = re.compile(
     r"(?:Department|Dept\.?|Division|DEPARTMENT|Section|Diagnostic|Radiology|RADIOLOGY)\b)"
 )
 _LONGEST: Final = 200
+_WRAPPED: Final = re.compile(rf"(?<![\w^.-])({WORD}(?:[ ]{WORD}){{0,3}})[ ]?\n[ ]{{0,8}}\Z")
+_REACH: Final = 60
+_LONG: Final = 30
+"""From which column on a line may be one that wraps."""
+_BEFORE_COMPANY: Final = re.compile(
+    rf"(?<![\w^.-]){WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}},?[ \t]$"
+)
+_BOARD: Final = re.compile(
+    r"[ ](?:Tayside|Lothian|Fife|Grampian|Highland|Lanarkshire|Borders|Forth[ ]Valley|Orkney"
+    r"|Shetland|Western[ ]Isles|Greater[ ]Glasgow(?:[ ](?:and|&)[ ]Clyde)?|Wales|England|Scotland"
+    r"|Ayrshire(?:[ ](?:and|&)[ ]Arran)?|Dumfries(?:[ ](?:and|&)[ ]Galloway)?)\b",
+    re.IGNORECASE,
+)
 _SAINT: Final = re.compile(
     rf"\.?[ \t]{NAME_WORD}(?:['’][sS])?(?![\w'’]|[ \t]valve)"
     r"(?:[ ](?:Home|House|Lodge|Hospice|HOME|HOUSE|LODGE)"
@@ -114,13 +127,44 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
             or (weak and not _stands_as_place(text, start, word.start, lexicon))
         ):
             return
-    if start == word.start and (tail is None or not tail.group().lstrip().lower().startswith("of")):
+    if _before_wrap(text, word, start, lexicon) == word.start and (
+        tail is None or not tail.group().lstrip().lower().startswith("of")
+    ):
         return
     if tail:
         end = _more(text, end + _tail_length(tail.group(), lexicon))
     if _THE.search(text, max(0, start - 6), start):
         start -= len("The ")
-    yield Found(start, end, "HOSPITAL", "hospital-kind", sure=False)
+    start = _before_wrap(text, word, start, lexicon)
+    sure = word.folded in _STRONG_KINDS and start < word.start
+    yield Found(start, end, "HOSPITAL", "hospital-kind", sure=sure)
+
+
+def _before_wrap(text: str, word: Word, start: int, lexicon: Lexicon) -> int:
+    """Begin on the line before where the kind opens a line that only wraps (Glenfield⏎Hospital)."""
+    wrap = _WRAPPED.search(text, max(0, word.start - _REACH), word.start)
+    if (
+        wrap is None
+        or start < word.start
+        or wrap.start(1) - text.rfind("\n", 0, wrap.start(1)) < _LONG
+    ):
+        return start
+    return trimmed(text, wrap.start(1), word.start, lexicon)
+
+
+def _company(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a company by what its law calls it (Big Sky Remote Reads LLC)."""
+    match = _BEFORE_COMPANY.search(line_before(text, word.start, 80))
+    if match:
+        start = trimmed(text, word.start - len(match.group()), word.start, lexicon)
+        yield Found(start, word.end, "HOSPITAL", "hospital-company", sure=start < word.start)
+
+
+def _board(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a health service by its place (NHS Tayside, NHS Ayrshire and Arran)."""
+    match = _BOARD.match(text, word.end)
+    if match:
+        yield Found(word.start, match.end(), "HOSPITAL", "hospital-board", sure=False)
 
 
 def _prefixed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -188,6 +232,11 @@ def _saint(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, match.end(), "HOSPITAL", "hospital-saint", sure=False)
 
 
+_STRONG_KINDS: Final = frozenset(
+    {"clinic", "hospital", "hospitals", "infirmary", "hospice", "nursing", "medical", "vamc"}
+    | {"healthcare", "sanatorium", "institute", "health"}
+)
+"""Kinds that make a clinical name before them part of a hospital's (Golden Oaks, Salem)."""
 _PARTIAL: Final = frozenset({"cancer", "assisted", "senior", "residential", "family", "dialysis"})
 """Kinds that say nothing without the word behind them (Cancer Institute, Assisted Living)."""
 _UNITS: Final = frozenset({"clinic", "clinics", "care"})
@@ -221,4 +270,6 @@ RULES: Final = (
     Rule(triggers("kinds_before_a_name"), _prefixed, capital=True),
     Rule(frozenset({"our"}), _our_lady, capital=True),
     Rule(_LABELS, _labelled),
+    Rule(frozenset({"llc", "pllc", "llp", "inc", "ltd", "pty"}), _company, capital=True),
+    Rule(frozenset({"nhs"}), _board, capital=True),
 )

@@ -42,6 +42,9 @@ _REF: Final = re.compile(
     r"\.?(?:[ \t]no\.?)?[ \t]((?=[A-Z\d]{0,6}[-/])[A-Z\d]{1,6}(?:[-/][A-Z\d]{1,10}){1,4})(?![\w/-])"
 )
 
+_LAST_FOUR: Final = re.compile(
+    r"[ ](?:4|four)(?:[ ](?:digits|ssn))?[ ]?[:=#][ ]{0,2}(\d{4})(?!\w)", re.I
+)
 _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
     r"s?(?:[ \t](?:is|no\.?|number))?[ \t]?[:#]?[ \t]?([A-Z\d]{1,4}[ -]?[A-Z\d]{2,5})(?!\w)"
@@ -104,6 +107,12 @@ def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "ID", "id-labelled")
 
 
+def _last_four(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    match = _LAST_FOUR.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "ID", "id-labelled")
+
+
 def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AFTER_PHONE.match(text, word.end)
     if match:
@@ -132,6 +141,7 @@ ID_RULES: Final = (
     Rule(_WEAK, _weak),
     Rule(frozenset({"ref", "reference"}), _reference),
     Rule(frozenset({"plate", "plates"}), _plate),
+    Rule(frozenset({"last"}), _last_four, then="4fF"),
 )
 PHONE_RULES: Final = (
     Rule(_PHONE_WORDS | _TELEPHONES, _phone),

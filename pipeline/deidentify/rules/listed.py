@@ -117,7 +117,7 @@ def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterato
     if match is None or lexicon.ends_name(folded):
         return
     start = word.start - len(line) + match.start()
-    if text[max(0, start - 2) : start - 1].isdigit():
+    if text[start - 1 : start] != "\n" and text[max(0, start - 2) : start - 1].isdigit():
         return
     is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)
     opens = text[max(0, start - 1) : start] in ("", "\n")

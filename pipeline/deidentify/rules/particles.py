@@ -30,6 +30,9 @@ _TWO: Final = re.compile(r"(?:[Oo]p|[Ii]n|[Aa]an|OP|IN|AAN)[ ](?:['’][tT]|de[n
 _ROLE: Final = re.compile(
     r"(?:\b(?:Dr|Prof|Mr|Mrs|Ms|radiologist|registrar|practitioner|nurse)\.?|:|[\"“,/])[ ]$", re.I
 )
+_SMALL: Final = frozenset({"in", "op", "aan", "av", "al"})
+"""Words that are more often no particle."""
+_TOLD: Final = re.compile(r"[ ](?:notified|informed|aware|called|paged|told)\b", re.IGNORECASE)
 _DISEASES: Final = frozenset(
     {"willebrand", "hippel", "recklinghausen", "gierke", "meyenburg", "kossa", "quervain", "novo"}
     | {"buchem", "toni", "musset", "lange", "bakey", "morsier", "humphrey"}
@@ -50,12 +53,22 @@ def _particle(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if shouted or word.folded not in _STRONG:
         initials = head is not None and "." in head.group()
         strong = _TWO.match(text, word.start) is not None or cued or initials
+        strong = strong or (word.folded not in _SMALL and _is_between(text, head, tail, lexicon))
         if not is_name or not strong or (shouted and lexicon.is_ordinary(folded)):
             return
     elif lexicon.is_word(folded) and not (cued or head):
         return
     start = head.start(1) if head and _is_given(head.group(1), lexicon) else word.start
     yield Found(start, tail.end(), "NAME", "name-particle", sure=False)
+
+
+def _is_between(
+    text: str, head: re.Match[str] | None, tail: re.Match[str], lexicon: Lexicon
+) -> bool:
+    """Tell whether a listed given name stands before it or a word of telling behind it."""
+    if head is not None and unaccented(head.group(1).split()[0]) in lexicon.given_names:
+        return True
+    return _TOLD.match(text, tail.end()) is not None
 
 
 def _is_given(head: str, lexicon: Lexicon) -> bool:

@@ -175,6 +175,13 @@ def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         yield from _if_name(text, match.span(1), lexicon, "name-role")
 
 
+def _bracketed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the name in "Consultant (Law) informed"."""
+    match = _IN_BRACKETS.match(text, word.end)
+    if match and not lexicon.is_report_word(match.group(1)):
+        yield from _if_name(text, match.span(1), lexicon, "name-role")
+
+
 def _bleeped(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find the name in "On call: Ng, bleep 2991"."""
     line = line_before(text, word.start, 40)
@@ -208,6 +215,9 @@ _APPOSED: Final = re.compile(
     rf",[ \t]({NAME_WORD}(?:[ \t]{NAME_WORD})?)"
     r"(?=,?[ \t](?:at|AT|on|ON|by|via)[ \t]|,[ \t]\d|[ \t]?\()"
 )
+_IN_BRACKETS: Final = re.compile(
+    rf"[ ]\(({NAME_WORD})\)(?=[.,;]|[ ](?:informed|notified|aware|told|called|paged|at|on|by)\b)"
+)
 _BEFORE_BLEEP: Final = re.compile(rf"(?:^|[:,.;(][ \t])({_NAME}),?[ \t]$")
 _BLEEP: Final = re.compile(r"[ \t](?:no\.?[ \t])?#?\d")
 _WITH_INITIAL: Final = re.compile(
@@ -232,6 +242,7 @@ RULES: Final = (
     ),
     Rule(triggers("roles_of_people"), _role),
     Rule(triggers("roles_of_people"), _told),
+    Rule(triggers("roles_of_people"), _bracketed, then="("),
     Rule(frozenset({"bleep", "pager", "dect", "extn", "beeper"}), _bleeped),
     Rule(
         frozenset({"requester", "requestor", "arbitration", "reader", "by", "report"}), _initialled

@@ -54,7 +54,7 @@ _WAS: Final = re.compile(
     r"|paged|contacted|reached|given|told|updated|advised|made[ \t]aware)\b"
 )
 _ACTED: Final = re.compile(
-    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees"
+    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees|is[ \t]under"
     r"|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
 )
 _SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
@@ -81,7 +81,7 @@ _INITIALS_LABEL: Final = re.compile(
 )
 _INITIALS_END: Final = re.compile(
     r"^[^\n]{0,60}\b(?:[DT]{1,2}|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
-    r"([A-Za-z]{2,3}/[A-Za-z]{2,3}|(?<=by )[A-Z]{2,4}|[A-Z]{2,3})\.?[ \t]*$",
+    r"([^\W\d_]{2,3}/[^\W\d_]{2,3}|(?<=by )[A-Z]{2,4}|[^\W\d_]{2,3})\.?[ \t]*$",
     re.M | re.I,
 )
 _INITIALS_AFTER: Final = re.compile(
@@ -216,7 +216,8 @@ def _year_old(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _initials(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _INITIALS_LABEL.match(text, word.end)
-    if match and match.group(1).casefold() not in lexicon.not_names:
+    typist = word.folded in _TYPISTS
+    if match and (typist or match.group(1).casefold() not in lexicon.not_names):
         yield Found(*match.span(1), "NAME", "initials")
 
 
@@ -268,6 +269,7 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
         yield Found(start, start + len(match.group(1)), "NAME", "name-lower", sure=False)
 
 
+_TYPISTS: Final = frozenset({"typist", "transcriptionist", "transcriber"})
 _TYPISTS_WORDS: Final = frozenset(
     {"dict", "dictation", "telephoned", "typed", "trans", "transcriptionist", "transcribed"}
 )

@@ -22,7 +22,10 @@ _ABROAD: Final = re.compile(
     r"\+\d{1,3}(?:[ ]?\n[ ]{0,8}|[ .-])\d{1,4}(?:[ .-]\d{2,4}){1,4}(?![\w/])"
 )
 _PAGER: Final = re.compile(r"\((?:p|P)(?:\.[ ]?|[ ]|er[ ])?(\d{4,6})\)")
-_DOTTED: Final = re.compile(r"[^\n;]{0,70}?,[ ]((?:[01]\d|2[0-3])\.[0-5]\d)(?=[,.;]?(?:[ ]|\n|\Z))")
+_DOTTED: Final = re.compile(
+    r"[^\n;]{0,70}?(?:,|\bat)[ ]((?:[01]\d|2[0-3])\.[0-5]\d)(?![ ]?(?:[mc]m|HU)\b)"
+    r"(?=[,.;]?(?:[ ]|\n|\Z))"
+)
 _AT: Final = re.compile(r"[ ]((?:[01]?\d|2[0-3]):[0-5]\d)(?=:[ \n])")
 _SHORT: Final = re.compile(
     r"[ ]((?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]))(?![\w/%-]|\.\d|[ ](?:of|cm|mm|inch|lobes?))"
@@ -64,7 +67,11 @@ def _done(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 
 RULES: Final = (
-    Rule(frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"}), _told),
+    Rule(
+        frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"})
+        | {"telephoned", "discussed", "given", "bleeped", "relayed"},
+        _told,
+    ),
     Rule(frozenset({"at", "om", "kl", "um"}), _clock, then=digits),
     Rule(
         frozenset({"board", "placed", "inserted", "exchanged", "mdt", "conference", "surgery"})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon, triggers
+from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.placenames import (
     capitals_start,
@@ -35,6 +35,11 @@ _RESIDENT_OF: Final = re.compile(
     rf"(?:Y(?:RS?|EARS)?|[Yy](?:rs?|ears)?)\.?,?[ \t]R/[oO][ \t]"
     rf"({NAME_WORD}(?:[ \t-]{NAME_WORD}){{0,2}})"
 )
+_IN_TOWN: Final = re.compile(
+    rf"\b(?:in|at|from|to)[ ](?:the[ ])?({NAME_WORD}(?:[ ]{NAME_WORD})?)[ ]$"
+)
+_FORT: Final = re.compile(rf"\.?[ ]{NAME_WORD}")
+_CUE: Final = re.compile(r"\b(?:in|at|from|to|near)[ ]$", re.IGNORECASE)
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
 _OUR: Final = re.compile(
     rf"\b(?:our|the|OUR|THE)[ \t]({NAME_WORD}(?:[ \t-]{NAME_WORD}){{0,2}})[ \t]$"
@@ -95,6 +100,26 @@ def _office(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         yield Found(start, end, "LOCATION", "town-office", sure=False)
 
 
+def _clinic(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the town in "seen in Salem clinic", which no speciality has the name of."""
+    line = line_before(text, word.start, 40)
+    match = None if word.capital else _IN_TOWN.search(line)
+    if match is None:
+        return
+    place = match.group(1)
+    plain = unaccented(place)
+    if plain in lexicon.cities or all(map(lexicon.is_stranger, plain.split())):
+        at = word.start - len(line)
+        yield Found(at + match.start(1), at + match.end(1), "LOCATION", "town-office")
+
+
+def _fort(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find a base in "fell in Fort Sill"."""
+    match = _FORT.match(text, word.end)
+    if match and _CUE.search(line_before(text, word.start, 9)):
+        yield Found(word.start, match.end(), "LOCATION", "town-fort", sure=False)
+
+
 def _lives(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _LIVES.match(text, word.end)
     if match and not word.capital:
@@ -143,4 +168,6 @@ RULES: Final = (
     Rule(triggers("words_of_living"), _lives),
     Rule(_LANDSCAPE, _office, capital=True),
     Rule(frozenset({"office", "site", "campus", "branch"}), _office),
+    Rule(frozenset({"clinic", "hospital", "surgery", "practice"}), _clinic),
+    Rule(frozenset({"fort", "ft", "camp"}), _fort, capital=True),
 )

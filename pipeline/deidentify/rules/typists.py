@@ -19,6 +19,9 @@ _BY_FIELD: Final = re.compile(rf":\s{{0,8}}{_ANY}[ \t]*(?:\n|\Z)")
 _BESIDE_NAME: Final = re.compile(rf"[ ][^\s(]{{2,30}}[ ]\({_CAPITALS}\)")
 _BY: Final = re.compile(rf"[ ]{_CAPITALS}(?=[.:;]|[ ]*(?:\n|\Z))")
 _MEASURED: Final = re.compile(rf"[ ]{_ANY}(?=[:,.;])")
+_BRACKETED: Final = re.compile(
+    r"\.?[ ]\(((?<!D\.[ ]\()(?<!D[ ]\()[A-Z]{2,3}|[^\W\d_]{2,3}/[^\W\d_]{2,3})\)(?=[:.,;]|[ ]*(?:\n|\Z))"
+)
 _OPERATOR: Final = re.compile(rf"\s{{1,6}}{_CAPITALS}(?=[.,;]|[ ]*(?:\n|\Z))")
 _QUOTED: Final = re.compile(rf"[ ][\"“]{_CAPITALS}(?=[\"”]|[ ]\d)")
 _VERSION: Final = re.compile(rf"[ ]\#?\d{{1,2}}[ ]{{1,3}}{_CAPITALS}(?=[ ]{{1,3}}\d)")
@@ -62,6 +65,11 @@ def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _BY.match(text, word.end)
     if match and not _is_known(match.group(1).casefold(), lexicon):
         yield Found(*match.span(1), "NAME", "initials-done", sure=False)
+
+
+def _beside(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the initials in "per technologist (SM): cough" and "J. Doe, M.D. (jd/ab)"."""
+    yield from _matched(_BRACKETED, text, word)
 
 
 def _operator(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -115,6 +123,7 @@ RULES: Final = (
     Rule(frozenset({"typed", "transcribed", "written", "transcriptionist", "typist"}), _typed),
     Rule(frozenset({"by"}), _by),
     Rule(frozenset({"operator"}), _operator),
+    Rule(frozenset({"technologist", "tech", "radiographer", "sonographer", "d", "md"}), _beside),
     Rule(
         frozenset({"annotation", "label", "labeled", "labelled", "marked", "initialed", "marker"}),
         _quoted,
