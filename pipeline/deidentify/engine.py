@@ -45,6 +45,7 @@ from pipeline.deidentify.rules import (
     postal,
     roles,
     shapes,
+    sites,
     spoken,
     strangers,
     streets,
@@ -63,7 +64,7 @@ Replacement: TypeAlias = Callable[[str, Category], str]
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *spoken.RULES, *fields.RULES, *particles.RULES, *cues.RULES,
     *shapes.RULES, *roles.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
-    *hospitals.RULES, *streets.RULES, *towns.RULES,
+    *hospitals.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
 _NOBODY: Final = KnownIdentifiers()
 
@@ -186,6 +187,7 @@ class Deidentifier:
         yield from streets.find(text, lexicon)
         yield from towns.find(text)
         yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
+        yield from sites.find(text, every, lexicon)
         yield from towns.listed(text, every, lexicon)
         yield from acronyms.find(text, every, lexicon)
         yield from listed.find(text, every, lexicon, claims.is_taken)

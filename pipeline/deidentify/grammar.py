@@ -43,6 +43,8 @@ _CREDENTIAL: Final = re.compile(
 _LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
 _SHORT_GIVEN: Final = re.compile(rf"(?:ED|AL|VI|TY|JO|BO)[ \t]{{1,2}}([{UPPER}]{{2,30}})(?![\w])")
 _TITLE_BEFORE: Final = re.compile(r"\b(?:DRS?|MRS?|MS)\.[ \t]$", re.IGNORECASE)
+_SUFFIX: Final = re.compile(r",?[ ](?:[JS]r\.?|[JS]R\.?|III?|IV)(?![\w'’])")
+"""What a family tells its members of one name apart by."""
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")
 _WRAP: Final = re.compile(
     rf"[ \t]?\n[ \t]{{0,4}}(?={NAME_WORD}(?:[.,]|,?[ \t](?:at|on|by|via|who|and|in|of|for"
@@ -74,7 +76,9 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         token_end = _token_end(text, at, lexicon, after_comma=commas > 0 or opens)
         if token_end == at or (count and _is_sentence(text, at, token_end, lexicon)):
             break
-        end = at = token_end
+        end, at, token = token_end, token_end, text[at:token_end]
+        if commas and count > 1 and token.endswith("."):
+            break  # LAST, FIRST M. is whole
         gap = _GAP.match(text, at) or _wrap(text, at, lexicon)
         if gap is None and comma and commas == 0:
             gap = _COMMA.match(text, at)
@@ -82,7 +86,8 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         if gap is None:
             break
         at = gap.end()
-    return end
+    suffix = _SUFFIX.match(text, end) if end > start else None
+    return suffix.end() if suffix else end
 
 
 def as_capitals(text: str) -> str:

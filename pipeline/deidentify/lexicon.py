@@ -71,6 +71,8 @@ class Lexicon:
         Capitalised words before a place's name that are not part of it.
     cities, hospitals
         Places that need no postcode, and names of hospitals without the word hospital.
+    towns, sites
+        Places and hospitals whose names are words too, known by a word of place before them.
     """
 
     not_names: frozenset[str]
@@ -90,6 +92,8 @@ class Lexicon:
     openers: frozenset[str]
     cities: frozenset[str]
     hospitals: frozenset[str]
+    towns: frozenset[str]
+    sites: frozenset[str]
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -105,6 +109,14 @@ class Lexicon:
     def place_starts(self) -> frozenset[str]:
         """First words of the listed places."""
         return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
+
+    @cached_property
+    def site_starts(self) -> frozenset[str]:
+        """First words of the sites, as `Words.plain` has them."""
+        firsts = (re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites)
+        return frozenset(first.removesuffix("s") for first in firsts).union(
+            re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites
+        )
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -232,6 +244,8 @@ def load(folder: Path | None = None) -> Lexicon:
         openers=_words("openers", folder),
         cities=cities,
         hospitals=_words("hospitals", folder),
+        towns=_words("towns_in_context", folder),
+        sites=_words("sites", folder),
     )
 
 

@@ -94,11 +94,24 @@ def _nineties(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, word.end + 9, "AGE", "age-decade", sure=False)
 
 
+def _apart(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the age in "Woman, 104, with fever" and "(F, 100)"."""
+    match = _APART.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "AGE", "age-apart")
+
+
 def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield Found(word.start, word.end, "AGE", "age-words")
 
 
+_APART: Final = re.compile(r",[ ](9\d|1[0-3]\d)(?=[,;)]|\.(?!\d))")
+
 RULES: Final = (
+    Rule(
+        frozenset({"woman", "man", "female", "male", "lady", "gentleman", "f", "m", "pensioner"}),
+        _apart,
+    ),
     Rule(frozenset({"ninety"}), _spelt),
     Rule(frozenset({"one", "a"}), _spelt, then="hH"),
     Rule(frozenset({"hundred"}), _hundred),

@@ -14,10 +14,10 @@ from typing import Final
 from pipeline.deidentify.lexicon import triggers
 from pipeline.deidentify.rules.found import Found
 
-__all__ = ["bare", "counted", "dotted", "in_field"]
+__all__ = ["bare", "counted", "dotted", "in_field", "masked"]
 
 _BARE: Final = re.compile(
-    r"(?:\d{3}-\d{2}-\d{4}|XXX-?XX-?\d{4}"
+    r"(?:\d{3}-\d{2}-\d{4}|\d\d:[A-Z]{2}-\d{3,6}|XXX-?XX-?\d{4}"
     r"|\d{2}-\d{2}-\d{2}(?:-\d{1,2})?"
     r"|[A-Z]{2,4}\d{5,9}[A-Z]|\d{6,8}[A-FHJLNP-TV-Z]"
     r"|\d{7,18}(?:(?:-[A-Z\d]{1,6}){1,3}|(?:[ ]\d{2,4}){1,3}[ ]\d{1,2}(?![\d./:]))?"
@@ -36,8 +36,10 @@ _BARE: Final = re.compile(
     r"|(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?:25[0-5]|2[0-4]\d|1?\d?\d)){3}"
     r")(?![\w^]|-\d|\.\d)"
 )
-_GOES_ON: Final = frozenset("0123456789-.abcdef")
+_GOES_ON: Final = frozenset("0123456789-.abcdef:")
 """What stands behind the first figure of every such shape that begins with one."""
+_STARS: Final = "***-**-"
+_MASKED: Final = re.compile(r"\*{3}-\*{2}-\d{4}(?!\w)")
 _LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,5}\.$")
 _DOTTED: Final = re.compile(r"[A-Z]{1,5}\.\d{1,4}\.\d{3,10}(?![\w])")
 _COUNT_FIGURES: Final = 6
@@ -77,6 +79,12 @@ def bare(text: str, start: int, done: int) -> Found | None:
     """Find a code around a figure that letters or a hyphen precede."""
     before = _BEFORE_CHUNK.search(text[max(done, start - 24) : start])
     return _shaped(text, start - len(before.group()) if before else start)
+
+
+def masked(text: str, start: int) -> Found | None:
+    """Find the rest of a number whose first figures are stars (***-**-1234)."""
+    match = _MASKED.match(text, max(0, start - len(_STARS)))
+    return Found(*match.span(), "ID", "id-shape") if match else None
 
 
 def counted(text: str, start: int, before: str) -> Found | None:

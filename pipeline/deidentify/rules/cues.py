@@ -102,10 +102,13 @@ def _titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _AFTER_TITLE.match(text, word.end)
     if match is None or (word.folded in _WEAK_TITLES and text[word.end] != "."):
         return
+    if word.folded in _BEHIND_NAMES and text[max(0, word.start - 2) : word.start] == ", ":
+        return  # J. Doe, RN. Prior studies
     if word.folded in _WEAK_TITLES or word.folded in _WORD_TITLES:
         yield from _unless_words(text, word, match.end(), lexicon, "name-title")
     else:
-        yield from _series(text, match.end(), lexicon, "name-title")
+        many = word.folded in _PLURAL
+        yield from _series(text, match.end(), lexicon, "name-title", many=many)
 
 
 def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -159,7 +162,10 @@ def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if match:
         end = name_end(text, match.end(), lexicon, comma=True)
         wraps = "\n" in match.group() or "|" in match.group()
-        if wraps and not reads_as_name(text, match.end(), end, lexicon):
+        bare = word.folded in _ALSO_THINGS and not _is_listed(
+            text[match.end() : end] or ".", lexicon
+        )
+        if bare or (wraps and not reads_as_name(text, match.end(), end, lexicon)):
             return
         if end > match.end():
             yield Found(match.end(), end, "NAME", "name-label")
@@ -221,7 +227,7 @@ def _sister(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     match = _SPACE.match(text, word.end)
-    if match is None:
+    if match is None or (word.folded == "per" and _names_rule(text, match, lexicon)):
         return
     if word.capital and not text[word.start : word.end].isupper():
         end = name_end(text, match.end(), lexicon, comma=False)
@@ -234,7 +240,8 @@ def _informed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _opens_sentence(text: str, word: Word) -> bool:
     """Tell whether a word begins a sentence (Paged Marsh), where its capital says nothing."""
-    return text[max(0, word.start - 2) : word.start].strip(" \t") in ("", "\n", ".", ";", ":", "(")
+    before = text[max(0, word.start - 2) : word.start].strip(" \t")
+    return before[-1:] in ("", "\n", ".", ";", ":", "(")
 
 
 def _relative(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -263,13 +270,13 @@ def _attest(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _series(
-    text: str, start: int, lexicon: Lexicon, rule: str, *, comma: bool = False
+    text: str, start: int, lexicon: Lexicon, rule: str, *, comma: bool = False, many: bool = False
 ) -> Iterator[Found]:
     """Follow one name and those joined to it (Drs. Smith, Jones and Lee)."""
     end = name_end(text, start, lexicon, comma=comma)
     if end > start and not _names_a_thing(text, start, end, lexicon):
         yield Found(start, end, "NAME", rule)
-        yield from _following(text, end, lexicon, rule)
+        yield from _following(text, end, lexicon, rule, many=many)
 
 
 def _unless_words(
@@ -293,9 +300,19 @@ def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
     )
 
 
+def _names_rule(text: str, match: re.Match[str], lexicon: Lexicon) -> bool:
+    """Tell whether an eponym that is no family name says by what rule (per Fleischner)."""
+    name = _NEXT_WORD.match(text, match.end() - 1)
+    if name is None or text[name.end() : name.end() + 1] not in ("", ".", ";", ")", "\n"):
+        return False
+    folded = name.group(1).casefold()
+    return folded in lexicon.eponyms and folded not in lexicon.frequent_surnames
+
+
 def _following(
-    text: str, end: int, lexicon: Lexicon, rule: str, *, comma: bool = False
+    text: str, end: int, lexicon: Lexicon, rule: str, *, comma: bool = False, many: bool = False
 ) -> Iterator[Found]:
+    """Follow the names joined to one; by a comma, without a plural, only what is known as one."""
     for _ in range(4):
         match = _AND.match(text, end)
         stop = name_end(text, match.end(), lexicon, comma=comma) if match else 0
@@ -306,10 +323,30 @@ def _following(
         weak = text[match.end() : stop].isupper() or ";" in match.group()
         if weak and not reads_as_name(text, match.end(), stop, lexicon):
             return
+        mark = match.group().strip()
+        name = text[match.end() : stop]
+        signs = mark == "/" and name.isupper() and text[stop : stop + 1] in ("", "\n")
+        if mark in (",", "/") and not (many or signs or _is_listed(name, lexicon)):
+            return
         yield Found(match.end(), stop, "NAME", rule)
         end = stop
 
 
+def _is_listed(name: str, lexicon: Lexicon) -> bool:
+    """Tell whether the first word that a comma or a stroke joins to a name can be one itself."""
+    first = unaccented(name.split()[0].split("-")[0]).replace("'", "").strip(".")
+    if len(first) < _MIN_LISTED or lexicon.is_report_word(first) or first in lexicon.eponyms:
+        return len(first) == 1
+    shouted = name.isupper() and len(first) <= _ACRONYM
+    return first in lexicon.all_names or (not shouted and lexicon.is_stranger(first))
+
+
+_PLURAL: Final = frozenset({"drs", "doctors", "messrs"})
+_MIN_LISTED: Final = 2
+_ACRONYM: Final = 4
+_ALSO_THINGS: Final = frozenset({"tech", "technologist", "technician", "record"})
+"""Labels that something else may follow (TECH: axial)."""
+_BEHIND_NAMES: Final = frozenset({"pa", "rn", "np", "rt", "aprn", "crnp", "arnp", "sho", "spr"})
 _COPIES: Final = frozenset({"cc", "copy", "to"})
 _TELLING: Final = triggers("telling")
 _RELATIVES: Final = triggers("relatives")

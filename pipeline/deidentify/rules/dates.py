@@ -46,7 +46,9 @@ _WRAPPED: Final = re.compile(
     re.I,
 )
 _YEAR_ONLY: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?(?:{_YEAR}|['’]\d\d(?!\d))", re.I)
-_SHORT_YEAR: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}", re.I)
+_SHORT_YEAR: Final = re.compile(
+    rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}|[ ]?\n[ ]{{0,8}}{_YEAR}(?![ ]?\w)", re.I
+)
 _DAY_ONLY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}{_NTH}{_RANGE}{_UNIT}", re.IGNORECASE)
 _NTH_DAY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}[ \t]?(?:st|nd|rd|th)\b", re.IGNORECASE)
 _DAY_BEFORE: Final = re.compile(
@@ -103,7 +105,8 @@ def _span(text: str, word: Word) -> tuple[int, int]:
             return start, year.end()
         if "." not in day.group() and (word.capital or word.folded not in _ALSO_WORDS):
             return (start, word.end) if _ends_word(text, word.end) else (0, 0)
-    year_before = _YEAR_BEFORE.search(before)
+    whole = _DAY_YEAR.match(text, word.end)
+    year_before = None if whole else _YEAR_BEFORE.search(before)
     day_after = _DAY_AFTER.match(text, word.end) if year_before else None
     if year_before and day_after:
         return word.start - len(year_before.group()), day_after.end()

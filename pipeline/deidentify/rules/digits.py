@@ -74,7 +74,8 @@ _DATE_BEFORE: Final = re.compile(
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
     r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
-    r"|note|^|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
+    r"|note|^|(?<!\w)[DT]:|(?:since|for)[ \t]at[ \t]least|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,"
+    r"|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
     r"|\w{3}(?:tomy|plasty|scopy|graphy|centesis|graft))"
     r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
@@ -113,7 +114,8 @@ _TIME_AT: Final = re.compile(
 _CALLED: Final = re.compile(
     r"\b(?:call|phon|page|paging|spoke|notif|inform|d/w|discuss|prelim|read|relay|answer|told|reach"
     r"|advis|bleep|text|report)(?:[^\n]{0,90}(?:[,(]|\b(?:MD|DO|RN|NP|PA-C|LPN)|\)"
-    r"|\b(?:placed|notified|informed|(?!ext|pag|ble|dec|tel|pho|fax|cel|mob|bee|num)(?-i:[A-Z][a-z]{2,20})))|\w{0,6})[ \t]$|^signed[ \t]$",
+    r"|\b(?:placed|notified|informed|(?!ext|pag|ble|dec|tel|pho|fax|cel|mob|bee|num)"
+    r"(?-i:[A-Z][a-z]{2,20})))|\w{0,6})[ \t]$|^signed[ \t]$",
     re.IGNORECASE,
 )
 _CLOCK: Final = re.compile(r"(?:[01]\d|2[0-3])[0-5]\d(?=[,;)]|\.?(?:\s|$)|[ \t]\d{1,2}/)(?!-)")
@@ -162,6 +164,8 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
         if phone:
             return Found(phone.start(), phone.end(), "PHONE", "phone")
         return _at(text, start, start + 1, done)
+    if text[start - 2 : start] == "*-":
+        return codes.masked(text, start)
     found = codes.bare(text, start, done)
     if (
         found is None
@@ -250,7 +254,8 @@ def _is_calendar(match: re.Match[str]) -> bool:
 
 def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     """Decide a bare 6/3: fractions and scores need a date word before them."""
-    if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
+    unlike = _NOT_DATE_BEFORE.search(before) and not before.endswith("since at least ")
+    if unlike or _NOT_DATE_AFTER.match(text, match.end()):
         return False
     first, second = int(match.group(1)), int(match.group(2))
     padded = match.group(1).startswith("0") or _is_heading(text, match)

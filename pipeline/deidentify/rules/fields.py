@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Final
 
 from pipeline.deidentify.grammar import NAME_WORD, UPPER
@@ -51,7 +52,8 @@ _STAFF_NURSE: Final = re.compile(
 _REQUESTER: Final = re.compile(rf":[ ]{{1,4}}({NAME_WORD}[ ][{UPPER}])(?=[ ]*(?:\n|\Z)|[ ]{{2}})")
 _NAMES: Final = "(?:[ ]?names?)?"
 _PART: Final = re.compile(
-    rf"{_NAMES}[ ]?[:=][ ]{{0,8}}({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})(?=[ ]*(?:\n|\Z)|[ ]{{2}}|[,;|])"
+    rf"{_NAMES}[ ]?[:=][ ]{{0,8}}({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})"
+    r"(?=[ ]*(?:\n|\Z)|[ ]{2}|[,;|])"
 )
 _NAMED: Final = re.compile(rf"[ ][Nn](?:ame|AME)s?{_PART.pattern[len(_NAMES) :]}")
 _NOBODY: Final = frozenset(
@@ -69,6 +71,14 @@ _ES: Final = re.compile(
     rf"/[ ]{{1,3}}({NAME_WORD}(?:[ ](?:{NAME_WORD}|[{UPPER}]\.?)){{1,3}})(?=,|[ ]*(?:\n|\Z))"
 )
 _THANKS: Final = re.compile(rf"[,.]?[ ]((?:[{UPPER}]\.?[ ]){{1,2}}{NAME_WORD})(?=[,.\n]|\Z)")
+_KNOWN: Final = re.compile(rf"[ ]({NAME_WORD}(?:[ ](?:[{UPPER}]\.[ ])?{NAME_WORD}){{1,2}})")
+_KNOWN_BEFORE: Final = re.compile(r"\b(?:known|formerly|recorded|listed)[ ]$", re.IGNORECASE)
+_WITH: Final = re.compile(
+    rf"/[ ]?((?:[{UPPER}]\.[ ]?){{1,2}}{NAME_WORD}|{NAME_WORD}[ ]{NAME_WORD})"
+    r"(?=[ ](?:at|on|by|via|in)\b|[ ]@|[,.])"
+)
+_PROVIDER: Final = re.compile(rf"[ ]((?:[{UPPER}]\.[ ]?){{1,2}}{NAME_WORD})")
+_SHORT_END: Final = re.compile(r"(?<=[a-z\d\])])\.[ ]{1,2}([A-Z]{2,3})\s*\Z")
 _LAST: Final = re.compile(rf"(?<=[a-z\d\])])[.!][ ]{{1,2}}({NAME_WORD})\.?\s*\Z")
 _DASHED: Final = re.compile(rf":[ ]([{UPPER}]{{3,20}})(?=[ ]-[ ])")
 _CALL: Final = re.compile(rf"[ ]({NAME_WORD})(?=[ ](?:on|at|in|with|ON|AT)[ ])")
@@ -119,6 +129,16 @@ def _last_word(text: str, lexicon: Lexicon) -> Iterator[Found]:
     match = _LAST.search(text, max(0, len(text) - _END))
     if match and unaccented(match.group(1)) in lexicon.frequent_surnames:
         yield Found(*match.span(1), "NAME", "name-signed", sure=False)
+    short = _SHORT_END.search(text, max(0, len(text) - _END))
+    if short and short.group(1).casefold() not in lexicon.acronyms:
+        yield Found(*short.span(1), "NAME", "initials", sure=False)
+
+
+def _known_as(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the former name in "previously known as Jane Doe"."""
+    match = _KNOWN.match(text, word.end)
+    if match and _KNOWN_BEFORE.search(line_before(text, word.start, 12)):
+        yield from _if_name(match, lexicon)
 
 
 def _labelled(pattern: re.Pattern[str]) -> Finder:
@@ -194,6 +214,13 @@ RULES: Final = (
     Rule(frozenset({"first", "last", "given", "family", "middle"}), _labelled(_NAMED), then="nN"),
     Rule(frozenset({"req", "requester", "referrer", "cons", "requested"}), _labelled(_REQUESTER)),
     Rule(frozenset({"es"}), _labelled(_ES)),
+    Rule(frozenset({"as"}), _known_as, then=ascii_uppercase),
+    Rule(frozenset({"w"}), _labelled(_WITH)),
+    Rule(
+        frozenset({"provider", "physician", "clinician", "attending", "paged", "surgeon"}),
+        _labelled(_PROVIDER),
+        then=ascii_uppercase,
+    ),
     Rule(frozenset({"thanks", "regards"}), _labelled(_THANKS)),
     Rule(frozenset({"dob", "d", "born"}), _born, capital=True),
     Rule(frozenset({"report"}), _behind(_OF)),

@@ -24,6 +24,12 @@ _MEASURES: Final = re.compile(
 """Measures and vertebrae; their first characters stand in front, to be found fast."""
 _IMAGE: Final = re.compile(r"[ \t]?[:#]?[ \t]?\d{1,4}(?:[ \t]?[-/,][ \t]?\d{1,4})?\b")
 _TIMES: Final = re.compile(r"[ \t]?[1-9]\b")
+_CLASS: Final = re.compile(
+    r"N(?:ew|EW)[ ]Y(?:ork|ORK)[ ]H(?:eart|EART)\b"
+    r"|B(?:ethesda|ETHESDA)[ ]"
+    r"(?:system|SYSTEM|category|CATEGORY|criteria|CRITERIA|(?:and|AND)[ ]TI)"
+)
+"""Classes of disease that are named after a town."""
 _NUMBERED: Final = triggers("words_before_a_count")
 
 
@@ -32,6 +38,7 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
     for match in _MEASURES.finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
+    yield from (match.span() for match in _CLASS.finditer(text))
     capital, folded = found_words.capital, found_words.folded
     for at in found_words.among(lexicon.guarding):
         if capital[at]:

@@ -107,6 +107,8 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     line = line_before(text, word.start, 80)
     end = _more(text, word.end)
+    if word.folded in _QUALIFIED and _QUALIFIED[word.folded].search(line) is None:
+        return
     if word.folded in _PARTIAL and end == word.end:
         return  # a word of its own, unless a centre or home follows
     match = _BEFORE_KIND.search(line)
@@ -136,7 +138,7 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if _THE.search(text, max(0, start - 6), start):
         start -= len("The ")
     start = _before_wrap(text, word, start, lexicon)
-    sure = word.folded in _STRONG_KINDS and start < word.start
+    sure = (word.folded in _STRONG_KINDS or end > word.end) and start < word.start
     yield Found(start, end, "HOSPITAL", "hospital-kind", sure=sure)
 
 
@@ -237,6 +239,17 @@ _STRONG_KINDS: Final = frozenset(
     | {"healthcare", "sanatorium", "institute", "health"}
 )
 """Kinds that make a clinical name before them part of a hospital's (Golden Oaks, Salem)."""
+_QUALIFIED: Final = {
+    "center": re.compile(
+        r"[^\s:.,] (?:surgical|diagnostic|heart|outpatient|ambulatory|infusion|pain|spine|breast"
+        r"|community|eye|women's|birth|stroke|vein|wound) $",
+        re.IGNORECASE,
+    ),
+    "medicine": re.compile(r"[^\s:.,] (?:internal|family|sports|occupational) $", re.IGNORECASE),
+    "mri": re.compile(r"[^\s:.,] open $", re.IGNORECASE),
+}
+_QUALIFIED["centre"] = _QUALIFIED["center"]
+"""Kinds only behind one of these words, which a name must stand before."""
 _PARTIAL: Final = frozenset({"cancer", "assisted", "senior", "residential", "family", "dialysis"})
 """Kinds that say nothing without the word behind them (Cancer Institute, Assisted Living)."""
 _UNITS: Final = frozenset({"clinic", "clinics", "care"})

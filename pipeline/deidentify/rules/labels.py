@@ -26,7 +26,7 @@ _NOUN: Final = (
 )
 _VALUE: Final = (
     r"((?=[A-Za-z._/-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[-._/](?=[A-Za-z0-9])){1,63}"
-    r"(?:(?:[ ]\d{2,5}(?![\d./:-])){1,4}(?:[ ]\d(?=[ \t]{0,3}(?:[\n.,;)]|$)|[ ]{2}))?)?)"
+    r"(?:(?:[ ]\d{2,5}(?![\d/:-]|\.\d)){1,4}(?:[ ]\d(?=[ \t]{0,3}(?:[\n.,;)]|$)|[ ]{2}))?)?)"
 )
 _AFTER_STRONG: Final = re.compile(
     rf"\.?(?:/[A-Za-z]{{1,10}}|[ \t](?:record"
@@ -44,6 +44,10 @@ _REF: Final = re.compile(
 
 _LAST_FOUR: Final = re.compile(
     r"[ ](?:4|four)(?:[ ](?:digits|ssn))?[ ]?[:=#][ ]{0,2}(\d{4})(?!\w)", re.I
+)
+_CODED: Final = re.compile(
+    r":?[ ]{1,2}((?=[A-Z\d/:-]*\d\d)[A-Z\d]{1,6}(?:[-/:][A-Z\d]{2,12}){1,3}"
+    r"|\d{4}(?:[ ]\d{3}){2}|\d{5,10})(?![\w/-])"
 )
 _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
@@ -101,6 +105,13 @@ def _reference(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "ID", "id-labelled")
 
 
+def _coded(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the code in "badge E-5615", "policy 1EG5-TE2-MK30" and "MCNZ 80865"."""
+    match = _CODED.match(text, word.end)
+    if match and not _DATE_LIKE.match(match.group(1)):
+        yield Found(*match.span(1), "ID", "id-labelled")
+
+
 def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _PLATE.match(text, word.end)
     if match and any(c.isdigit() for c in match.group(1)):
@@ -115,7 +126,7 @@ def _last_four(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AFTER_PHONE.match(text, word.end)
-    if match:
+    if match and text[word.start : word.end] != "pH":
         rule = "telephone" if word.folded in _TELEPHONES else "phone-labelled"
         yield _number(match, "PHONE", rule)
 
@@ -141,6 +152,7 @@ ID_RULES: Final = (
     Rule(_WEAK, _weak),
     Rule(frozenset({"ref", "reference"}), _reference),
     Rule(frozenset({"plate", "plates"}), _plate),
+    Rule(frozenset({"badge", "mcnz", "policy", "claim", "workstation", "specimen"}), _coded),
     Rule(frozenset({"last"}), _last_four, then="4fF"),
 )
 PHONE_RULES: Final = (

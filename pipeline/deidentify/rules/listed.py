@@ -96,7 +96,7 @@ def _inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[
     if match is None:
         return
     given = unaccented(match.group(1))
-    if given not in lexicon.given_names or not lexicon.reads_as_name(folded):
+    if given not in lexicon.given_names or not lexicon.reads_as_name(folded) or given in TITLES:
         return
     before = _JOINED.search(text[max(0, word.start - _BEFORE) : word.start])
     start = word.start - (len(before.group()) if before else 0)
@@ -118,6 +118,8 @@ def _initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterato
         return
     start = word.start - len(line) + match.start()
     if text[start - 1 : start] != "\n" and text[max(0, start - 2) : start - 1].isdigit():
+        return
+    if text[max(0, start - 5) : start].casefold() == "sex: ":
         return
     is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)
     opens = text[max(0, start - 1) : start] in ("", "\n")

@@ -225,7 +225,11 @@ _WITH_INITIAL: Final = re.compile(
     rf"|{NAME_WORD}[ \t][{UPPER}](?![\w'’]))"
 )
 _SHAPES: Final = ((_PAGER, "name-pager"), (_DATED, "name-timed"))
-_NEVER: Final = triggers("words_that_open_a_history") | triggers("telling")
+_NEVER: Final = (
+    triggers("words_that_open_a_history")
+    | triggers("telling")
+    | {"man", "woman", "male", "female", "boy", "girl", "lady", "gentleman", "patient"}
+)
 """Words at the place of a name that begin the history or tell someone (via pager 4471)."""
 
 RULES: Final = (

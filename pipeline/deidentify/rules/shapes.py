@@ -36,6 +36,9 @@ _CREDENTIAL: Final = re.compile(
     r"|FRANZCR|FRACP|MRCP|DMRD|DNB|RMO|SHO|SpR|SPR|CRNA|LPN|BSN|MSN|FNP(?:-C)?|R\.?T(?:\(R\))?|RRT|DDS|DMD|DPM|PGY-?\d?|MPH|CNM|FSIR"
     r"|PharmD)\.?(?![\w'’])"
 )
+_PROJECTION: Final = re.compile(
+    r"(?:[ ]?(?:/|&)[ ]?|[ ](?:and[ ])?)(?:lat|view|project)", re.IGNORECASE
+)
 _VIEWS: Final = frozenset({"pa", "do", "rt", "np"})
 """Credentials that are words or views as well (CHEST PA, DO NOT); they need a comma before them."""
 _AGED: Final = re.compile(
@@ -54,8 +57,8 @@ _WAS: Final = re.compile(
     r"|paged|contacted|reached|given|told|updated|advised|made[ \t]aware)\b"
 )
 _ACTED: Final = re.compile(
-    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees|is[ \t]under"
-    r"|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
+    r"[ \t](?:acknowledged|verbalized|confirmed[ \t]receipt|read[ \t]back|repeated|agrees"
+    r"|is[ \t]under|agreed|has[ \t]been[ \t]notified|aware|is[ \t]aware)"
 )
 _SENTENCE_NAME: Final = re.compile(rf"(?:^|[:.;\])][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})$")
 _CARET: Final = re.compile(
@@ -71,7 +74,7 @@ _SLASH: Final = re.compile(r"[/|](?<!\d.)[ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)")
 """What such a line has behind its name; most strokes stand in dates."""
 _INITIALS_LINE: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)"
-    r"|[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
+    r"|:?[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
     re.M,
 )
 _INITIALS_LABEL: Final = re.compile(
@@ -81,7 +84,7 @@ _INITIALS_LABEL: Final = re.compile(
 )
 _INITIALS_END: Final = re.compile(
     r"^[^\n]{0,60}\b(?:[DT]{1,2}|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
-    r"([^\W\d_]{2,3}/[^\W\d_]{2,3}|(?<=by )[A-Z]{2,4}|[^\W\d_]{2,3})\.?[ \t]*$",
+    r"([^\W\d_]{2,3}[/:][^\W\d_]{2,3}|(?<=by )[A-Z]{2,4}|[^\W\d_]{2,3})\.?[ \t]*$",
     re.M | re.I,
 )
 _INITIALS_AFTER: Final = re.compile(
@@ -117,6 +120,7 @@ _INITIALS_TIMED: Final = re.compile(
     r"\d[ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
 )
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
+_NOBODY: Final = frozenset({"patient", "pt", "he", "she", "this", "there", "man", "woman"})
 _REACH: Final = 180
 """How far back from its end the shapes that close a line can begin."""
 _OPEN_A_LINE: Final = (_INITIALS_LINE, _INITIALS_DATED)
@@ -182,6 +186,8 @@ def _typed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if not word.capital or _CREDENTIAL.match(text, word.start) is None:
         return
+    if text[word.end : word.end + 1] == ":" or _PROJECTION.match(text, word.end):
+        return
     comma = (
         text[max(0, word.start - 4) : word.start].rstrip(" \t(").endswith(",")
         if word.folded in _VIEWS
@@ -226,7 +232,10 @@ def _before(
 ) -> Iterator[Found]:
     line = line_before(text, at, length)
     match = pattern.search(line)
-    if match is None or match.group(1).casefold() in lexicon.cities:
+    name = match.group(1).casefold() if match else ""
+    if match is None or name in lexicon.cities or name in _NOBODY:
+        return
+    if rule == "name-opening" and name in lexicon.eponyms and name not in lexicon.surnames:
         return
     yield from _trimmed(text, match, lexicon, rule, offset=at - len(line))
 

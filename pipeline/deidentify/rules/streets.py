@@ -29,6 +29,7 @@ _SUITE: Final = re.compile(
     r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?",
     re.IGNORECASE,
 )
+_PERSON: Final = re.compile(r"\b(?:by|with|to|from|per|and|for)[ ]$", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(
     r"(?:Unit|Flat|Apt\.?|Suite)[ ][\w-]{1,5}(?:/|,[ ])$", re.IGNORECASE
 )
@@ -69,6 +70,8 @@ _ROOM: Final = re.compile(
 def _is_scan(text: str, word: Word, before: str, lexicon: Lexicon) -> bool:
     """Tell CT the scan from Ct the court: a sentence in capitals stands before it."""
     words = re.findall(r"[^\W\d_]{3,}", before)
+    if word.folded == "dr" and _PERSON.search(before):
+        return True  # placed 2/1 BY DR. HAMILTON
     return text[word.start : word.end] == "CT" and any(map(lexicon.is_ordinary, words))
 
 

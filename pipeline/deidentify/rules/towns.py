@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Final
 
 from pipeline.deidentify.grammar import NAME_WORD
@@ -38,6 +39,7 @@ _RESIDENT_OF: Final = re.compile(
 _IN_TOWN: Final = re.compile(
     rf"\b(?:in|at|from|to)[ ](?:the[ ])?({NAME_WORD}(?:[ ]{NAME_WORD})?)[ ]$"
 )
+_TOWN_NAME: Final = re.compile(rf"[ ]({NAME_WORD})(?:[ -]({NAME_WORD}))?")
 _FORT: Final = re.compile(rf"\.?[ ]{NAME_WORD}")
 _CUE: Final = re.compile(r"\b(?:in|at|from|to|near)[ ]$", re.IGNORECASE)
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
@@ -113,6 +115,19 @@ def _clinic(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         yield Found(at + match.start(1), at + match.end(1), "LOCATION", "town-office")
 
 
+def _in_town(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a town whose name is a word or a person's in "worked in Bath"."""
+    match = _TOWN_NAME.match(text, word.end)
+    if match is None or match.group().isupper():
+        return
+    for last in (2, 1):
+        end = match.end(last)
+        place = unaccented(text[word.end + 1 : end]).replace("-", " ") if end > 0 else ""
+        if place in lexicon.towns and not text[end : end + 1].isalnum():
+            yield Found(word.end + 1, end, "LOCATION", "town-in", sure=False)
+            return
+
+
 def _fort(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     """Find a base in "fell in Fort Sill"."""
     match = _FORT.match(text, word.end)
@@ -170,4 +185,9 @@ RULES: Final = (
     Rule(frozenset({"office", "site", "campus", "branch"}), _office),
     Rule(frozenset({"clinic", "hospital", "surgery", "practice"}), _clinic),
     Rule(frozenset({"fort", "ft", "camp"}), _fort, capital=True),
+    Rule(
+        frozenset({"in", "from", "near", "outside", "visiting"}),
+        _in_town,
+        then=ascii_uppercase,
+    ),
 )

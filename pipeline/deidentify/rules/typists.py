@@ -14,13 +14,19 @@ __all__ = ["RULES", "find"]
 
 _ANY: Final = r"([^\W\d_]{2,3})"
 _CAPITALS: Final = r"([A-ZÀ-ÖØ-Þ]{2,3})"
-_TYPED: Final = re.compile(rf"(?:[ ]by)?:?[ ]{_ANY}(?=[ ]{{2}}|,[ ]\d|[ ]*(?:\n|\Z))", re.I)
+_BOTH: Final = r"([^\W\d_]{2,3}(?:[/:][^\W\d_]{2,3})?)"
+_TYPED: Final = re.compile(
+    rf"(?:[ ]by)?:?[ ]{_BOTH}(?=[ ]{{2}}|,[ ]\d|[ ](?:on|at)[ ]|[ ]*(?:\n|\Z))", re.I
+)
 _BY_FIELD: Final = re.compile(rf":\s{{0,8}}{_ANY}[ \t]*(?:\n|\Z)")
-_BESIDE_NAME: Final = re.compile(rf"[ ][^\s(]{{2,30}}[ ]\({_CAPITALS}\)")
+_BESIDE_NAME: Final = re.compile(
+    rf"[ ](?:(?:[^\W\d_]\.?){{1,2}}[ ])?[^\s(]{{2,30}}[ ]\({_ANY}\)(?=[ ](?:on|at)[ ]\w|[.,;\n]|\Z)"
+)
 _BY: Final = re.compile(rf"[ ]{_CAPITALS}(?=[.:;]|[ ]*(?:\n|\Z))")
 _MEASURED: Final = re.compile(rf"[ ]{_ANY}(?=[:,.;])")
 _BRACKETED: Final = re.compile(
-    r"\.?[ ]\(((?<!D\.[ ]\()(?<!D[ ]\()[A-Z]{2,3}|[^\W\d_]{2,3}/[^\W\d_]{2,3})\)(?=[:.,;]|[ ]*(?:\n|\Z))"
+    r"\.?[ ]\(((?<!D\.[ ]\()(?<!D[ ]\()[A-Z]{2,3}|[^\W\d_]{2,3}/[^\W\d_]{2,3})\)"
+    r"(?=[:.,;]|[ ]*(?:\n|\Z))"
 )
 _OPERATOR: Final = re.compile(rf"\s{{1,6}}{_CAPITALS}(?=[.,;]|[ ]*(?:\n|\Z))")
 _QUOTED: Final = re.compile(rf"[ ][\"“]{_CAPITALS}(?=[\"”]|[ ]\d)")

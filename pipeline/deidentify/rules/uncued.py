@@ -78,9 +78,17 @@ def is_eponym(text: str, word: Word, lexicon: Lexicon) -> bool:
         return follows not in lexicon.person_words
     start = word.start
     compound = _COMPOUND.search(text, max(0, start - _REACH), start)
+    if compound and _is_clinical(compound.group()[:-1], lexicon):
+        return True  # Carpentier-Edwards
     start = compound.start() if compound else start
     article = _ARTICLE.search(text, max(0, start - 5), start)
     return article is not None and follows != "" and follows not in lexicon.person_words
+
+
+def _is_clinical(first: str, lexicon: Lexicon) -> bool:
+    """Tell whether the first part of a compound is an eponym and no frequent name."""
+    folded = first.casefold()
+    return folded in lexicon.eponyms and folded not in lexicon.frequent_surnames
 
 
 def _whole(text: str, word: Word, lexicon: Lexicon) -> tuple[int, int]:
