@@ -11,7 +11,15 @@ from typing import Final
 from pipeline.deidentify import Lexicon, load
 from pipeline.deidentify.grammar import UPPER, name_end
 
-__all__ = ["Person", "dictator", "named_reader", "person_from_text", "signer"]
+__all__ = [
+    "Person",
+    "dictator",
+    "drafter",
+    "named_in_full",
+    "named_reader",
+    "person_from_text",
+    "signer",
+]
 
 _TAIL: Final = 3000
 _MAX_WORDS: Final = 4
@@ -114,6 +122,17 @@ def dictator(text: str) -> Person | None:
     return next((person for person in found if person), None)
 
 
+def drafter(
+    named: Person | None, dictated: Person | None, reader: Person | None, *, is_preliminary: bool
+) -> str:
+    """Give the key of who wrote the draft: another than the reader, or of a draft its reader."""
+    if named and (not reader or named.key != reader.key):
+        return named.key
+    if dictated and reader and not dictated.is_same(reader):
+        return dictated.key
+    return reader.key if reader and is_preliminary else ""
+
+
 def person_from_text(name: str) -> Person | None:
     """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``, with titles or without."""
     first, *others = (_without_titles(part.split()) for part in re.split(r"[,^]", name))
@@ -145,15 +164,21 @@ def _without_titles(words: list[str]) -> list[str]:
 
 
 def _before_signature(tail: str) -> Iterator[Person]:
-    """Find names that stand before their signature: with a title, or all words can be a name."""
+    """Find names that stand before their signature."""
     for match in _SIGNATURE.finditer(tail):
-        written = match.group(1).replace(",", " ").split()
-        words = _without_titles(written)
-        is_titled = len(words) < len(written) and all(word[:1].isupper() for word in words)
-        if 2 <= len(words) <= _MAX_WORDS and (is_titled or all(map(_can_be_name, words))):
-            found = person_from_text(match.group(1))
-            if found is not None:
-                yield found
+        found = named_in_full(match.group(1))
+        if found is not None:
+            yield found
+
+
+def named_in_full(words: str) -> Person | None:
+    """Read words that are nothing but a name: with a title, or all of them can be names."""
+    written = words.replace(",", " ").split()
+    bare = _without_titles(written)
+    is_titled = len(bare) < len(written) and all(word[:1].isupper() for word in bare)
+    if 2 <= len(bare) <= _MAX_WORDS and (is_titled or all(map(_can_be_name, bare))):
+        return person_from_text(words)
+    return None
 
 
 def _can_be_name(word: str) -> bool:

@@ -142,6 +142,17 @@ def test_a_message_that_holds_nothing_but_a_document_is_read(tmp_path: Path, kin
     assert hl7(tmp_path, ed(rtf(PLAIN), kind)) == ([("\n".join(PLAIN), "RTF")], [])
 
 
+@pytest.mark.parametrize("joint", ["", "\\X0D\\\\X0A\\", "~"])
+def test_a_document_in_several_rows_or_lines_is_one(tmp_path: Path, joint: str) -> None:
+    data = coded(rtf(["FINDINGS: Clear.", "IMPRESSION: Normal."]))
+    pieces = [data[at : at + 150] for at in range(0, len(data), 150)]
+    rows = [joint.join(pieces)] if joint else pieces
+    cells = [f"OBX|{n}|ED|R||^application^rtf^Base64^{row}||||||F" for n, row in enumerate(rows, 1)]
+    exams, aside = hl7(tmp_path, *cells)
+    assert exams == [("FINDINGS: Clear.\nIMPRESSION: Normal.", "RTF")]
+    assert aside == []
+
+
 def test_rtf_in_rows_of_text_is_read(tmp_path: Path) -> None:
     rows = rtf(PLAIN).decode().replace("\\", "\\E\\").split("\r\n")
     segments = [f"OBX|{n}|FT|RPT||{row}||||||F" for n, row in enumerate(rows, start=1)]

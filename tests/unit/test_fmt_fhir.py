@@ -159,6 +159,32 @@ def test_a_bundle_gives_its_entries(tmp_path: Path) -> None:
     assert exams(source)["patient_id"].item() == "M1"
 
 
+def test_an_entry_without_its_bundle_and_the_performer_of_version_3_are_read(
+    tmp_path: Path,
+) -> None:
+    old = report(performer=[{"actor": {"reference": "Practitioner/d5"}}], resultsInterpreter=[])
+    entry = {"fullUrl": "urn:uuid:1", "resource": old}
+    (exam,) = exams(write(tmp_path, PATIENT, READER, entry)).to_dict("records")
+    assert (exam["reader_id"], exam["patient_id"]) == ("d5", "M1")
+
+
+def test_an_identifier_that_is_no_longer_used_is_not_the_patients(tmp_path: Path) -> None:
+    record = {"type": {"coding": [{"code": "MR"}]}}
+    numbers = [{**record, "use": "old", "value": "M0"}, {**record, "use": "usual", "value": "M1"}]
+    (exam,) = exams(write(tmp_path, PATIENT | {"identifier": numbers}, READER, report())).to_dict(
+        "records"
+    )
+    assert exam["patient_id"] == "M1"
+
+
+def test_who_wrote_the_draft_is_kept_apart(tmp_path: Path) -> None:
+    text = "FINDINGS: Clear.\nDictated by: Ann Low, DO\nSigned by: Faith Hope, MD"
+    final = report(presentedForm=[form(text)])
+    draft = report(id="r2", status="preliminary")
+    found = exams(write(tmp_path, PATIENT, READER, final, draft))
+    assert found["preliminary_author"].tolist() == ["name:LOW ANN", "d5"]
+
+
 def test_an_absent_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.ndjson", FhirOptions()))

@@ -253,6 +253,33 @@ def test_a_line_of_three_capitals_is_text_and_swallows_nothing(tmp_path: Path) -
     assert exams(write(tmp_path, raw))["text"].item() == "CHEST\nCXR\nClear lungs."
 
 
+@pytest.mark.parametrize(
+    ("field", "reader"),
+    [
+        ("Faith Hope MD", "name:HOPE FAITH"),
+        ("^Hope, Faith", "name:HOPE FAITH"),
+        ("D5", "D5"),
+        ("SYSTEM INTERFACE", "name:HOPE FAITH"),
+        ("UNKNOWN^UNKNOWN", "name:HOPE FAITH"),
+    ],
+)
+def test_a_reader_is_known_in_whatever_component_the_name_stands(
+    tmp_path: Path, field: str, reader: str
+) -> None:
+    raw = message(obr=OBR.replace("D5^HOPE^FAITH", field))
+    assert exams(write(tmp_path, raw))["reader_id"].item() == reader
+
+
+def test_line_ends_that_a_log_spells_out_and_indented_segments_are_understood(
+    tmp_path: Path,
+) -> None:
+    (plain,) = exams(write(tmp_path, message())).to_dict("records")
+    logged = message().rstrip("\r").replace("\r", "\\r") + "\r\n"
+    indented = message().replace("\r", "\r   ")
+    found = exams(write(tmp_path, logged, indented)).to_dict("records")
+    assert [each | {"source_row": 1} for each in found] == [plain, plain]
+
+
 def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:
     options = Hl7Options(exam_codes={"XR100": "CT"})
     assert exams(write(tmp_path, message()), options)["modality"].item() == "CT"

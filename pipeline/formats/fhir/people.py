@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.formats.fhir.resources import Directory, Resource, items, text_of
-from pipeline.formats.people import Person, person_from_text, signer
+from pipeline.formats.people import Person, dictator, drafter, person_from_text, signer
 
 __all__ = ["known_people", "patient_numbers", "people", "reader", "reference", "written"]
 
@@ -18,7 +18,9 @@ _STAFF: Final = ("resultsInterpreter", "performer")
 _MIN_DIGITS: Final = 4
 
 
-def reader(report: Resource, directory: Directory, text: str) -> dict[str, str]:
+def reader(
+    report: Resource, directory: Directory, text: str, *, is_preliminary: bool
+) -> dict[str, str]:
     """Attribute the report: who is named as its interpreter, checked against the signature."""
     signed = signer(text)
     found, source = signed, "text" if signed else ""
@@ -33,12 +35,14 @@ def reader(report: Resource, directory: Directory, text: str) -> dict[str, str]:
         "reader_name": found.name if found else "",
         "reader_source": source,
         "reader_conflict": "1" if conflict else "",
+        "preliminary_author": drafter(None, dictator(text), found, is_preliminary=is_preliminary),
     }
 
 
 def people(resource: Resource, name: str, directory: Directory) -> Iterator[Person]:
     """Yield the people whom a field refers to, by reference, identifier or display."""
-    for item in items(resource, name):
+    for stated in items(resource, name):
+        item = next(iter(items(stated, "actor")), stated)  # as version 3 has it
         pointed = text_of(item, "reference")
         found = directory.get(pointed)
         if found.get("resourceType") == "PractitionerRole":
@@ -74,7 +78,8 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, list[str]
     account number; else the resource's own id.
     """
     subject = next(iter(items(report, "subject")), {})
-    found = [*items(patient, "identifier"), *items(subject, "identifier")]
+    every = [*items(patient, "identifier"), *items(subject, "identifier")]
+    found = [i for i in every if text_of(i, "use") != "old"] or every
     kinds = [
         {text_of(c, "code") for t in items(i, "type") for c in items(t, "coding")} for i in found
     ]
@@ -85,7 +90,9 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, list[str]
     ]
     pointed = text_of(subject, "reference")
     own = "" if pointed.startswith("#") else pointed.split("/_history")[0].rpartition("/")[2]
-    return next(iter([*records, *others, own]), ""), [v for v in (*values, own) if v]
+    return next(iter([*records, *others, own]), ""), [
+        v for v in (*(text_of(i, "value") for i in every), own) if v
+    ]
 
 
 def known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:

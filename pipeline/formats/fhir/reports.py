@@ -65,7 +65,7 @@ def exam(
     performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
     born = text_of(patient, "birthDate")
     return {
-        **reader(report, directory, text),
+        **reader(report, directory, text, is_preliminary=status == "prelim"),
         **known_people(report, directory, patient),
         "exam_id": f"{accession}/{status}/{version}",
         "accession": accession,

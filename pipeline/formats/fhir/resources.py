@@ -162,6 +162,8 @@ def _entries(found: object) -> Iterator[Resource | str]:
             yield from _entries(each)
     elif not isinstance(found, dict):
         yield "not_a_resource"
+    elif "resourceType" not in found and isinstance(found.get("resource"), dict):
+        yield from _entries({"resourceType": "Bundle", "entry": [found]})
     elif found.get("resourceType") != "Bundle":
         yield found
     else:

@@ -22,7 +22,7 @@ from pipeline.formats.hl7v2.patients import patient_id
 from pipeline.formats.hl7v2.separators import Separators
 from pipeline.formats.hl7v2.stamps import first_time
 from pipeline.formats.hl7v2.text import Observations, observations
-from pipeline.formats.people import Person, dictator, signer
+from pipeline.formats.people import dictator, drafter, signer
 from pipeline.formats.rows import SetAside
 from pipeline.formats.values import modality_of, status_of
 
@@ -173,16 +173,10 @@ def _reader(
         "reader_name": reader.name if reader else "",
         "reader_source": source,
         "reader_conflict": "1" if conflict else "",
-        "preliminary_author": _drafter(first[0] if first else None, dictator(text), reader)
-        or (reader.key if reader and is_preliminary else ""),
+        "preliminary_author": drafter(
+            first[0] if first else None, dictator(text), reader, is_preliminary=is_preliminary
+        ),
     }
-
-
-def _drafter(named: Person | None, dictated: Person | None, reader: Person | None) -> str:
-    """Give the key of who wrote the draft, where it is another than the reader."""
-    if named and (not reader or named.key != reader.key):
-        return named.key
-    return dictated.key if dictated and reader and not dictated.is_same(reader) else ""
 
 
 def _status(raw: str, found: Observations) -> str:

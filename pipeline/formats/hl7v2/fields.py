@@ -17,7 +17,7 @@ import hl7
 
 from pipeline.errors import ConfigurationError
 from pipeline.formats.hl7v2.separators import Separators, unescaped
-from pipeline.formats.people import Person, person_from_text
+from pipeline.formats.people import Person, named_in_full, person_from_text
 
 __all__ = [
     "DEFAULT_FIELDS",
@@ -218,11 +218,15 @@ def person(components: Sequence[str]) -> Person | None:
     family = family.split(SUB)[0]
     if family.casefold() in _NOBODY:
         family = given = ""
+    if "," in family and not given and (named := person_from_text(family)):
+        family, given = named.family, named.given
     if identifier.casefold() in _NOBODY:
         identifier = ""
     if not family and "," in identifier and not any(c.isdigit() for c in identifier):
         return person_from_text(identifier)
-    if not family and identifier.replace(" ", "").isalpha():
+    if not family and not any(c.isdigit() for c in identifier) and " " in identifier:
+        return named_in_full(identifier)
+    if not family and identifier.isalpha():
         return None
     return Person(identifier, family, given) if identifier or family else None
 

@@ -30,6 +30,11 @@ _EMPTY: Final = frozenset(
     | {"FHS", "BHS", "BTS", "FTS"}
 )
 """Segments that may come without a field; any other three letters are a line of a text."""
+_SPELT: Final = re.compile(
+    r"(?:\\r\\n|\\r|\\n|<CR>|&#13;|&#x0?D;)+(?=[A-Z][A-Z0-9]{2}\|)", re.IGNORECASE
+)
+"""Line ends as logs spell them; looked for in a message of one line alone."""
+_INDENTED: Final = re.compile(r"[ \t]+(?:PID|PV1|NK1|ORC|OBR|OBX|NTE|Z[A-Z0-9]{2})\|")
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
 _BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x0b\x1c\s]*)+")
 _ESCAPE_DRIVEN: Final = "iso2022"
@@ -92,8 +97,11 @@ def segments(message: str) -> list[str]:
     text = message.replace("\r\n", "\r").replace("\n", "\r")
     found: list[str] = []
     bar, broken = "|", "\\.br\\"
-    for line in text.strip("\r\x0b\x1c\x00 \t\ufeff").split("\r"):
+    lines = text.strip("\r\x0b\x1c\x00 \t\ufeff").split("\r")
+    for line in lines if len(lines) > 1 else _SPELT.sub("\r", lines[0]).split("\r"):
         cleaned = line.strip("\x0b\x1c\x00")
+        if _INDENTED.match(cleaned):
+            cleaned = cleaned.lstrip(" \t")
         if not found and cleaned.startswith("MSH"):
             separators = Separators.of(cleaned)
             bar, broken = separators.field, f"{separators.escape}.br{separators.escape}"

@@ -47,6 +47,7 @@ _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
 _TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
     "xml": "text/xml", "txt": "text/plain", "octet-stream": ""}  # fmt: skip
 
@@ -112,7 +113,8 @@ def _documents(
     rows: Sequence[list[str]], separators: Separators
 ) -> tuple[_Texts, str, SetAside | None]:
     """Read the encapsulated documents: each text with its row, their form, why there is none."""
-    found = [(row, each) for row in rows if (each := _encapsulated(row, separators)) is not None]
+    whole_rows = _rejoined(rows, separators)
+    found = [(row, e) for row in whole_rows if (e := _encapsulated(row, separators)) is not None]
     broken = [each for _, each in found if isinstance(each, SetAside)]
     whole = [(row, each) for row, each in found if isinstance(each, Attachment)]
     best = chosen([each for _, each in whole]) if whole else NOT_TEXT
@@ -121,6 +123,32 @@ def _documents(
         return [], "", None if is_none else broken[0] if broken else best
     form = best.form if best.form in ("RTF", "PDF") else ""
     return [(whole[at][0], text) for at, text in best.parts], form, None
+
+
+def _rejoined(rows: Sequence[list[str]], separators: Separators) -> list[list[str]]:
+    """Put documents together whose base64 goes on in the rows behind."""
+    joined: list[list[str]] = []
+    for row in rows:
+        data = _data(row, separators)
+        before = _data(joined[-1], separators) if joined else ""
+        if (
+            data
+            and before.startswith(CODED_DOCUMENTS)
+            and not data.startswith(CODED_DOCUMENTS)
+            and _BASE64.fullmatch(data)
+            and row[3:4] == joined[-1][3:4]
+        ):
+            joined[-1] = [*joined[-1][:5], joined[-1][5] + data, *joined[-1][6:]]
+        else:
+            joined.append(row)
+    return joined
+
+
+def _data(row: Sequence[str], separators: Separators) -> str:
+    """Give the data of an encapsulated document as they stand in a row; '' for other rows."""
+    is_document = _kind(row) == "ED"
+    data = _cell(_cell(row, 5).split(separators.component), 4) if is_document else ""
+    return unescaped(data.replace(separators.repetition, ""), separators).strip()
 
 
 def _noted(notes: Sequence[str], separators: Separators) -> _Texts:
@@ -166,8 +194,8 @@ def _encapsulated(row: Sequence[str], separators: Separators) -> Attachment | Se
         return None
     components = _cell(row, 5).split(separators.component)
     kind, subtype, encoding = (_cell(components, at).strip().casefold() for at in (1, 2, 3))
-    data = unescaped(_cell(components, 4), separators)
-    if not data.strip():
+    data = _data(row, separators)
+    if not data:
         return None
     content = _bytes(data, encoding)
     if content is None:
