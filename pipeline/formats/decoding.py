@@ -1,10 +1,10 @@
 """An export's file → its bytes, or its lines as text; what was in another encoding is counted.
 
 Gzip is unpacked whatever the file is called; UTF-16 with a byte order mark becomes UTF-8.
-``auto``: a byte order mark decides (UTF-8, UTF-16). Without one, a line that is valid UTF-8 is
-UTF-8, and any other is cp1252, the code page of Western spreadsheets. It goes line by line so that
-one damaged byte changes its own line and nothing behind it, and so that a file is read once, in
-blocks: memory does not grow with it.
+``auto``: a byte order mark decides (UTF-8, UTF-16), or the zeros of UTF-16 without one. Of anything
+else, a line that is valid UTF-8 is UTF-8, and any other is cp1252, the code page of Western
+spreadsheets. It goes line by line so that one damaged byte changes its own line and nothing behind
+it, and so that a file is read once, in blocks: memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         While reading, if a gzip file is damaged or cut short.
     """
     with _unpacked(path) as content:
-        if _is_wide(content):
-            content = cast("BinaryIO", codecs.EncodedFile(content, "utf-8", "utf-16", "replace"))
+        if wide := _wide(content):
+            content = cast("BinaryIO", codecs.EncodedFile(content, "utf-8", wide, "replace"))
         yield content
 
 
@@ -108,7 +108,8 @@ def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
     with _unpacked(path) as content:
         marked = content.read(3).startswith(codecs.BOM_UTF8)
         content.seek(0)
-        chosen = "utf-16" if _is_wide(content) else "utf-8-sig" if marked else encoding
+        is_wide = _wide(content) == "utf-16"
+        chosen = "utf-16" if is_wide else "utf-8-sig" if marked else encoding
         with io.TextIOWrapper(content, encoding=chosen, newline="") as text:
             yield Lines(text)
 
@@ -125,10 +126,16 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
             raise InputError(msg) from None
 
 
-def _is_wide(content: BinaryIO) -> bool:
-    wide = content.read(2) in _WIDE
+def _wide(content: BinaryIO) -> str:
+    """Give the UTF-16 that a mark names, or that its first two letters show; '' for any other."""
+    start = content.read(4)
     content.seek(0)
-    return wide
+    if start[:2] in _WIDE:
+        return "utf-16"
+    zeros = [byte == 0 for byte in start]
+    if zeros == [False, True, False, True]:
+        return "utf-16-le"
+    return "utf-16-be" if zeros == [True, False, True, False] else ""
 
 
 def fallback(content: bytes) -> str:

@@ -4,14 +4,17 @@ The header is the first line that holds the needed columns, whatever titles stan
 delimiter is the one under which it does. Lines without content are none. A quote that is opened and
 never closed would swallow the rows after it; so where a record of several lines has the wrong
 number of fields and one of its lines would be a whole row by itself, reading goes on at that line.
+A text in the last column may have line breaks that no quotes protect: half a report must not pass
+for a whole one.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 __all__ = ["HEADER_WITHIN", "WRONG_FIELD_COUNT", "Header", "header_of", "records"]
@@ -24,6 +27,9 @@ HEADER_WITHIN: Final = 20
 """So many lines of a file are looked at for its header."""
 _LONGEST: Final = 2**17
 """A line of more characters is no header."""
+_FOOTER: Final = re.compile(r"\(?\d+ rows?\b.{0,40}", re.IGNORECASE)
+"""What a database's client writes below the rows."""
+_SHAPED: Final = 40
 _NO_CONTENT: Final = " \t\r\n\x00"
 
 csv.field_size_limit(2**31 - 1)
@@ -31,11 +37,15 @@ csv.field_size_limit(2**31 - 1)
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A table's column names, its delimiter, and how many lines end with the header's."""
+    """A table's column names, its delimiter, and how many lines end with the header's.
+
+    `backslash`: quotes within quotes have a backslash before them.
+    """
 
     names: tuple[str, ...]
     delimiter: str
     lines: int
+    backslash: bool = False
 
 
 def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> Header:
@@ -66,38 +76,96 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
                 best, fewest = Header(names, delimiter, at + reader.line_num), fitness
         if fewest[0] == 0:
             break
-    return best
+    return replace(best, backslash=_has_backslashes(first, best.delimiter))
 
 
-def records(lines: Iterable[str], *, delimiter: str, width: int) -> Iterator[list[str] | str]:
-    """Yield each record's cells, or `WRONG_FIELD_COUNT`; records without content are none."""
-    source = _Lines(lines)
+def _has_backslashes(first: Sequence[str], delimiter: str) -> bool:
+    """Tell by some lines whether quotes within quotes are written as MySQL does."""
+    ends = re.escape(delimiter)
+    inside = re.compile(rf'\\"(?!\s{{0,4}}(?:{ends}|$))')
+    doubled = re.compile(rf'[^{ends}"\s]""|""[^{ends}"\s]')
+    return any(map(inside.search, first)) and not any(map(doubled.search, first))
+
+
+def records(
+    lines: Iterable[str], *, delimiter: str, width: int, backslash: bool, open_end: bool
+) -> Iterator[tuple[list[str] | str, bool]]:
+    """Yield each record's cells, or `WRONG_FIELD_COUNT`; records without content are none.
+
+    Parameters
+    ----------
+    lines
+        Lines, or `pipeline.formats.decoding.Lines`, which count those in another encoding.
+    delimiter, width
+        What parts the fields, and how many there must be.
+    backslash
+        Whether quotes within quotes have a backslash before them instead of being doubled.
+    open_end
+        Whether the last column is a text that may have line breaks outside quotes. What follows a
+        row and is none itself then goes on with its last cell, unless it begins as that row does.
+
+    Returns
+    -------
+    iterator of (list of str, or str) and bool
+        The record, and whether a line of it was in another encoding.
+    """
+    source = _Lines(lines, backslash=backslash)
     reader = csv.reader(source, delimiter=delimiter)
-    while True:
-        source.taken.clear()
-        row = next(reader, None)
-        if row is None:
-            return
+    held: tuple[list[str], bool] | None = None
+    while (row := _next(source, reader)) is not None:
         if not any(cell.strip(_NO_CONTENT) for cell in row):
             continue
         if len(row) == width:
-            yield row
+            if held:
+                yield held
+            held = (row, source.is_foreign)
             continue
-        yield WRONG_FIELD_COUNT
         whole = next((i for i, line in enumerate(source.taken[1:], 1)
                       if _fields(line, delimiter) == width), None)  # fmt: skip
+        more = "".join(source.taken[:whole]).rstrip("\r\n")
+        if open_end and held and _goes_on(held[0], more, delimiter):
+            text = held[0][-1].removesuffix("\\")
+            held = ([*held[0][:-1], f"{text}\n{more}"], held[1] or source.is_foreign)
+        else:
+            if held:
+                yield held
+            held = None
+            yield WRONG_FIELD_COUNT, source.is_foreign
         if whole is not None or source.cut:
             source.give_back(whole or 1)
             reader = csv.reader(source, delimiter=delimiter)
+    if held:
+        yield held
+
+
+def _next(source: _Lines, reader: Iterator[list[str]]) -> list[str] | None:
+    source.taken.clear()
+    return next(reader, None)
+
+
+def _goes_on(row: Sequence[str], more: str, delimiter: str) -> bool:
+    """Tell a text that goes on from a damaged row, which begins as the row before it does."""
+    if len(row[-1]) > _MAX_RECORD_CHARACTERS or _FOOTER.fullmatch(more.strip()):
+        return False
+    return _shape(row[0]) != _shape(more.lstrip(' "').split(delimiter, 1)[0])
+
+
+def _shape(cell: str) -> str:
+    """Write a cell by its kinds of characters: ``A`` for letters, ``9`` for figures."""
+    start = cell.strip()[:_SHAPED]
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", start))
 
 
 class _Lines:
     """Lines to read, which remembers those of the present record and can take them back."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], *, backslash: bool) -> None:
         self._lines = iter(lines)
+        self._counted = lines
+        self._backslash = backslash
         self._returned: deque[str] = deque()
         self._characters = 0
+        self._before = 0
         self.taken: list[str] = []
         self.cut = False
 
@@ -107,13 +175,24 @@ class _Lines:
     def __next__(self) -> str:
         if not self.taken:
             self._characters, self.cut = 0, False
+            self._before = self._before if self._returned else self._foreign()
         if self._characters > _MAX_RECORD_CHARACTERS:
             self.cut = True
             raise StopIteration
         line = self._returned.popleft() if self._returned else next(self._lines)
+        if self._backslash:
+            line = line.replace('\\"', '""')
         self.taken.append(line)
         self._characters += len(line)
         return line
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a line of the present record was in another encoding."""
+        return self._foreign() > self._before
+
+    def _foreign(self) -> int:
+        return int(getattr(self._counted, "foreign", 0))
 
     def give_back(self, first: int) -> None:
         """Put the present record's lines from `first` on back in front."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -112,7 +112,9 @@ def _csv(source: Path, options: TableOptions) -> Table:
     header, keys = _header(source, options.encoding, mapped)
     columns = mapped.within(keys)
     _require(source.name, header.names, columns, mapped.twice(header.names))
-    return Table(columns, _csv_records(source, options.encoding, header, keys))
+    texts = {part.name for place in columns.places["text"] for part in place}
+    open_end = keys[-1] in texts and LINE_NUMBER not in columns.places
+    return Table(columns, _csv_records(source, options.encoding, header, keys, open_end=open_end))
 
 
 def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, list[str]]:
@@ -122,18 +124,25 @@ def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, lis
     numbered = header_of(first, lambda names: len(mapped.within(numbers_of(names)).missing))
     keys = numbers_of(numbered.names)
     if not mapped.within(keys).missing:
-        return Header((), numbered.delimiter, 0), keys
+        return replace(numbered, names=(), lines=0), keys
     header = header_of(first, lambda names: len(mapped.within(keys_of(names)).missing))
     return header, keys_of(header.names)
 
 
 def _csv_records(
-    source: Path, encoding: str, header: Header, keys: Sequence[str]
+    source: Path, encoding: str, header: Header, keys: Sequence[str], *, open_end: bool
 ) -> Iterator[Record]:
     with opened_lines(source, encoding) as handle:
         deque(islice(handle, header.lines), maxlen=0)
-        rows = records(handle, delimiter=header.delimiter, width=len(keys))
-        for number, (row, decoded_as) in enumerate(_told(rows, handle), start=1):
+        rows = records(
+            handle,
+            delimiter=header.delimiter,
+            width=len(keys),
+            backslash=header.backslash,
+            open_end=open_end,
+        )
+        for number, (row, is_foreign) in enumerate(rows, start=1):
+            decoded_as = FALLBACK if is_foreign else ""
             if isinstance(row, str):
                 yield Record(number, row, decoded_as)
             elif header.names and all(map(_is_name, row, header.names)):

@@ -47,6 +47,9 @@ _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
 
+_ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
+"""What Java writes behind an offset."""
+_DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 """A number as a spreadsheet shows it that has thrown its last figures away."""
@@ -173,7 +176,9 @@ def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
 
 def _times(values: pd.Series, zone: str) -> pd.Series:
     """Parse ISO 8601 times to UTC; those without an offset are local to `zone`."""
-    text = values.str.strip().str.replace(r"\s*Z$", "+00:00", regex=True)
+    text = values.str.strip().str.replace(_ZONE_NAME, "", regex=True)
+    text = text.str.replace(r"\s*(?:Z|UTC|GMT)$", "+00:00", regex=True)
+    text = text.str.replace(_DB2, r"\1 \2:\3:\4", regex=True)
     # A sign behind the time of day is an offset, in any spelling: +01:00, +0100, +01.
     aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")

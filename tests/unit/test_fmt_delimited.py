@@ -110,6 +110,40 @@ def test_a_multiline_row_with_a_field_too_many_is_one_row(tmp_path: Path) -> Non
     assert aside == [(2, "wrong_field_count")]
 
 
+def test_line_breaks_without_quotes_belong_to_a_text_in_the_last_column(tmp_path: Path) -> None:
+    path = tmp_path / "exams.txt"
+    start = ["7", "r1", "XR", *TIMES]
+    lines = [
+        HEADER, ["A1", *start, "FINDINGS:"], ["Clear lungs."], [], ['5" line "seen"'],
+        ["1. Stable, no mass."], ["A2", *start, "Mass."], ["A3", "8"], ['"A4', *start, "Lost."],
+        ["A5", *start, "Größe 5 cm."], [], ["3 rows selected."],
+    ]  # fmt: skip
+    path.write_bytes("\r\n".join("|".join(line) for line in lines).encode("cp1252"))
+    exams, aside = ingested(path, kind="csv")
+    assert exams[["accession", "text", "decoded_as"]].to_numpy().tolist() == [
+        ["A1", 'FINDINGS:\nClear lungs.\n5" line "seen"\n1. Stable, no mass.', ""],
+        ["A2", "Mass.", ""],
+        ["A5", "Größe 5 cm.", "cp1252"],
+    ]
+    assert [reason for _, reason in aside] == ["wrong_field_count"] * 3
+
+
+def test_quotes_with_a_backslash_are_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    quoted = [",".join([*ROWS[2][:-1], r'"He said \"likely\", then left"'])]
+    path.write_text("\n".join([",".join(HEADER), *quoted]), encoding="utf-8")
+    exams, aside = ingested(path)
+    assert exams["text"].tolist() == ['He said "likely", then left']
+    assert aside == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_without_its_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_bytes(table(ROWS).encode(encoding))
+    assert texts(path) == [row[-1] for row in ROWS]
+
+
 def test_a_quote_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
     path = tmp_path / "exams.csv"
     stray = '"A0,7,r1,XR,2026-03-01T10:00:00,2026-03-01T10:30:00,Clear.\n'

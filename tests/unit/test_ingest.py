@@ -55,6 +55,20 @@ def ingested(
     return kept, list(zip(bad["row"], bad["reason"], strict=True))
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-03-04T10:00:00+01:00[Europe/Paris]",
+        "2026-03-04 09:00:00 UTC",
+        "2026-03-04-09.00.00.000000",
+    ],
+)
+def test_times_as_java_and_db2_write_them_are_read(tmp_path: Path, written: str) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"performed_at": written})
+    assert bad == []
+    assert kept["performed_at"].item() == pd.Timestamp("2026-03-04T09:00:00Z")
+
+
 def test_a_sites_own_words_for_a_status_are_known_once_they_are_mapped(tmp_path: Path) -> None:
     own = GOOD | {"status": " freigegeben "}
     assert ingested(tmp_path, own)[1] == [(1, "unknown_status")]
