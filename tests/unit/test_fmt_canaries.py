@@ -111,6 +111,25 @@ def no_header(folder: Path) -> list[ExamBatch]:
     return list(read_table(path, TableOptions()))
 
 
+def cut_list(folder: Path) -> list[ExamBatch]:
+    path = folder / "exams.json"
+    path.write_text(TABLE.to_json(orient="records")[:-9])
+    return list(read_table(path, TableOptions(kind="jsonl")))
+
+
+def broken_list(folder: Path) -> list[ExamBatch]:
+    path = folder / "exams.json"
+    rows = json.dumps([CELLS | {"text": "Clear"}, CELLS], indent=1)
+    path.write_text(rows.replace(f': "{CANARY}"', f": {CANARY}", 20))
+    return list(read_table(path, TableOptions(kind="jsonl")))
+
+
+def lines_without_numbers(folder: Path) -> list[ExamBatch]:
+    path = folder / "lines.csv"
+    path.write_text(f"{CANARY}," * 6 + CANARY + "\n" + ",".join(CELLS) + "\n")
+    return list(read_table(path, TableOptions(columns={"text": "text by number"})))
+
+
 def undecodable_query(folder: Path) -> list[ExamBatch]:
     with sqlite3.connect(folder / "ris.sqlite") as database:
         TABLE.to_sql("reports", database, index=False)
@@ -121,8 +140,10 @@ def undecodable_query(folder: Path) -> list[ExamBatch]:
 
 
 @pytest.mark.parametrize(
-    "broken", [cut_gzip, damaged_parquet, wrong_encoding, no_header, undecodable_query]
-)
+    "broken",
+    [cut_gzip, damaged_parquet, wrong_encoding, no_header, cut_list, broken_list,
+     lines_without_numbers, undecodable_query],
+)  # fmt: skip
 def test_no_error_of_a_broken_source_repeats_what_it_holds(
     tmp_path: Path, broken: Callable[[Path], list[ExamBatch]]
 ) -> None:

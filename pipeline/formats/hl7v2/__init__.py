@@ -14,7 +14,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
-from pipeline.formats.rows import Row, batches
+from pipeline.formats.rows import Row, SetAside, batches
 
 __all__ = ["DEFAULT_FIELDS", "Hl7Options", "read"]
 
@@ -36,7 +36,7 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
     Raises
     ------
     InputError
-        If there is nothing at `source`, or the file is empty.
+        If there is nothing at `source`.
     ConfigurationError
         If the field map is wrong.
     """
@@ -56,13 +56,12 @@ def _files(source: Path) -> list[Path]:
     if not source.is_file():
         msg = f"{source}: no such file."
         raise InputError(msg)
-    if source.stat().st_size == 0:
-        msg = f"{source.name}: the file is empty."
-        raise InputError(msg)
     return [source]
 
 
 def _rows(path: Path, options: MessageOptions) -> Iterator[Row]:
+    if path.stat().st_size == 0:
+        yield 1, SetAside("no_header", "the file is empty")
     for number, message in enumerate(framing.messages(path), start=1):
         for found in exams(message, options):
             yield number, found
