@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.formats.people import Person, dictator, named_reader, person_from_text, signer
+from pipeline.formats.people import Person, named_reader, person_from_text
+from pipeline.formats.signatures import dictator, signer
 
 
 @pytest.mark.parametrize(

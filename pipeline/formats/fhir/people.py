@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.formats.fhir.resources import Directory, Resource, items, text_of
-from pipeline.formats.people import Person, dictator, drafter, person_from_text, signer
+from pipeline.formats.people import Person, drafter, person_from_text
+from pipeline.formats.signatures import dictator, signer
 
 __all__ = ["known_people", "patient_numbers", "people", "reader", "reference", "written"]
 

@@ -22,8 +22,9 @@ from pipeline.formats.hl7v2.patients import patient_id
 from pipeline.formats.hl7v2.separators import Separators
 from pipeline.formats.hl7v2.stamps import first_time
 from pipeline.formats.hl7v2.text import Observations, observations
-from pipeline.formats.people import dictator, drafter, signer
+from pipeline.formats.people import drafter
 from pipeline.formats.rows import SetAside
+from pipeline.formats.signatures import dictator, signer
 from pipeline.formats.values import modality_of, status_of
 
 __all__ = ["MessageOptions", "exams"]
