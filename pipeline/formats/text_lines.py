@@ -6,6 +6,7 @@ source is read to its end, and held in memory, before the first report is given.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
@@ -15,6 +16,7 @@ __all__ = ["LINE_NUMBER", "whole_reports"]
 
 LINE_NUMBER: Final = "text_line"
 """The name, among a row's cells, of the number of its line."""
+_WHOLE: Final = re.compile(r"([0-9]{1,9})(?:\.0{1,6})?")
 _APART: Final = (LINE_NUMBER, "text", "decoded_as")
 
 _Report: TypeAlias = tuple[int, Mapping[str, str], dict[str, str]]
@@ -37,7 +39,7 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
         key = tuple((name, cell) for name, cell in row.items() if name not in _APART)
         first, cells, lines = reports.setdefault(key, (number, dict(row), {}))
         at, text = _number(row[LINE_NUMBER]), row["text"]
-        if not at.isdigit():
+        if not at:
             faulty[key] = SetAside("lines_unordered", "a line has no number")
         elif lines.setdefault(at, text) != text:
             faulty[key] = SetAside("lines_unordered", "two lines have the same number")
@@ -55,5 +57,6 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _number(cell: str) -> str:
-    """Give a line's number without what only pads it."""
-    return cell.strip().lstrip("0") or cell.strip()[-1:]
+    """Give a line's number without what only pads it; '' for what is none."""
+    found = _WHOLE.fullmatch(cell.strip())
+    return str(int(found.group(1))) if found else ""

@@ -38,7 +38,7 @@ def test_lines_make_reports_whatever_the_order_of_the_rows(tmp_path: Path) -> No
     rows = [
         *(row("A1", line, n) for n, line in enumerate(["FINDINGS:", "", "Clear."], start=9)),
         *(row("A1", line, n, "11:00") for n, line in enumerate(["FINDINGS:", "Mass."])),
-        row("A2", "Normal.", "0001"),
+        row("A2", "Normal.", "0001.0"),
     ]
     for seed in range(4):
         random.Random(seed).shuffle(rows)
@@ -56,7 +56,7 @@ def test_a_line_that_comes_twice_counts_once(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "t.csv", rows)[0] == {"A1 10:30": "Clear.\nStable."}
 
 
-@pytest.mark.parametrize("number", ["1", "", "last"])
+@pytest.mark.parametrize("number", ["1", "", "last", "²", "9" * 5000])
 def test_lines_without_an_order_are_no_report(tmp_path: Path, number: str) -> None:
     rows = [row("A1", "Clear.", 1), row("A1", "No mass.", number), row("A2", "Normal.", 1)]
     texts, aside = read_rows(tmp_path / "t.csv", rows)
