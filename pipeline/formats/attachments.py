@@ -27,6 +27,8 @@ FORMS: Final = ("text", "markup", "RTF", "PDF")
 NOT_TEXT: Final = SetAside("only_attachment", "a pointer, or a document of a kind that is not read")
 _NO_TEXT: Final = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"\xd0\xcf\x11\xe0")
 _TEXT_KINDS: Final = ("", "text/", "application/xhtml", "application/xml", "application/html")
+_LATIN_1: Final = ("iso-8859-1", "latin-1", "latin1", "iso8859-1")
+"""Who says so writes Windows' quotation marks and dashes too."""
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 CODED_DOCUMENTS: Final = ("JVBERi0", "e1xydGY")
@@ -143,7 +145,8 @@ def _decoded(content: bytes, kind: str) -> str:
     if content.startswith(_WIDE):
         return content.decode("utf-16", errors="replace")
     charset = kind.partition("charset=")[2].split(";")[0].strip(" \"'")
-    for name in (charset, "utf-8-sig", "cp1252"):
+    named = "cp1252" if charset in _LATIN_1 else charset
+    for name in (named, "utf-8-sig", "cp1252"):
         try:
             if name:
                 return content.decode(name)

@@ -88,7 +88,7 @@ def _has_backslashes(first: Sequence[str], delimiter: str) -> bool:
 
 
 def records(
-    lines: Iterable[str], *, delimiter: str, width: int, backslash: bool, open_end: bool
+    lines: Iterable[str], *, header: Header, width: int, open_end: bool
 ) -> Iterator[tuple[list[str] | str, bool]]:
     """Yield each record's cells, or `WRONG_FIELD_COUNT`; records without content are none.
 
@@ -96,10 +96,8 @@ def records(
     ----------
     lines
         Lines, or `pipeline.formats.decoding.Lines`, which count those in another encoding.
-    delimiter, width
-        What parts the fields, and how many there must be.
-    backslash
-        Whether quotes within quotes have a backslash before them instead of being doubled.
+    header, width
+        What parts the fields and how quotes are written, and how many fields there must be.
     open_end
         Whether the last column is a text that may have line breaks outside quotes. What follows a
         row and is none itself then goes on with its last cell, unless it begins as that row does.
@@ -109,7 +107,7 @@ def records(
     iterator of (list of str, or str) and bool
         The record, and whether a line of it was in another encoding.
     """
-    source = _Lines(lines, backslash=backslash)
+    source, delimiter = _Lines(lines, backslash=header.backslash), header.delimiter
     reader = csv.reader(source, delimiter=delimiter)
     held: tuple[list[str], bool] | None = None
     while (row := _next(source, reader)) is not None:

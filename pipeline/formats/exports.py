@@ -134,13 +134,7 @@ def _csv_records(
 ) -> Iterator[Record]:
     with opened_lines(source, encoding) as handle:
         deque(islice(handle, header.lines), maxlen=0)
-        rows = records(
-            handle,
-            delimiter=header.delimiter,
-            width=len(keys),
-            backslash=header.backslash,
-            open_end=open_end,
-        )
+        rows = records(handle, header=header, width=len(keys), open_end=open_end)
         for number, (row, is_foreign) in enumerate(rows, start=1):
             decoded_as = FALLBACK if is_foreign else ""
             if isinstance(row, str):

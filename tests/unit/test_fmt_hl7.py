@@ -280,6 +280,12 @@ def test_line_ends_that_a_log_spells_out_and_indented_segments_are_understood(
     assert [each | {"source_row": 1} for each in found] == [plain, plain]
 
 
+def test_windows_quotation_marks_in_what_is_declared_latin_1_are_read(tmp_path: Path) -> None:
+    declared = message(lines=["Größe “normal” – clear."]).replace("|2.7\r", "|2.7||||||8859/1\r")
+    (exam,) = exams(write(tmp_path, declared.encode("cp1252"))).to_dict("records")
+    assert (exam["text"], exam["decoded_as"]) == ("Größe “normal” – clear.", "")
+
+
 def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:
     options = Hl7Options(exam_codes={"XR100": "CT"})
     assert exams(write(tmp_path, message()), options)["modality"].item() == "CT"

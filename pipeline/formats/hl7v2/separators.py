@@ -49,7 +49,9 @@ def declared_encoding(header: bytes) -> str:
         return ""
     stated = fields[_CHARACTER_SET_FIELD].decode("latin-1").split("~")[0].strip().upper()
     latin = _LATIN.fullmatch(stated)
-    return f"iso8859-{latin.group(1)}" if latin else _DECLARED.get(stated, "")
+    if latin:  # who says Latin 1 writes Windows' quotation marks and dashes too
+        return "cp1252" if latin.group(1) == "1" else f"iso8859-{latin.group(1)}"
+    return _DECLARED.get(stated, "")
 
 
 def unescaped(text: str, separators: Separators = STANDARD) -> str:
