@@ -20,6 +20,10 @@ __all__ = ["Lexicon", "load", "triggers", "unaccented"]
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
+_DERIVED: Final = (
+    "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
+    "clinical_starts", "guarding",
+)  # fmt: skip
 _FORMED: Final = re.compile(
     r".{2}(?:ectasis|itis|osis|oses|omas?|tions?|sions?|ments?|ness|ities|ity|ous|graph(?:y|ic)"
     r"|path(?:y|ies)|emia|plasty|ectomy|ostomy|scopy|ular|ulate|ated|ating|ance|ence|ical|i[sz]ed"
@@ -225,7 +229,7 @@ def load(folder: Path | None = None) -> Lexicon:
     rare = given.union(family, _many("rare_names", folder)).difference(
         *words.values(), ordinary, cities, _many("names_that_are_words", folder)
     )
-    return Lexicon(
+    lexicon = Lexicon(
         not_names=words["not_names"],
         report_words=words["report_words"],
         common_words=words["common_words"],
@@ -247,6 +251,9 @@ def load(folder: Path | None = None) -> Lexicon:
         towns=_words("towns_in_context", folder),
         sites=_words("sites", folder),
     )
+    for derived in _DERIVED:
+        getattr(lexicon, derived)  # now, not in the first report
+    return lexicon
 
 
 def triggers(name: str) -> frozenset[str]:

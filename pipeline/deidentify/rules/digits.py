@@ -18,10 +18,16 @@ from pipeline.deidentify.rules.words import line_before
 __all__ = ["find"]
 
 _FIGURES: Final = re.compile(
-    r"\d(?:(?<!\S.)(?:\d?(?=[ \n.,;)](?![\dapAP])|\Z)"
+    r"\d(?:(?<!\S.)(?:\d?(?=[ \n.,;)](?![\dapAP])|\Z)|[B-GI-OQ-Z](?=[ \n.,;)])"
+    r"|\d?(?=-(?:year|month|week|day)\b)"
     r"|\d{0,2}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?(?:[ap]\.?m|[Uu]hr|UHR|[Hh](?:[Rr]s?)?\b)))|(\d*))"
 )
 """A figure; a small one or one with decimals that stands by itself, as most do, has no group."""
+_LEVELS: Final = frozenset("CTLSx")
+_LEVEL: Final = re.compile(
+    r"(?:\W|\A)[CTLSx]\d{1,2}(?![\w./-]|[ ]\d)|\W[CTLS]\d{1,2}-[CTLS]\d{1,2}(?![\w./-]|[ ]\d)"
+)
+"""A vertebra (T7, L1-L2) or a count (x3), in which no identifier is."""
 _YEAR: Final = r"(?:19|20)\d\d"
 _DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])"
 _MONTH: Final = r"(?:1[0-2]|0?[1-9])"
@@ -146,6 +152,8 @@ def find(text: str) -> Iterator[Found]:
         if start < done or figure.lastindex is None:
             continue
         previous = text[start - 1 : start]
+        if previous in _LEVELS and _LEVEL.match(text, start - 2 if start > 1 else 0):
+            continue
         if previous and (previous.isalpha() or previous in "-+("):
             found = _in_chunk(text, start, done)
         elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
