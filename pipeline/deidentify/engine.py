@@ -28,12 +28,14 @@ from pipeline.deidentify.rules import (
     Found,
     Index,
     Words,
+    abroad,
     acronyms,
     addresses,
     ages,
     cues,
     dates,
     digits,
+    families,
     fields,
     guards,
     hospitals,
@@ -46,6 +48,7 @@ from pipeline.deidentify.rules import (
     roles,
     shapes,
     sites,
+    slots,
     spoken,
     strangers,
     streets,
@@ -62,10 +65,12 @@ __all__ = ["Deidentifier", "Options"]
 Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
-    *labels.ID_RULES, *dates.RULES, *spoken.RULES, *fields.RULES, *particles.RULES, *cues.RULES,
-    *shapes.RULES, *roles.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
-    *hospitals.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
+    *labels.ID_RULES, *dates.RULES, *spoken.RULES, *slots.RULES, *fields.RULES, *particles.RULES,
+    *cues.RULES, *shapes.RULES, *roles.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
+    *abroad.RULES, *hospitals.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
+_FIRST: Final = frozenset({"telephone", "street-abroad"})
+"""Rules whose figures would be taken for something else (ap. 302, #07-11)."""
 _NOBODY: Final = KnownIdentifiers()
 
 
@@ -170,7 +175,7 @@ class Deidentifier:
         lexicon = self.lexicon
         triggered = self._index.find(text, every, lexicon)
         yield from addresses.find(text)
-        yield from (found for found in triggered if found.rule == "telephone")
+        yield from (found for found in triggered if found.rule in _FIRST)
         yield from (found for found in triggered if found.category in ("ID", "DATE", "TIME"))
         yield from postal.find(text, lexicon)
         yield from languages.find(every, lexicon)
@@ -194,6 +199,7 @@ class Deidentifier:
         yield from uncued.find(text, every, lexicon, claims.is_taken)
         yield from strangers.find(text, every, lexicon, claims.is_taken)
         yield from neighbours.find(text, every, lexicon, claims.is_taken)
+        yield from families.find(text, every, lexicon, claims.is_taken)
         if self._second_layer is not None:
             yield from self._second_layer.find(text)
         if known:

@@ -42,7 +42,7 @@ _CREDENTIAL: Final = re.compile(
 )
 _LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
 _SHORT_GIVEN: Final = re.compile(rf"(?:ED|AL|VI|TY|JO|BO)[ \t]{{1,2}}([{UPPER}]{{2,30}})(?![\w])")
-_TITLE_BEFORE: Final = re.compile(r"\b(?:DRS?|MRS?|MS)\.[ \t]$", re.IGNORECASE)
+_TITLE_BEFORE: Final = re.compile(r"\b(?:DRS?|MRS?|MS|HR|MW|DHR|SDR|PROF)\.[ \t]$", re.IGNORECASE)
 _SUFFIX: Final = re.compile(r",?[ ](?:[JS]r\.?|[JS]R\.?|III?|IV)(?![\w'’])")
 """What a family tells its members of one name apart by."""
 _GAP: Final = re.compile(r"[ \t]{1,3}|\^{1,3}")

@@ -35,7 +35,7 @@ _SPELT: Final = re.compile(
 )
 _HUNDRED: Final = re.compile(rf"[ \t-]hundred{_SPELT.pattern}", re.IGNORECASE)
 _AGED: Final = re.compile(
-    r"(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}(0?(?:9\d|1[0-3]\d)"
+    r"(?:[ \t]at[ \t][a-z]{3,12})?\.?(?:[ \t]?[:=(]|[ \t]of|[ \t]is)?[ \t]{0,3}(0?(?:9\d|1[0-3]\d)"
     r"(?:[ \t]?(?:years?|yrs?|yo|y)\b)?)"
     r"(?!\d|[/.]\d|[ \t]?(?:mm|cm|%|days|months|weeks|hours|deg|°))",
     re.IGNORECASE,
@@ -95,7 +95,7 @@ def _nineties(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 
 def _apart(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    """Find the age in "Woman, 104, with fever" and "(F, 100)"."""
+    """Find the age in "Woman, 104, with fever", "(F, 100)" and "grandmother (101)"."""
     match = _APART.match(text, word.end)
     if match:
         yield Found(*match.span(1), "AGE", "age-apart")
@@ -105,18 +105,19 @@ def _very_old(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield Found(word.start, word.end, "AGE", "age-words")
 
 
-_APART: Final = re.compile(r",[ ](9\d|1[0-3]\d)(?=[,;)]|\.(?!\d))")
+_APART: Final = re.compile(r"(?:,[ ]|[ ]\()(9\d|1[0-3]\d)(?=[,;)]|\.(?!\d))")
+_PERSONS: Final = frozenset(
+    {"woman", "man", "lady", "gentleman", "male", "female", "patient", "pt", "veteran", "widow"}
+    | {"widower", "nun", "priest", "mum", "granny", "pensioner", "f", "m"}
+)
 
 RULES: Final = (
-    Rule(
-        frozenset({"woman", "man", "female", "male", "lady", "gentleman", "f", "m", "pensioner"}),
-        _apart,
-    ),
     Rule(frozenset({"ninety"}), _spelt),
     Rule(frozenset({"one", "a"}), _spelt, then="hH"),
     Rule(frozenset({"hundred"}), _hundred),
     Rule(frozenset({"age", "aged", "ages", "turned", "turning"}), _aged),
     Rule(triggers("words_for_age"), _aged),
+    Rule(triggers("relatives") | _PERSONS, _apart),
     Rule(frozenset({"early", "mid", "late"}), _nineties),
     Rule(frozenset({"his", "her", "their", "the"}), _decade, then="emlnEMLN91"),
     Rule(

@@ -24,6 +24,7 @@ _BARE: Final = re.compile(
     r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
     r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
     r"|\d{3}[ ]\d{3}[ ]\d{3,4}"
+    r"|\d{1,2}\.\d{3}\.\d{3}-[\dkK]"
     r"|[A-Z]{1,5}\.\d{1,4}\.\d{3,10}"
     r"|\d{1,5}(?:\.\d{1,40}){5,24}"
     r"|[A-Z]{1,5}-?\d{5,14}(?:-\d{1,6})?"
@@ -119,7 +120,8 @@ def in_field(text: str, start: int, done: int) -> Found | None:
     folded = word.casefold()
     noun = folded in _NOUNS or folded.endswith(_ENDINGS)
     acronym = word.isupper() and len(word) in _ACRONYM and "(" not in gap
-    if not (noun or acronym or not _FIELD.isdisjoint(gap)) or folded in _MEASURED:
+    measured = folded.rsplit("/", 1)[-1] in _MEASURED
+    if measured or not (noun or acronym or not _FIELD.isdisjoint(gap)):
         return None
     code = _GROUPS.match(text, begin)
     if code is None:

@@ -62,6 +62,7 @@ _NOT_DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
     r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
     r"|upper|lower|middle|mid|distal|proximal|about|approximately|only|least|than|discs?|disks?"
+    r"|goddard|mastora|slices?[ ]\d{1,4}/\d{1,4}[ ]to"
     r"|vessels?|BP|pressure|vision|size|lobes?|version|ver|v|discs?|interspaces?|vertebra[el]?)"
     r"[ \t:#(=.]{0,3}|[\d.][ \t]?x[ \t]?)$",
     re.IGNORECASE,
@@ -109,7 +110,7 @@ _TIME: Final = re.compile(
     r"|(?:1[0-2]|0?[1-9])(?:\.[0-5]\d)?[ \t]?(?:[ap]\.[ \t]?m\.|[ap]m\b)"
     r"|(?:[01]\d|2[0-3])[:.]?[0-5]\d[ \t]?(?:hours|hrs|h|uhr|local|lt)\b"
     r"|(?:[01]?\d|2[0-3])h[0-5]\d\b|(?:[01]\d|2[0-3])[0-5]\d[ZL]\b"
-    r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?![\d:]))"
+    r"|(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?!\d|:\d))"
     r"(?:[ \t]?\(?(?:[ECMP][SD]?T|UTC|GMT)\b\)?)?",
     re.IGNORECASE,
 )
@@ -130,7 +131,7 @@ _PHONE: Final = re.compile(
     r"(?:(?:\+?1[-. ]{0,2})?(?:\(\d{3}\)[ \t./-]{0,2}|\d{3}[-. /])\d{3}[-. ]\d{4}"
     r"|\(\d{3}\)[ \t]?\d{7}"
     r"|\d{3}[-.]\d{4}"
-    r"|\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}"
+    r"|\+\d{1,3}(?:[ .-]?\(?(?!\d\d?[.:]\d\d[ ]?[apAP])\d{1,5}\)?){2,6}(?!:\d)"
     r"|0\d{1,4}[ -]\d{3,4}[ -]?\d{3,4}|\(0\d{1,5}\)[ ]?\d{3,4}[ ]?\d{2,4})"
     r"(?:,?[ \t]{0,2}\(?(?:x|ext\.?|extension|#)[ \t]{0,2}\d{2,6}\)?)?(?![\w-]|\.\d)",
     re.IGNORECASE,

@@ -37,7 +37,7 @@ _MORE_KIND: Final = re.compile(
     r"|System|Network"
     r"|Partners|Services|Sciences|Group|Campus|Clinics?|Living|House|Cent(?:er|re)s|Medicine"
     r"|Associates|Consultants|Imaging|Institute|Facility|Home|College|School|Specialists"
-    r"|Department|Practice|PRACTICE|Trust|Foundation|Board|BOARD|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
+    r"|Department|Practice|PRACTICE|Post|Trust|Foundation|Board|BOARD|Regional|Memorial|HSC|Skilled|Nursing|Rehab|Rehabilitation|Wellness"
     r"|SKILLED|NURSING|REHAB|REHABILITATION|FACILITY|HOME|SERVICES|WELLNESS"
     r"|MEDICAL|HEALTH|CARE|HOSPITALS?|CENT(?:ER|RE)|SYSTEM|GROUP|CLINIC|ASSOCIATES|IMAGING"
     r"|LIVING|HOUSE|CLINICS|PRACTICE|MEDICINE|INSTITUTE|REGIONAL|MEMORIAL|PARTNERS|TRUST)\b){0,4}"
@@ -134,7 +134,10 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     ):
         return
     if tail:
-        end = _more(text, end + _tail_length(tail.group(), lexicon))
+        length = _tail_length(tail.group(), lexicon)
+        if start == word.start and not length:
+            return  # Institute of Radiology
+        end = _more(text, end + length)
     if _THE.search(text, max(0, start - 6), start):
         start -= len("The ")
     start = _before_wrap(text, word, start, lexicon)

@@ -60,7 +60,7 @@ _AFTER_PHONE: Final = re.compile(
     r"(?:[ \t](?:number|no|at|on|is|phone|id))?\.?[ \t]?[.:#=(]{0,3}[ \t]{0,3}(?:at[ \t])?"
     r"((?:\+?\d|\(\d|-(?=\d{3}))(?:\d|[() ./-](?=[\d(])|[ ][/-][ ](?=\d)){2,20}"
     r"(?:[ \t]?(?:x|ext\.?)[ \t]?\d{2,6})?)"
-    r"(?![\w:/]|\.\d|[ \t]?(?:mm|cm|HU|[ap]\.?m\b|days?|weeks?|hours?|minutes?|hrs?\b))",
+    r"(?![\w/]|:\d|\.\d|[ \t]?(?:mm|cm|HU|[ap]\.?m\b|days?|weeks?|hours?|minutes?|hrs?\b))",
     re.IGNORECASE,
 )
 _EXTENSION: Final = re.compile(

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
+from pipeline.deidentify.rules import families
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Words
 
@@ -36,7 +37,11 @@ def find(
             continue
         last = at
         while last + 1 < len(found_words) and last - at < _MAX:
-            if found_words.gap(last + 1) not in _GAPS or not _fills(found_words, last + 1, lexicon):
+            if found_words.gap(last + 1) not in _GAPS:
+                break
+            if not _fills(found_words, last + 1, lexicon):
+                if last == at and _is_family(text, found_words, last + 1, lexicon):
+                    last += 1
                 break
             last += 1
         done = last
@@ -52,6 +57,19 @@ def _fills(found_words: Words, at: int, lexicon: Lexicon) -> bool:
     if not found_words.capital[at]:
         return False
     return len(found_words.plain[at]) == 1 or found_words.plain[at] in lexicon.fillers
+
+
+def _is_family(text: str, found_words: Words, at: int, lexicon: Lexicon) -> bool:
+    """Tell whether a word in small letters but the first may be the family name behind a given."""
+    start, end = found_words.span(at)
+    shown = text[start:end]
+    return (
+        found_words.gap(at) == " "
+        and found_words.plain[at - 1] in lexicon.given_names
+        and shown[:1].isupper()
+        and shown[1:].islower()
+        and families.may_be_family(found_words.plain[at], lexicon)
+    )
 
 
 _MIN: Final = 3

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
+from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER
 from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word
@@ -20,7 +20,8 @@ _STARTS: Final = (
 )
 _TAIL: Final = re.compile(
     rf"(?:{_GAP}(?:['’][tT]|de[nr]?|la|los|het|DE[NR]?|LA|LOS|HET)){{0,2}}{_GAP}({NAME_WORD})"
-    rf"(?:-{NAME_WORD})?(?:,[ ]?{NAME_WORD}(?:[ ][{UPPER}]\b\.?)?)?"
+    rf"(?:-{NAME_WORD}|(?:(?<=-[dD][eE])|(?<=-[vV][aA][nN]))[ ]{NAME_WORD})?"
+    rf"(?:,(?:(?<=[{UPPER}],)|(?=[ ]?[{UPPER}][{LOWER}]))[ ]?{NAME_WORD}(?:[ ][{UPPER}]\b\.?)?)?"
 )
 _HEAD: Final = re.compile(
     rf"(?<![\w'’-])((?:[{UPPER}]\.[ ]?){{1,3}}|{NAME_WORD}{_GAP}(?:[{UPPER}]\.?[ ])?)$"

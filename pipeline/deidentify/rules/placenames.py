@@ -21,7 +21,7 @@ __all__ = [
     "trimmed",
 ]
 
-WORD: Final = rf"(?:St\.?|ST\.?|Ste\.?|Mt\.?|MT\.|{NAME_WORD}(?:['’][sS])?)"
+WORD: Final = rf"(?:(?:St|ST|Ste|Mt)\.?(?![^\W\d_])|MT\.|{NAME_WORD}(?:['’][sS])?)"
 JOIN: Final = r"(?:of|the|and|&|for|at|de|del|la|OF|THE|AND)"
 PLACE: Final = re.compile(rf"{WORD}(?:[ \t](?:{JOIN}[ \t]){{0,2}}{WORD}){{0,5}}")
 KINDS: Final = triggers("kinds_of_hospital")

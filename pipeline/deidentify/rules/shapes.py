@@ -79,7 +79,7 @@ _INITIALS_LINE: Final = re.compile(
 )
 _INITIALS_LABEL: Final = re.compile(
     r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}"
-    r"(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|\.\w|[ \t][a-z])",
+    r"(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|[/:]\w|\.\w|[ \t][a-z](?!:))",
     re.I,
 )
 _INITIALS_END: Final = re.compile(
@@ -144,7 +144,8 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     """Find names by the shape of their line."""
     if "^" in text:
         for match in _CARET.finditer(text):
-            yield Found(match.start(), match.end(), "NAME", "name-caret")
+            if not text[match.end() : match.end() + 1].isdigit():  # ORU^R01, a type of message
+                yield Found(match.start(), match.end(), "NAME", "name-caret")
     if _SLASH.search(text):
         for match in _SLASHED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-slash")
@@ -248,7 +249,7 @@ def _trimmed(
     begin = start
     while begin < stop:
         space = text.find(" ", begin, stop)
-        if space > 0 and text[begin:space].strip(".").casefold() in TITLES:
+        if space > 0 and text[begin:space].strip(".").casefold() in _NOT_FIRST:
             begin = space + 1
             continue
         if space > 0 and lexicon.ends_capitals(text[begin:space].strip(".,:;")):
@@ -279,6 +280,8 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
 
 
 _TYPISTS: Final = frozenset({"typist", "transcriptionist", "transcriber"})
+_NOT_FIRST: Final = TITLES | {"patient", "child", "infant", "pt"}
+"""Words before a name that are not part of it."""
 _TYPISTS_WORDS: Final = frozenset(
     {"dict", "dictation", "telephoned", "typed", "trans", "transcriptionist", "transcribed"}
 )

@@ -15,11 +15,15 @@ __all__ = ["RULES", "find"]
 
 _PAIRS: Final = re.compile(
     r"[ (\n](?:\+\d{1,3}[ ])?(?:\(0\d{1,3}\)[ ]\d{2,3}|0\d{1,3}[- ]\d{2,3}|\d\d[ ]\d\d)"
-    r"(?:[ ]\d\d){2}(?![\w/-]|\.\d|[ ]\d|[ ]?(?:mm|cm|HU|mg|ml))"
+    r"(?:[ ]\d\d){2}(?![\w/-]|\.\d|[ ]\d(?!\d?:\d)|[ ]?(?:mm|cm|HU|mg|ml))"
+)
+_SLASHED: Final = re.compile(
+    r"\b0[ ]\d\d[ ]\d\d[ ]?/[ ]?\d\d[- ]?\d\d(?:[ -]?\d\d)?(?![\w/-]|\.\d)"
 )
 _HINT: Final = re.compile(r" (?<=\d )\d\d \d\d\b")
 _ABROAD: Final = re.compile(
     r"\+\d{1,3}(?:[ ]?\n[ ]{0,8}|[ .-])\d{1,4}(?:[ .-]\d{2,4}){1,4}(?![\w/])"
+    r"|\+\d{1,3}(?:[ .-]\d{1,4}){1,4}[ ]?\n[ ]{0,8}\d{3,4}(?=[ ]\d{3,4}|[.,;)\n]|\Z)(?:[ ]\d{3,4})?"
 )
 _PAGER: Final = re.compile(r"\((?:p|P)(?:\.[ ]?|[ ]|er[ ])?(\d{4,6})\)")
 _DOTTED: Final = re.compile(
@@ -37,6 +41,9 @@ def find(text: str) -> Iterator[Found]:
     if _HINT.search(text):
         for match in _PAIRS.finditer(text):
             yield Found(match.start() + 1, match.end(), "PHONE", "phone-pairs", sure=False)
+    if " / " in text:
+        for match in _SLASHED.finditer(text):
+            yield Found(*match.span(), "PHONE", "phone-pairs", sure=False)
     if "+" in text:
         for match in _ABROAD.finditer(text):
             yield Found(*match.span(), "PHONE", "phone-pairs")

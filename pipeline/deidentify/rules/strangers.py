@@ -39,14 +39,16 @@ _INNER: Final = re.compile(
 _PLACE: Final = re.compile(r"\b(?:[Ii]n|[Nn]ear|lives|resident)[ ]$")
 _STREETS: Final = (
     "strasse", "gasse", "straat", "gracht", "platz", "gatan", "vagen", "gade", "veien", "laan",
-    "allee",
+    "allee", "dstr", "fstr", "gstr", "lstr", "nstr", "rstr", "tstr",
 )  # fmt: skip
 _KIND: Final = re.compile(
     r"..(?:klinik(?:um)?|spital|krankenhaus|sjukhus(?:et)?|sykehus(?:et)?|ziekenhuis|hospital(?:et)?)$"
     rf"|(?P<street>..(?:{'|'.join(_STREETS)}))$"
 )
 _HOUSE: Final = re.compile(
-    r"[ ]\d{1,4}[a-zA-Z]?(?!\w|[.,]\d)(?:,[ ](?:[A-Z]{1,2}-)?\d{4,5}(?!\w))?"
+    r"\.?[ ]\d{1,4}[a-zA-Z]?(?!\w|[.,]\d)"
+    rf"(?:,[ ](?:[A-Z]{{1,2}}-)?(?:\d{{4,5}}|\d{{3}}[ ]\d\d)(?!\w)"
+    rf"(?:[ ][{UPPER}][{UPPER}{LOWER}]+){{0,2}})?"
 )
 _JOINS: Final = (" ", "-", ". ", ".")
 _ACRONYM: Final = 4

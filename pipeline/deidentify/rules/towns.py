@@ -152,15 +152,31 @@ def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
         after = None if is_last or not found_words.capital[at + 1] else found_words[at + 1]
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
-        if pair in lexicon.eponyms:
-            continue
+        if after and (after.folded in lexicon.eponym_nouns or after.end - after.start == 1):
+            continue  # Boston Scientific, Montreal A2
         for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
+            if name in lexicon.eponyms:
+                if name in lexicon.cities and _is_place(text, word.start, end):
+                    yield Found(word.start, end, "LOCATION", "town-listed", sure=True)
+                break
+            if pair.endswith(" city") and word.folded in lexicon.cities:
+                end = after.end if after else end
             if name in lexicon.hospitals:
                 yield Found(word.start, end, "HOSPITAL", "hospital-listed", sure=False)
             elif name in lexicon.cities:
                 yield Found(word.start, end, "LOCATION", "town-listed", sure=" " in name)
 
 
+def _is_place(text: str, start: int, end: int) -> bool:
+    """Tell the town from the score named after it (on arrival from Glasgow)."""
+    near = _BEFORE_TOWN.search(text, max(0, start - 6), start)
+    return near is not None and _BEHIND_TOWN.match(text, end) is not None
+
+
+_BEFORE_TOWN: Final = re.compile(r"(?:\b(?:in|from|near|to)|[,/.])[ ]$", re.IGNORECASE)
+_BEHIND_TOWN: Final = re.compile(
+    r"[ ]?(?:[.,;)/\n]|\Z)|[ ](?:by|on|at|and|with|for|last|since)\b", re.IGNORECASE
+)
 _PLAIN_STATES: Final = triggers("states_that_are_no_words")
 _CREDENTIAL_STATES: Final = frozenset({"md", "pa", "ct", "ms", "mb", "or", "in"})
 """States that stand behind a name or a comma for something else (Smith, MD; CHEST, PA)."""

@@ -66,7 +66,7 @@ def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if before.rstrip(" ")[-1:].isdigit():
         yield from _matched(_BY_FIELD, text, word)
     if before.casefold().endswith("measured "):
-        yield from _matched(_MEASURED, text, word)
+        yield from _initials(_MEASURED, text, word, lexicon)
     yield from _matched(_BESIDE_NAME, text, word)
     match = _BY.match(text, word.end)
     if match and not _is_known(match.group(1).casefold(), lexicon):
