@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from typing import Final
 
 from extraction.rules.lexicon import END, Node, Part, build
@@ -39,7 +39,7 @@ class CertaintyReader:
             pieces = _WORD.split(text)
             words = list(map(str.lower, pieces[1::2]))
         found, last = [], len(words) - 1
-        for at in [at for at, word in enumerate(words) if word in root]:
+        for at in compress(count(), map(root.__contains__, words)):
             node = root[words[at]]
             if at >= free and (END in node or (at < last and words[at + 1] in node)):
                 after = _longest(words, at, root)

@@ -20,6 +20,7 @@ _LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|
 _LOCK: Final = 1
 _GUARD: Final = 2
 _TAKEN: Final = 3
+_RUNS: Final = (b"\0", b"\1", b"\2", b"\3")
 _WHOLE: Final = frozenset({"DATE", "TIME", "AGE"})
 """What overlaps a certainty phrase is no such thing: the number before "May represent"."""
 
@@ -38,7 +39,7 @@ class Claims:
 
     def guard(self, start: int, end: int) -> None:
         """Protect a clinical expression from the rules that go by looks alone."""
-        if not any(self._marks[start:end]):
+        if self._marks.count(0, start, end) == end - start:
             self._mark(start, end, _GUARD)
             return
         for at in range(start, end):
@@ -46,7 +47,7 @@ class Claims:
 
     def is_free(self, start: int, end: int) -> bool:
         """Tell whether nobody owns or guards any of these characters."""
-        return not any(self._marks[start:end])
+        return self._marks.count(0, start, end) == end - start
 
     def is_taken(self, at: int) -> bool:
         """Tell whether an identifier was already found at this character; -1 is outside."""
@@ -55,7 +56,7 @@ class Claims:
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""
         marks = self._marks
-        if not any(marks[start:end]):
+        if marks.count(0, start, end) == end - start:
             self._record(start, end, category, rule)
             return
         if category in _WHOLE and _LOCK in marks[start:end]:
@@ -87,7 +88,7 @@ class Claims:
         self._mark(start, end, _TAKEN)
 
     def _mark(self, start: int, end: int, mark: int) -> None:
-        self._marks[start:end] = bytes((mark,)) * (end - start)
+        self._marks[start:end] = _RUNS[mark] * (end - start)
 
 
 def _start(removed: Removed) -> int:

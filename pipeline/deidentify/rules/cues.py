@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, UPPER, name_end, reads_as_name
@@ -158,6 +159,9 @@ def _over_line(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    follows = text[word.end : word.end + 2]
+    if follows[:1] == " " and follows[1:].islower() and follows[1:] not in _GO_ON:
+        return
     match = _AFTER_ROLE.match(text, word.end)
     if match:
         end = name_end(text, match.end(), lexicon, comma=True)
@@ -173,15 +177,25 @@ def _labelled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not _may_begin(text, word.end):
+        return
     match = _SPACE.match(text, word.end)
     if match and _VERBS.search(line_before(text, word.start, 80)):
         yield from _unless_words(text, word, match.end(), lexicon, "name-by", comma=True)
 
 
 def _told(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    if not _may_begin(text, word.end):
+        return
     match = _SPACE.match(text, word.end)
     if match and _tells(line_before(text, word.start, 90)):
         yield from _unless_words(text, word, match.end(), lexicon, "name-told")
+
+
+def _may_begin(text: str, end: int) -> bool:
+    """Tell fast whether a capital or a particle can stand behind a word and its blank."""
+    letter = text[end + 1 : end + 2]
+    return letter in _NAME_STARTS or not letter.isascii()
 
 
 def _tells(line: str) -> bool:
@@ -347,6 +361,9 @@ _ACRONYM: Final = 4
 _ALSO_THINGS: Final = frozenset({"tech", "technologist", "technician", "record"})
 """Labels that something else may follow (TECH: axial)."""
 _BEHIND_NAMES: Final = frozenset({"pa", "rn", "np", "rt", "aprn", "crnp", "arnp", "sho", "spr"})
+_GO_ON: Final = ("n", "s", "o")
+"""How a label goes on before its colon (name, signature, of record)."""
+_NAME_STARTS: Final = frozenset(ascii_uppercase + " \t\n(vdlabt")
 _COPIES: Final = frozenset({"cc", "copy", "to"})
 _TELLING: Final = triggers("telling")
 _RELATIVES: Final = triggers("relatives")

@@ -224,7 +224,7 @@ RULES: Final = (
     Rule(frozenset({"thanks", "regards"}), _labelled(_THANKS)),
     Rule(frozenset({"dob", "d", "born"}), _born, capital=True),
     Rule(frozenset({"report"}), _behind(_OF)),
-    Rule(frozenset({"by"}), _behind(_BY)),
+    Rule(frozenset({"by"}), _behind(_BY), to_name=True),
     Rule(frozenset({"dictated"}), _behind(_STROKE)),
     Rule(frozenset({"cns", "anp", "acp", "ahp", "lcdr", "cdr", "ssgt", "cnm"}), _behind(_RANKED)),
     Rule(frozenset({"s"}), _behind(_STAFF_NURSE)),

@@ -43,9 +43,9 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
     for at in found_words.among(lexicon.guarding):
         if capital[at]:
             if folded[at] in lexicon.eponyms:
-                yield found_words[at][:2]
+                yield found_words.span(at)
         elif folded[at] in _NUMBERED:
-            start, end = found_words[at][:2]
+            start, end = found_words.span(at)
             number = (_TIMES if folded[at] == "x" else _IMAGE).match(text, end)
             if number and not text[start - 1 : start].isalnum():
                 yield start, number.end()
@@ -55,7 +55,7 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
             and folded[at] in lexicon.eponym_nouns
             and found_words.gap(at) in _GAPS
         ):
-            start, end = found_words[at][:2]
+            start, end = found_words.span(at)
             before = _BEFORE_NOUN.search(text[max(0, start - 40) : start])
             if before:
                 yield start - len(before.group()), end

@@ -41,6 +41,9 @@ _DISEASES: Final = frozenset(
 
 
 def _particle(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    following = text[word.end + 1 : word.end + 2]
+    if "a" <= following <= "z" and following not in ("d", "l", "h"):
+        return  # most of these words are English here
     tail = _TAIL.match(text, word.end)
     if tail is None:
         return

@@ -249,7 +249,9 @@ RULES: Final = (
     Rule(triggers("roles_of_people"), _bracketed, then="("),
     Rule(frozenset({"bleep", "pager", "dect", "extn", "beeper"}), _bleeped),
     Rule(
-        frozenset({"requester", "requestor", "arbitration", "reader", "by", "report"}), _initialled
+        frozenset({"requester", "requestor", "arbitration", "reader", "by", "report"}),
+        _initialled,
+        to_name=True,
     ),
     Rule(frozenset({"paged", "bleeped", "called", "rang", "phoned", "page", "call"}), _paged),
 )

@@ -201,7 +201,10 @@ def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 def _is(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     at = word.start - 1
     near = text[max(0, at - 24) : at]
-    if text[at : at + 1] not in (" ", "\t") or near.islower() or not _CAPITAL_BEFORE.search(near):
+    last = near[near.rfind(" ") + 1 :]
+    if text[at : at + 1] not in (" ", "\t") or (last.islower() and last not in ("a", "an")):
+        return
+    if not _CAPITAL_BEFORE.search(near):
         return
     if _AGED.match(text, at):
         yield from _before(_OPENING_NAME, text, word.start, 60, lexicon, "name-opening")

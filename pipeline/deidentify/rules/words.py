@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress, count
+from operator import not_
 from typing import Final, NamedTuple, TypeAlias
 
 from pipeline.deidentify.grammar import LOWER, UPPER
@@ -111,19 +112,20 @@ class Words:
 
     def among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose folded form a vocabulary holds."""
-        return [at for at, word in enumerate(self.folded) if word in vocabulary]
+        return list(compress(count(), map(vocabulary.__contains__, self.folded)))
 
     @property
     def capitals(self) -> list[int]:
         """The numbers of the words that begin with a capital."""
         if self._capitals is None:
-            self._capitals = [at for at, is_capital in enumerate(self.capital) if is_capital]
+            self._capitals = list(compress(count(), self.capital))
         return self._capitals
 
     def strangers(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose plain form a vocabulary, always the same, lacks."""
         if self._strangers is None:
-            self._strangers = [at for at, word in enumerate(self.plain) if word not in vocabulary]
+            familiar = map(vocabulary.__contains__, self.plain)
+            self._strangers = list(compress(count(), map(not_, familiar)))
         return self._strangers
 
     def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[int]:
@@ -149,36 +151,44 @@ Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
 class Rule:
     """A finder and the folded words that call it, only where they are capitalised if so said.
 
-    ``then`` are the characters one of which must stand behind the blank that follows.
+    ``then`` are the characters one of which must stand behind the blank that follows; ``to_name``
+    spares the call where that character is a small letter of English.
     """
 
     triggers: frozenset[str]
     find: Finder
     capital: bool = False
     then: str = ""
+    to_name: bool = False
+
+
+_Called: TypeAlias = tuple[int, str, bool, Finder]
 
 
 class Index:
     """Rules by trigger; calls them in the order in which they were given."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self._capital: dict[str, list[tuple[int, str, Finder]]] = {}
-        self._small: dict[str, list[tuple[int, str, Finder]]] = {}
+        self._capital: dict[str, list[_Called]] = {}
+        self._small: dict[str, list[_Called]] = {}
         for rank, rule in enumerate(rules):
             for word in rule.triggers:
-                self._capital.setdefault(word, []).append((rank, rule.then, rule.find))
+                called = (rank, rule.then, rule.to_name, rule.find)
+                self._capital.setdefault(word, []).append(called)
                 if not rule.capital:
-                    self._small.setdefault(word, []).append((rank, rule.then, rule.find))
+                    self._small.setdefault(word, []).append(called)
 
     def find(self, text: str, found_words: Words, lexicon: Lexicon) -> list[Found]:
         """Give every candidate, rules first, then place."""
-        capital, small = self._capital, self._small
+        capital, uncapital = self._capital, self._small
         ranked: list[tuple[int, Found]] = []
         for at in found_words.among(capital):
-            rules = capital if found_words.capital[at] else small
+            rules = capital if found_words.capital[at] else uncapital
             word = found_words[at]
-            for rank, then, finder in rules.get(word[2], ()):
-                if then and text[word[1] + 1 : word[1] + 2] not in then:
+            following = text[word[1] + 1 : word[1] + 2]
+            small = "a" <= following <= "z"
+            for rank, then, to_name, finder in rules.get(word[2], ()):
+                if (small and to_name) or (then and following not in then):
                     continue
                 for found in finder(text, word, lexicon):
                     ranked.append((rank, found))  # most finders give nothing
