@@ -51,6 +51,8 @@ _WRAP: Final = re.compile(
     rf"|from|regarding)\b))"
 )
 """A line break inside a name, where what follows goes on as a sentence does."""
+_LABEL: Final = re.compile(r"[^\W\d_]{2,12}(?:[ ](?:No|NO|ID|Id))?\.?[ ]?[:#]|(?:Page|PAGE)\b")
+"""What opens the next column, behind a name and more than one blank."""
 _MIN_WRAPPED: Final = 45
 _COMMA: Final = re.compile(r"[ \t]?,[ \t]{0,3}")
 _MAX_WORDS: Final = 5
@@ -86,6 +88,8 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
         if gap is None:
             break
         at = gap.end()
+        if at - end > 1 and _LABEL.match(text, at):
+            break
     suffix = _SUFFIX.match(text, end) if end > start else None
     return suffix.end() if suffix else end
 

@@ -22,7 +22,7 @@ _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
 _DERIVED: Final = (
     "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
-    "clinical_starts", "guarding",
+    "clinical_starts", "guarding", "first_names",
 )  # fmt: skip
 _FORMED: Final = re.compile(
     r".{2}(?:ectasis|itis|osis|oses|omas?|tions?|sions?|ments?|ness|ities|ity|ous|graph(?:y|ic)"

@@ -46,13 +46,10 @@ class ExamBatch:
     Attributes
     ----------
     exams
-        `EXAM_COLUMNS` and `OPTIONAL_COLUMNS` as text, and ``source_row`` (int, from 1 in a file).
+        `EXAM_COLUMNS` and `OPTIONAL_COLUMNS` as text, and ``source_row`` (int, from 1).
     quarantined
         `QUARANTINE_COLUMNS`.
-    files
-        The file that each exam stands in, while they are read.
     """
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
-    files: tuple[str, ...] = ()

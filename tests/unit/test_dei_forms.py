@@ -39,6 +39,8 @@ GONE = [
     ("Discussed with Amina Valve, at once.", "with [NAME] [NAME], at once."),
     ("RADIOLOGIST: TORBJORN NODE\n", "[NAME]\n"),
     ("# NODE, AMINA\nXR chest", "# [NAME], [NAME]\nXR chest"),
+    ("Hr. Wall, chest wall pain.", "Hr. [NAME], chest wall pain."),
+    ("Patient: Charity Osei  Medicare No: 4954 73831 5", "Patient: [NAME]  Medicare No"),
     ("Called +852 2699 5428 15:18 by phone.", "Called [PHONE] [TIME] by phone."),
     ("Lives at Rua das Palmas 8, ap. 3, Zeldo SP 01310-100.", "Lives at [LOCATION]."),
     ("Address: Blk 12 Zeldon Ave 4 #07-11, Singapore 550213.", "Address: [LOCATION]."),
@@ -81,7 +83,7 @@ def test_what_another_hospital_writes_goes(text: str, expected: str) -> None:
         "Montreal A2 disease. ARDS by the Berlin definition. Boston Scientific leads.",
         "Hospital course: no event. Avenue of spread unknown. Block 4 of the specimen.",
         "Label reads LEFT. Reader 2 agrees. Cells by count. Measured by CT.",
-        "Institute of Radiology. DR CHEST IS UNCHANGED.",
+        "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",
     ],
 )
 def test_what_medicine_writes_stays(text: str) -> None:

@@ -20,7 +20,10 @@ __all__ = ["RULES", "TITLES"]
 TITLES: Final = triggers("titles")
 _NOT_OPENING: Final = frozenset({"law", "member", "named", "partner", "twin", "father", "sister"})
 _WORD_TITLES: Final = triggers("titles_in_small_letters")
-_WEAK_TITLES: Final = frozenset({"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"})
+_WEAK_TITLES: Final = frozenset(
+    {"pa", "rt", "sr", "fr", "np", "col", "lt", "father", "sister"}
+    | {"sdr", "sdri", "dhr", "mw", "hr", "fru"}
+)
 _TITLE: Final = r"(?:Drs?|DRS?|Doctor|DOCTOR|Prof|Professor|Mr|MR|Mrs|MRS|Ms|MS|Miss|Nurse|NURSE)"
 _START: Final = (
     rf"(?:\((?:Mrs?|Ms|Miss|Smt)\.?\)[ \t])?(?:{_TITLE}(?:\.[ \t]{{0,2}}|[ \t]{{1,2}}))?"
@@ -105,11 +108,11 @@ def _titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     if word.folded in _BEHIND_NAMES and text[max(0, word.start - 2) : word.start] == ", ":
         return  # J. Doe, RN. Prior studies
-    if word.folded in _WEAK_TITLES or word.folded in _WORD_TITLES:
+    is_scan = word.folded == "mr" and text[word.end] != "."  # MR BRAIN
+    if is_scan or word.folded in _WEAK_TITLES or word.folded in _WORD_TITLES:
         yield from _unless_words(text, word, match.end(), lexicon, "name-title")
     else:
-        many = word.folded in _PLURAL
-        yield from _series(text, match.end(), lexicon, "name-title", many=many)
+        yield from _series(text, match.end(), lexicon, "name-title", many=word.folded in _PLURAL)
 
 
 def _weak_titled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -301,7 +304,8 @@ def _unless_words(
         end = name_end(text, start, lexicon, comma=comma)
         if not reads_as_name(text, start, end, lexicon):
             return
-    yield from _series(text, start, lexicon, rule, comma=comma)
+    many = cue.folded in _PLURAL
+    yield from _series(text, start, lexicon, rule, comma=comma, many=many)
 
 
 def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:

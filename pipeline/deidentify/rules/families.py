@@ -50,10 +50,12 @@ def find(
 ) -> Iterator[Found]:
     """Find the family names beside given names that `is_taken` says were found."""
     plain, given = found_words.plain, lexicon.first_names
+    capital, last = found_words.capital, len(found_words) - 1
     for at in [at for at in found_words.capitals if plain[at] in given]:
-        if is_taken(found_words.start(at)):
+        goes_on = at < last and (capital[at + 1] or found_words.gap(at + 1) == "-")
+        if goes_on and is_taken(found_words.start(at)):
             yield from _behind(text, found_words, at, lexicon, is_taken)
-        if at and found_words.gap(at) == ", ":
+        if at and capital[at - 1] and found_words.gap(at) == ", ":
             yield from _before(text, found_words, at, is_taken)
 
 
@@ -95,7 +97,7 @@ def _before(
 ) -> Iterator[Found]:
     """Find LAST, FIRST where it opens a line or stands behind a label."""
     start, end = found_words.span(at - 1)
-    if not found_words.capital[at - 1] or end - start < len("An"):
+    if end - start < len("An"):
         return
     if found_words.plain[at - 1] in _BLOCKED:
         return

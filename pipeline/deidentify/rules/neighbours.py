@@ -40,7 +40,8 @@ def find(
             if found_words.gap(last + 1) not in _GAPS:
                 break
             if not _fills(found_words, last + 1, lexicon):
-                if last == at and _is_family(text, found_words, last + 1, lexicon):
+                is_given = last == at and found_words.plain[at] in lexicon.given_names
+                if is_given and _is_family(text, found_words, last + 1, lexicon):
                     last += 1
                 break
             last += 1
@@ -65,7 +66,6 @@ def _is_family(text: str, found_words: Words, at: int, lexicon: Lexicon) -> bool
     shown = text[start:end]
     return (
         found_words.gap(at) == " "
-        and found_words.plain[at - 1] in lexicon.given_names
         and shown[:1].isupper()
         and shown[1:].islower()
         and families.may_be_family(found_words.plain[at], lexicon)

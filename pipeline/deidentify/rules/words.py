@@ -37,8 +37,6 @@ _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
 _WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
-_ASCII_WORD: Final = re.compile(r"([A-Za-z]+(?:'[A-Za-z]+)*)")
-"""The same where every character is one of ASCII, and faster."""
 _GENITIVES: Final = ("'s", "’s")
 
 
@@ -67,15 +65,14 @@ class Words:
     __slots__ = ("_capitals", "_edges", "_strangers", "_text", "capital", "folded", "plain")
 
     def __init__(self, text: str) -> None:
-        is_plain = text.isascii()
-        pieces = (_ASCII_WORD if is_plain else _WORD).split(text)  # gap, word, gap, ..., gap
+        pieces = _WORD.split(text)  # gap, word, gap, word, ..., gap
         words = pieces[1::2]
         self._text = text
         self._capitals: list[int] | None = None
         self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = list(map(str.casefold, words))
-        if is_plain:
+        if text.isascii():
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
@@ -83,7 +80,7 @@ class Words:
         if any(ending in small for ending in _GENITIVES):
             self.folded = list(map(_without_genitive, self.folded))
         self.plain = self.folded
-        if not is_plain:
+        if not text.isascii():
             self.plain = [w if w.isascii() else unaccented(w) for w in self.plain]
         if "'" in text:
             self.plain = [w.replace("'", "") if "'" in w else w for w in self.plain]
