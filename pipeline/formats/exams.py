@@ -46,10 +46,13 @@ class ExamBatch:
     Attributes
     ----------
     exams
-        `EXAM_COLUMNS` and `OPTIONAL_COLUMNS` as text, and ``source_row`` (int, from 1).
+        `EXAM_COLUMNS` and `OPTIONAL_COLUMNS` as text, and ``source_row`` (int, from 1 in a file).
     quarantined
         `QUARANTINE_COLUMNS`.
+    files
+        The file that each exam stands in, while they are read.
     """
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
+    files: tuple[str, ...] = ()

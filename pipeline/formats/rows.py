@@ -21,7 +21,7 @@ from pipeline.formats.exams import (
     ExamBatch,
 )
 
-__all__ = ["READING_COLUMNS", "Row", "SetAside", "batches"]
+__all__ = ["READING_COLUMNS", "Row", "SetAside", "batches", "gathered"]
 
 READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")
 """Where the reader was found; "1" where the text names another; the encoding, where it is not the
@@ -42,23 +42,32 @@ Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
 
 
 def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
-    """Gather rows into batches of at most `size` things read."""
-    remaining = iter(rows)
+    """Gather a source's rows into batches of at most `size` things read."""
+    return gathered(((source, rows),), size=size)
+
+
+def gathered(files: Iterable[tuple[str, Iterable[Row]]], *, size: int) -> Iterator[ExamBatch]:
+    """Gather the rows of several files, each with its name, into batches across them.
+
+    A feed may come as one message a file; a batch a file would make a shard of each.
+    """
+    remaining = ((name, *row) for name, rows in files for row in rows)
     while chunk := list(islice(remaining, size)):
-        yield _batch(source, chunk)
+        yield _batch(chunk)
 
 
-def _batch(source: str, chunk: list[Row]) -> ExamBatch:
+def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside]]) -> ExamBatch:
     exams = [
         {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number}
-        for number, found in chunk
+        for _, number, found in chunk
         if not isinstance(found, SetAside)
     ]
     frame = pd.DataFrame(exams, columns=[*_COLUMNS, "source_row"])
     frame = frame.astype({**dict.fromkeys(_COLUMNS, "str"), "source_row": "int64"})
+    files = tuple(name for name, _, found in chunk if not isinstance(found, SetAside))
     aside = [
-        (source, number, found.reason, found.detail)
-        for number, found in chunk
+        (name, number, found.reason, found.detail)
+        for name, number, found in chunk
         if isinstance(found, SetAside)
     ]
-    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)))
+    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)), files)

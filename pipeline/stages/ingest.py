@@ -111,7 +111,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     early = exams[["performed_at", "signed_at"]].max(axis=1).where(reason == "future_date")
     set_aside = pd.DataFrame(
         {
-            "source": source,
+            "source": pd.Series(batch.files or source, index=raw.index, dtype="str"),
             "row": raw["source_row"],
             "reason": reason,
             "detail": reason.map(REASONS),

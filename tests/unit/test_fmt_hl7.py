@@ -11,6 +11,7 @@ import pytest
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.hl7v2 import Hl7Options, read
 from pipeline.formats.hl7v2.separators import unescaped
+from pipeline.stages.ingest import IngestOptions, validate
 
 HEAD = "MSH|^~\\&|RIS|NORTHMOOR|X|Y|20260301120000||ORU^R01|{control}|P|2.7"
 PID = "PID|1||M1^^^NM^MR~E2^^^EP^MRN||DOE^JANE^Q||19500415|F"
@@ -278,6 +279,21 @@ def test_line_ends_that_a_log_spells_out_and_indented_segments_are_understood(
     indented = message().replace("\r", "\r   ")
     found = exams(write(tmp_path, logged, indented)).to_dict("records")
     assert [each | {"source_row": 1} for each in found] == [plain, plain]
+
+
+def test_a_folder_of_many_files_comes_in_whole_batches_and_each_row_names_its_file(
+    tmp_path: Path,
+) -> None:
+    for n in range(5):
+        write(tmp_path, message(obr=OBR.replace("ACC77", f"A{n}")), name=f"{n}.hl7")
+    write(tmp_path, message(lines=[]), name="3.hl7")
+    first, second = read(tmp_path, Hl7Options(batch_rows=3))
+    assert first.exams["accession"].tolist() == ["A0", "A1", "A2"]
+    assert second.exams["accession"].tolist() == ["A4"]
+    assert second.quarantined[["source", "row"]].to_numpy().tolist() == [["3.hl7", 1]]
+    checks = IngestOptions(modalities={"CT": "CT"}, chest_pattern="x", now=pd.Timestamp.now("UTC"))
+    judged = validate(first, source="folder", options=checks, seen=set())
+    assert judged.quarantined["source"].tolist() == ["0.hl7", "1.hl7", "2.hl7"]
 
 
 def test_windows_quotation_marks_in_what_is_declared_latin_1_are_read(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ _CUE: Final = re.compile(
 _WEEKDAY_CUE: Final = re.compile(r"\b(?:on|last|this|next|since|until|from)[ \t]$", re.IGNORECASE)
 _NEXT_WORD: Final = re.compile(r"[ \t](\w+)")
 _FIGURE: Final = re.compile(r"\d")
+_OPENINGS: Final = frozenset({". ", ".\n", "; ", ""})
+"""What stands before a verb that begins a sentence (May represent)."""
 _IS_VERB: Final = re.compile(r"[ \n](?!of|th|OF|TH)[A-Za-z]")
 _SEASON: Final = re.compile(rf"[ \t](?:of[ \t])?{_YEAR}", re.IGNORECASE)
 _HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEAR})?", re.I)
@@ -83,7 +85,8 @@ _DAY_DOT: Final = re.compile(
 def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if word.end < len(text) and text[word.end] in "^_":
         return
-    if not word.capital and word.folded in _ALSO_WORDS and _IS_VERB.match(text, word.end):
+    opens = not word.capital or text[max(0, word.start - 2) : word.start] in _OPENINGS
+    if opens and word.folded in _ALSO_WORDS and _IS_VERB.match(text, word.end):
         return
     near = _FIGURE.search(text, max(0, word.start - 16), word.end + 14)
     start, end = _span(text, word) if near else (0, 0)

@@ -147,12 +147,10 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _before_wrap(text: str, word: Word, start: int, lexicon: Lexicon) -> int:
     """Begin on the line before where the kind opens a line that only wraps (Glenfield⏎Hospital)."""
+    if start < word.start or "\n" not in text[max(0, word.start - 9) : word.start]:
+        return start
     wrap = _WRAPPED.search(text, max(0, word.start - _REACH), word.start)
-    if (
-        wrap is None
-        or start < word.start
-        or wrap.start(1) - text.rfind("\n", 0, wrap.start(1)) < _LONG
-    ):
+    if wrap is None or wrap.start(1) - text.rfind("\n", 0, wrap.start(1)) < _LONG:
         return start
     return trimmed(text, wrap.start(1), word.start, lexicon)
 

@@ -16,7 +16,7 @@ from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.fhir.reports import exam
 from pipeline.formats.fhir.resources import KINDS, Directory, resources_of, text_of
-from pipeline.formats.rows import Row, SetAside, batches
+from pipeline.formats.rows import Row, SetAside, gathered
 
 __all__ = ["FhirOptions", "read"]
 
@@ -47,8 +47,8 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
         for _, resource in resources_of(path):
             if not isinstance(resource, str):
                 directory.add(resource)
-    for path in files:
-        yield from batches(path.name, _rows(path, directory, options), size=options.batch_rows)
+    rows = ((path.name, _rows(path, directory, options)) for path in files)
+    yield from gathered(rows, size=options.batch_rows)
 
 
 def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:

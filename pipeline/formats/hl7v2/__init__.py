@@ -14,7 +14,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
-from pipeline.formats.rows import Row, SetAside, batches
+from pipeline.formats.rows import Row, SetAside, gathered
 
 __all__ = ["DEFAULT_FIELDS", "Hl7Options", "read"]
 
@@ -46,8 +46,8 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
         patient_authority=options.patient_authority,
         encoding=options.encoding,
     )
-    for path in _files(source):
-        yield from batches(path.name, _rows(path, chosen), size=options.batch_rows)
+    files = ((path.name, _rows(path, chosen)) for path in _files(source))
+    yield from gathered(files, size=options.batch_rows)
 
 
 def _files(source: Path) -> list[Path]:

@@ -148,7 +148,9 @@ def _data(row: Sequence[str], separators: Separators) -> str:
     """Give the data of an encapsulated document as they stand in a row; '' for other rows."""
     is_document = _kind(row) == "ED"
     data = _cell(_cell(row, 5).split(separators.component), 4) if is_document else ""
-    return unescaped(data.replace(separators.repetition, ""), separators).strip()
+    if not _BASE64.fullmatch(separators.repetition):  # where it is "+", it is part of the data
+        data = data.replace(separators.repetition, "")
+    return unescaped(data, separators).strip()
 
 
 def _noted(notes: Sequence[str], separators: Separators) -> _Texts:
