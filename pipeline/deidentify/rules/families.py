@@ -49,9 +49,8 @@ def find(
     text: str, found_words: Words, lexicon: Lexicon, is_taken: Callable[[int], bool]
 ) -> Iterator[Found]:
     """Find the family names beside given names that `is_taken` says were found."""
-    plain, given = found_words.plain, lexicon.first_names
     capital, last = found_words.capital, len(found_words) - 1
-    for at in [at for at in found_words.capitals if plain[at] in given]:
+    for at in found_words.capitals_among(lexicon.first_names):
         goes_on = at < last and (capital[at + 1] or found_words.gap(at + 1) == "-")
         if goes_on and is_taken(found_words.start(at)):
             yield from _behind(text, found_words, at, lexicon, is_taken)

@@ -30,8 +30,7 @@ def find(
 ) -> Iterator[Found]:
     """Find names beside what `is_taken` says was found already."""
     done = -1
-    fillers = lexicon.fillers
-    for at in [at for at in found_words.capitals if found_words.folded[at] in fillers]:
+    for at in found_words.capitals_among(lexicon.fillers):
         start = found_words.start(at)
         if at <= done or is_taken(start) or not _fills(found_words, at, lexicon):
             continue

@@ -61,8 +61,7 @@ _UNITS: Final = frozenset(
 
 def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
     """Find the listed names where the sentence puts a place."""
-    plain = found_words.plain
-    for at in [at for at in found_words.capitals if plain[at] in lexicon.site_starts]:
+    for at in found_words.capitals_among(lexicon.site_starts):
         start, end = found_words.span(at)
         end = _listed_end(found_words, at, text, lexicon)
         if end and _is_place(text, start, end):

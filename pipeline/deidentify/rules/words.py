@@ -37,6 +37,8 @@ _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
 _WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
+_ASCII_WORD: Final = re.compile(r"([A-Za-z]+(?:'[A-Za-z]+)*)")
+"""The same where every character is one of ASCII, and faster."""
 _GENITIVES: Final = ("'s", "’s")
 
 
@@ -62,17 +64,22 @@ class Words:
         Whether each begins with a capital.
     """
 
-    __slots__ = ("_capitals", "_edges", "_strangers", "_text", "capital", "folded", "plain")
+    __slots__ = (
+        *("_capital_plain", "_capitals", "_edges", "_strangers", "_text"),
+        *("capital", "folded", "plain"),
+    )
 
     def __init__(self, text: str) -> None:
-        pieces = _WORD.split(text)  # gap, word, gap, word, ..., gap
+        is_plain = text.isascii()
+        pieces = (_ASCII_WORD if is_plain else _WORD).split(text)  # gap, word, gap, ..., gap
         words = pieces[1::2]
         self._text = text
         self._capitals: list[int] | None = None
+        self._capital_plain: list[str] | None = None
         self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = list(map(str.casefold, words))
-        if text.isascii():
+        if is_plain:
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
@@ -80,7 +87,7 @@ class Words:
         if any(ending in small for ending in _GENITIVES):
             self.folded = list(map(_without_genitive, self.folded))
         self.plain = self.folded
-        if not text.isascii():
+        if not is_plain:
             self.plain = [w if w.isascii() else unaccented(w) for w in self.plain]
         if "'" in text:
             self.plain = [w.replace("'", "") if "'" in w else w for w in self.plain]
@@ -121,6 +128,12 @@ class Words:
             self._capitals = list(compress(count(), self.capital))
         return self._capitals
 
+    def capitals_among(self, vocabulary: Container[str]) -> list[int]:
+        """Give the numbers of the capitalised words whose plain form a vocabulary holds."""
+        if self._capital_plain is None:
+            self._capital_plain = list(compress(self.plain, self.capital))
+        return list(compress(self.capitals, map(vocabulary.__contains__, self._capital_plain)))
+
     def strangers(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose plain form a vocabulary, always the same, lacks."""
         if self._strangers is None:
@@ -130,9 +143,7 @@ class Words:
 
     def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[int]:
         """Give the numbers of the capitalised words that are one of the names, unless settled."""
-        plain = self.plain
-        found = [at for at in self.capitals if plain[at] in names]
-        return [at for at in found if not self.is_settled(at, is_taken)]
+        return [at for at in self.capitals_among(names) if not self.is_settled(at, is_taken)]
 
     def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
         """Tell whether a word and the capitalised words on both sides are taken already."""
