@@ -69,8 +69,9 @@ def _hospital(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     first = match.group("first").casefold()
     small = match.group("small").casefold().split()
-    foreign = first in _KINDS_ABROAD or bool(small and small[0] in ("del", "de", "da", "do", "das"))
-    if foreign or lexicon.is_stranger(first):
+    goes_on = match.end() > match.end("first")
+    named = bool(small) and first != "novo" and not lexicon.is_ordinary(first)
+    if named or (goes_on and first in _KINDS_ABROAD) or lexicon.is_stranger(first):
         yield Found(word.start, match.end(), "HOSPITAL", "hospital-abroad", sure=True)
 
 

@@ -40,7 +40,9 @@ _BEFORE_BY: Final = re.compile(
     r"(?:\d[ ]?(?:hours|hrs|h|[ap]\.?m\.?)?|measured|read|typed)[ ]$", re.I
 )
 _SPOKE: Final = re.compile(rf"[ ](?:w/|with|to)[ ]?({NAME_WORD})(?=[.,;]|[ ](?:at|on)[ ]\d)")
-_CAPTION: Final = re.compile(rf"(?:[ ](?:says|reads|reading))?:?[ ][\"“]({NAME_WORD})(?=[ ]\d)")
+_CAPTION: Final = re.compile(
+    rf"(?:[ ](?:says|reads|reading))?:?[ ][\"“]({NAME_WORD})(?=[ ]\d{{1,4}}[-/.A-Za-z])"
+)
 _NOTE: Final = re.compile(rf"[ ]\(({NAME_WORD}(?:[ ][{UPPER}]\.)?)\):")
 _IS: Final = re.compile(rf"[ ](?:is|was|now)[ ]({NAME_WORD}[ ]{NAME_WORD})(?=[.,;\n]|\Z)")
 _PROTOCOL: Final = re.compile(rf":[ ]({NAME_WORD}(?:,[ ]{NAME_WORD})?)(?=[ ]\d)")
@@ -59,9 +61,14 @@ _IN_CAPITALS: Final = re.compile(
 )
 _STAMP: Final = re.compile(r"\[([A-Z][A-Za-z]{3,20})[ ]$")
 _VALUE: Final = re.compile(r"=([^;=|\n]{2,40}(?:\n[^;=|\n]{1,20})?)(?=;)")
+_NOBODY: Final = frozenset({"unknown", "none", "anonymous", "null", "n/a", "withheld", "test"})
 _REACH: Final = 40
-_BLOCKED: Final = triggers("roles").union(
-    triggers("titles"), triggers("roles_of_people"), triggers("relatives"), triggers("telling")
+_BLOCKED: Final = frozenset({"family", "team", "staff", "parents", "ward", "floor"}).union(
+    triggers("roles"),
+    triggers("titles"),
+    triggers("roles_of_people"),
+    triggers("relatives"),
+    triggers("telling"),
 )
 
 
@@ -70,7 +77,9 @@ def _slot(pattern: re.Pattern[str], *, category: Category = "NAME", checked: boo
 
     def finder(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         match = pattern.match(text, word.end)
-        if match is None or (checked and not _fills(match.group(1), lexicon)):
+        if match is None or match.group(1).casefold() in _NOBODY:
+            return
+        if not (_fills if checked else _may_be_initials)(match.group(1), lexicon):
             return
         yield Found(*match.span(1), category, "name-slot" if category == "NAME" else "id-register")
 
@@ -109,6 +118,11 @@ def _register(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, match.end(), "ID", "id-register")
 
 
+def _may_be_initials(value: str, lexicon: Lexicon) -> bool:
+    """Tell whether a short value is no view, department or credential (PA, ED, MD)."""
+    return value.casefold() not in lexicon.not_names
+
+
 def _is_filler(name: str, lexicon: Lexicon) -> bool:
     folded = unaccented(name)
     return folded in lexicon.fillers or folded in lexicon.rare_names
@@ -128,16 +142,18 @@ def _doctor(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "NAME", "name-title")
 
 
-def _company(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+def _company(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find who reads from afar ([NightReads preliminary])."""
     match = _STAMP.search(text, max(0, word.start - 24), word.start)
-    if match:
+    if match and not lexicon.is_ordinary(match.group(1)):
         yield Found(*match.span(1), "HOSPITAL", "hospital-stamp", sure=False)
 
 
 def _fills(name: str, lexicon: Lexicon) -> bool:
     """Tell whether words at the place of a name are no role, heading or body part."""
     parts = [unaccented(part) for part in re.findall(r"[^\W\d_]{2,}", name)]
+    if name.isupper() and len(parts) == 1 and parts[0] in lexicon.acronyms:
+        return False
     return bool(parts) and parts[0] not in _BLOCKED and parts[0] not in lexicon.openers
 
 
