@@ -84,8 +84,8 @@ def test_what_another_hospital_writes_goes(text: str, expected: str) -> None:
         "Hospital course: no event. Avenue of spread unknown. Block 4 of the specimen.",
         "Label reads LEFT. Reader 2 agrees. Cells by count. Measured by CT.",
         "Attn: ED. Dictation: PA / lateral. Spoke to Family, at noon. Reader 1 MD, reader 2 ED.",
-    "Hospital General ward. HOSPITAL DE NOVO pneumonia. [Draft preliminary] name=unknown;",
-    "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",
+        "Hospital General ward. HOSPITAL DE NOVO pneumonia. [Draft preliminary] name=unknown;",
+        "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",
     ],
 )
 def test_what_medicine_writes_stays(text: str) -> None:
