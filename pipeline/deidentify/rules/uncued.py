@@ -25,7 +25,7 @@ _LETTER: Final = rf"[{UPPER}{LOWER}]"
 _COMPOUND: Final = re.compile(rf"{_LETTER}{{2,30}}-$")
 _NOUN: Final = re.compile(
     rf"(?:-{_LETTER}{{2,30}})*(?:['’]s)?(?:[ \t](?:{_LETTER}|[IV]{{1,3}}|\d))?"
-    rf"[ \t]({_LETTER}{{3,20}})"
+    rf"(?:[ \t]|[ \t]?\n[ \t]{{0,8}}(?=[{LOWER}]))({_LETTER}{{3,20}})"
 )
 _POSSESSIVE: Final = re.compile(r"['’][sS](?![\w])")
 _ARTICLE: Final = re.compile(r"\b(?:an?|the)[ \t]$", re.IGNORECASE)
