@@ -57,6 +57,10 @@ GONE = [
     ("DR. NODE SAW NO NODE. DR LATE TOLD AT 10:35.", "DR. [NAME] SAW NO NODE. DR [NAME] TOLD"),
     ("Name: Prof. Dr. med. Chance Node\nChief", "[NAME]\nChief"),
     ("Lic.: BIG 1004934911", "Lic.: [ID]"),
+    ("CT of patient June A. Node, for surgery.", "patient [NAME], for surgery."),
+    ('Robert "Bob" Okafor, chest tightness.', '"[NAME]" [NAME], chest tightness.'),
+    ("Stable.\nAn and Min in the ED were told in 5 min.", "[NAME] and [NAME] in the ED were told"),
+    ("Dr Xu/Dr Bo (rr-tk)\n", "([NAME])"),
     ("Fax: 0 61 31 / 67-65 89, ward 4", "[PHONE], ward"),
 ]
 
@@ -83,6 +87,7 @@ def test_what_another_hospital_writes_goes(text: str, expected: str) -> None:
         "Montreal A2 disease. ARDS by the Berlin definition. Boston Scientific leads.",
         "Hospital course: no event. Avenue of spread unknown. Block 4 of the specimen.",
         "Label reads LEFT. Reader 2 agrees. Cells by count. Measured by CT.",
+        "Lungs and Heart were called normal. Cardiology and Oncology were informed. Dr (GP)",
         "Attn: ED. Dictation: PA / lateral. Spoke to Family, at noon. Reader 1 MD, reader 2 ED.",
         "Hospital General ward. HOSPITAL DE NOVO pneumonia. [Draft preliminary] name=unknown;",
         "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",

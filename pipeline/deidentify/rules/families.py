@@ -42,6 +42,7 @@ _BLOCKED: Final = _DAYS.union(
         ("titles", "roles", "credentials", "relatives", "roles_of_people", "kinds_of_hospital"),
     )
 )
+_QUOTES: Final = frozenset({' "', " “", " '", " ‘"})
 _REACH: Final = 14
 
 
@@ -51,11 +52,27 @@ def find(
     """Find the family names beside given names that `is_taken` says were found."""
     capital, last = found_words.capital, len(found_words) - 1
     for at in found_words.capitals_among(lexicon.first_names):
+        if at + 2 <= last and len(found_words.plain[at + 1]) == 1:
+            yield from _initialled(text, found_words, at, lexicon)
+        if at and found_words.gap(at) in _QUOTES and is_taken(found_words.start(at - 1)):
+            yield Found(*found_words.span(at), "NAME", "name-family")  # Robert "Bob" Doe
         goes_on = at < last and (capital[at + 1] or found_words.gap(at + 1) == "-")
         if goes_on and is_taken(found_words.start(at)):
             yield from _behind(text, found_words, at, lexicon, is_taken)
         if at and capital[at - 1] and found_words.gap(at) == ", ":
             yield from _before(text, found_words, at, is_taken)
+
+
+def _initialled(text: str, found_words: Words, at: int, lexicon: Lexicon) -> Iterator[Found]:
+    """Find June A. Node: a given name, an initial with its dot and a word in small letters."""
+    start, end = found_words.span(at + 2)
+    if found_words.gap(at + 1) != " " or found_words.gap(at + 2) != ". ":
+        return
+    if not found_words.capital[at + 1] or not text[start : start + 1].isupper():
+        return
+    is_small = text[start + 1 : end].islower()
+    if is_small and _RIGHT.match(text, end) and may_be_family(found_words.plain[at + 2], lexicon):
+        yield Found(found_words.start(at), end, "NAME", "name-family")
 
 
 def _behind(

@@ -37,7 +37,7 @@ _DICTATION: Final = re.compile(rf":[ ]{_INITIALS}(?=[ ]/)")
 _VALIDATED: Final = re.compile(rf":[ ]({_NAME})(?=[ ]\d)")
 _BY: Final = re.compile(rf"[ ]{_INITIALS}(?=[.,;)\n]|[ ]on[ ]|\Z)")
 _BEFORE_BY: Final = re.compile(
-    r"(?:\d[ ]?(?:hours|hrs|h|[ap]\.?m\.?)?|measured|read|typed)[ ]$", re.I
+    r"(?:\d[ ]?(?:[ap]\.?m\.?)?[ ]?(?:hours|hrs|h)?|measured|read|typed)[ ]$", re.I
 )
 _SPOKE: Final = re.compile(rf"[ ](?:w/|with|to)[ ]?({NAME_WORD})(?=[.,;]|[ ](?:at|on)[ ]\d)")
 _CAPTION: Final = re.compile(
@@ -62,6 +62,11 @@ _IN_CAPITALS: Final = re.compile(
 _STAMP: Final = re.compile(r"\[([A-Z][A-Za-z]{3,20})[ ]$")
 _VALUE: Final = re.compile(r"=([^;=|\n]{2,40}(?:\n[^;=|\n]{1,20})?)(?=;)")
 _NOBODY: Final = frozenset({"unknown", "none", "anonymous", "null", "n/a", "withheld", "test"})
+_PAIR: Final = re.compile(
+    rf"(?:^|[.;\n][ ]{{0,3}})({NAME_WORD})[ ]and[ ]({NAME_WORD})"
+    r"(?:[ ](?:in|from|on|of)[ ](?:the[ ])?[\w-]{2,12})?[ ](?:were|was)[ ]$"
+)
+_AFTER_DOCTOR: Final = re.compile(rf"\.?[ ]{NAME_WORD}[ ]\({_INITIALS}\)(?=[ ]*(?:\n|\Z))")
 _REACH: Final = 40
 _BLOCKED: Final = frozenset({"family", "team", "staff", "parents", "ward", "floor"}).union(
     triggers("roles"),
@@ -120,12 +125,15 @@ def _register(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 def _may_be_initials(value: str, lexicon: Lexicon) -> bool:
     """Tell whether a short value is no view, department or credential (PA, ED, MD)."""
-    return value.casefold() not in lexicon.not_names
+    folded = value.casefold()
+    return folded not in lexicon.not_names and folded not in lexicon.acronyms
 
 
 def _is_filler(name: str, lexicon: Lexicon) -> bool:
     folded = unaccented(name)
-    return folded in lexicon.fillers or folded in lexicon.rare_names
+    if folded in lexicon.fillers or folded in lexicon.rare_names:
+        return True
+    return folded in lexicon.names and not lexicon.is_word(folded)
 
 
 def _shouted(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -133,6 +141,15 @@ def _shouted(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _IN_CAPITALS.match(text, word.end) if text[word.start : word.end].isupper() else None
     if match:
         yield Found(*match.span(1), "NAME", "name-title")
+
+
+def _two(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the names in "Valve and Min in the ED were told"."""
+    match = _PAIR.search(text, max(0, word.start - _REACH - 20), word.start)
+    folded = [unaccented(name) for name in match.groups()] if match else []
+    if match and lexicon.all_names.issuperset(folded) and folded[1] not in lexicon.not_names:
+        yield Found(*match.span(1), "NAME", "name-acting")
+        yield Found(*match.span(2), "NAME", "name-acting")
 
 
 def _doctor(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -175,6 +192,8 @@ RULES: Final = (
     Rule(frozenset({"name", "patname", "patientname"}), _slot(_VALUE, checked=False)),
     Rule(frozenset({"dr", "drs", "mr", "mrs", "ms"}), _shouted, capital=True),
     Rule(frozenset({"med"}), _doctor),
+    Rule(frozenset({"dr"}), _slot(_AFTER_DOCTOR, checked=False), capital=True),
+    Rule(frozenset({"told", "informed", "notified", "paged", "called"}), _two),
     Rule(frozenset({"preliminary", "prelim"}), _company),
     Rule(frozenset({"reader"}), _slot(_NUMBERED, checked=False), then="0123456789"),
     Rule(
