@@ -17,7 +17,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-__all__ = ["HEADER_WITHIN", "WRONG_FIELD_COUNT", "Header", "header_of", "records"]
+__all__ = [
+    "HEADER_WITHIN",
+    "WRONG_FIELD_COUNT",
+    "Header",
+    "header_of",
+    "records",
+    "with_quotes_of",
+]
 
 WRONG_FIELD_COUNT: Final = "wrong_field_count"
 _DELIMITERS: Final = (",", ";", "\t", "|")
@@ -76,15 +83,16 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
                 best, fewest = Header(names, delimiter, at + reader.line_num), fitness
         if fewest[0] == 0:
             break
-    return replace(best, backslash=_has_backslashes(first, best.delimiter))
+    return best
 
 
-def _has_backslashes(first: Sequence[str], delimiter: str) -> bool:
+def with_quotes_of(header: Header, lines: Sequence[str]) -> Header:
     """Tell by some lines whether quotes within quotes are written as MySQL does."""
-    ends = re.escape(delimiter)
+    ends = re.escape(header.delimiter)
     inside = re.compile(rf'\\"(?!\s{{0,4}}(?:{ends}|$))')
     doubled = re.compile(rf'[^{ends}"\s]""|""[^{ends}"\s]')
-    return any(map(inside.search, first)) and not any(map(doubled.search, first))
+    has_backslashes = any(map(inside.search, lines)) and not any(map(doubled.search, lines))
+    return replace(header, backslash=has_backslashes)
 
 
 def records(

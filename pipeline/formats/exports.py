@@ -22,7 +22,13 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.columns import ColumnMap, Columns, Spec
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
-from pipeline.formats.delimited import HEADER_WITHIN, Header, header_of, records
+from pipeline.formats.delimited import (
+    HEADER_WITHIN,
+    Header,
+    header_of,
+    records,
+    with_quotes_of,
+)
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.json_rows import objects
 from pipeline.formats.keys import keys_of, nested_keys, numbers_of
@@ -36,6 +42,8 @@ __all__ = ["TableOptions", "read"]
 
 _T = TypeVar("_T")
 
+_LOOKED_THROUGH: Final = 2**20
+"""So many characters of a file are looked through for how it writes quotes."""
 _LOOKED_AT: Final = 100
 """So many JSON objects are looked at for the names that a file has."""
 
@@ -121,12 +129,20 @@ def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, lis
     """Find the header, or none where the map finds all that is needed by numbers; and the keys."""
     with opened_lines(source, encoding) as handle:
         first = list(islice(handle, HEADER_WITHIN))
+        sample = [*first, *_some(handle, _LOOKED_THROUGH)]
     numbered = header_of(first, lambda names: len(mapped.within(numbers_of(names)).missing))
     keys = numbers_of(numbered.names)
     if not mapped.within(keys).missing:
-        return replace(numbered, names=(), lines=0), keys
+        return with_quotes_of(replace(numbered, names=(), lines=0), sample), keys
     header = header_of(first, lambda names: len(mapped.within(keys_of(names)).missing))
-    return header, keys_of(header.names)
+    return with_quotes_of(header, sample), keys_of(header.names)
+
+
+def _some(lines: Iterable[str], characters: int) -> Iterator[str]:
+    for line in lines:
+        if (characters := characters - len(line)) < 0:
+            return
+        yield line
 
 
 def _csv_records(
