@@ -80,6 +80,11 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
+HARMED = {"e": (1, 0)}
+"""Words of certainty and clinical names that a set loses: a clinic named by its town in capitals,
+whose last word is one of certainty in the vocabulary."""
+
+
 def blind(name: str) -> list[GoldReport]:
     spec = importlib.util.spec_from_file_location("deid_blind", BLIND)
     assert spec is not None
@@ -91,7 +96,10 @@ def blind(name: str) -> list[GoldReport]:
 
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
-    [("a", 0.985, 0.985), ("b", 0.965, 0.965), ("c", 0.93, 0.95), ("d", 0.98, 0.975)],
+    [
+        *(("a", 0.99, 0.99), ("b", 0.97, 0.975), ("c", 0.94, 0.96), ("d", 0.98, 0.98)),
+        *(("e", 0.99, 0.99), ("f", 0.995, 0.99), ("g", 0.99, 0.98)),
+    ],
 )
 def test_reports_of_a_blind_author_keep_what_was_measured(
     name: str, names: float, everything: float
@@ -102,9 +110,9 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.recall["ALL"].n > 2000
     assert result.phrases_before > 900
-    assert result.phrases_harmed == 0
+    assert result.phrases_harmed <= HARMED.get(name, (0, 0))[0]
     assert result.kept_before > 400
-    assert result.kept_harmed == 0
+    assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:

@@ -24,9 +24,12 @@ _UNIT: Final = re.compile(
     r"|(?=(?:male|female|man|woman|gentleman|lady)\b)"
     r"|[mf](?=[,;.]?[ \t](?:with|who|presents|presenting|h/o|s/p|p/w|here|for|status|c/o|hx"
     r"|history|and)\b)"
-    r"|[mf](?=[ \t]{0,3}(?:[,;|]|$))|(?<=\d)[mf](?=\.(?:[ \t\n]|$))|yo[mf]\b)",
+    r"|[mf](?=[ \t]{0,3}(?:[,;|]|$))|(?<=\d)[mf](?=\.(?:[ \t\n]|$)|\n)|yo[mf]\b)",
     re.IGNORECASE,
 )
+_SEX: Final = re.compile(r"[MF](?!\w)")
+_OPENS: Final = re.compile(r"(?:[:;,(\n][ ]?|\A)\Z")
+"""What stands before an age and a sex that need no more words (HISTORY: 98F staging)."""
 _SEX_FIRST: Final = re.compile(r"/(?<![\w/][MFmf]/)(?<=[MFmf]/)(9\d|1[0-3]\d)(?![\w/]|[.]\d)")
 _SPELT: Final = re.compile(
     rf"(?:[ \t-](?:and[ \t-])?(?:{_ONES}|ten|eleven|twelve))?[ \t-](?:years?|yrs?|yo"
@@ -60,6 +63,8 @@ def find(text: str) -> Iterator[Found]:
         if start and (text[start - 1].isalnum() or text[start - 1] in "./-"):
             continue
         unit = _UNIT.match(text, match.end())
+        if unit is None and _OPENS.search(text, max(0, start - 3), start):
+            unit = _SEX.match(text, match.end())
         if unit:
             yield Found(start, unit.end(), "AGE", "age-figures")
 

@@ -19,7 +19,8 @@ __all__ = ["bare", "counted", "dotted", "in_field", "masked"]
 _BARE: Final = re.compile(
     r"(?:\d{3}-\d{2}-\d{4}|\d\d:[A-Z]{2}-\d{3,6}|XXX-?XX-?\d{4}"
     r"|\d{2}-\d{2}-\d{2}(?:-\d{1,2})?"
-    r"|[A-Z]{2,4}\d{5,9}[A-Z]|\d{6,8}[A-FHJLNP-TV-Z]"
+    r"|[A-Z]{2,4}\d{5,9}[A-Z]|\d{6,8}[A-FHJLNP-TV-Z]|\d{7,8}[A-Z]"
+    r"|[A-Z]\d\d/\d{4,6}|[A-Z]{2,3}/\d{3,6}/\d{2,4}"
     r"|\d{7,18}(?:(?:-[A-Z\d]{1,6}){1,3}|(?:[ ]\d{2,4}){1,3}[ ]\d{1,2}(?![\d./:]))?"
     r"|\d{6}(?![ \t]?(?:/\w|x|k|u\b|iu|units?|cells|mg|ml|mm|cm))"
     r"|(?=(?:-?\d){7})\d{1,5}(?:-\d{1,5}){2,5}(?:-[A-Z])?"
@@ -72,6 +73,8 @@ _ORDINARY: Final = re.compile(
 )
 _ONE_FIGURE: Final = re.compile(r"\d(?![\w./-]|[ ]\d)")
 """A figure by itself, which no code ends in that was not tried at an earlier figure."""
+_DIAGNOSIS: Final = re.compile(r"[A-Z]\d\d(?:\.\d{1,4})?")
+"""A code of the ICD."""
 _MIN_FIGURES: Final = 3
 _MIN_CODE: Final = 5
 
@@ -134,6 +137,8 @@ def in_field(text: str, start: int, done: int) -> Found | None:
 def _is_code(value: str, *, noun: bool) -> bool:
     """Tell a code from a measurement, a level, a year or a score."""
     figures = sum(map(str.isdigit, value))
+    if _DIAGNOSIS.fullmatch(value):
+        return False
     if noun:
         return figures > _MIN_FIGURES or (figures > 1 and len(value) >= _MIN_CODE)
     return figures >= _MIN_FIGURES and _ORDINARY.match(value) is None

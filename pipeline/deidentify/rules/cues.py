@@ -321,7 +321,9 @@ def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
 def _names_rule(text: str, match: re.Match[str], lexicon: Lexicon) -> bool:
     """Tell whether an eponym that is no family name says by what rule (per Fleischner)."""
     name = _NEXT_WORD.match(text, match.end() - 1)
-    if name is None or text[name.end() : name.end() + 1] not in ("", ".", ";", ")", "\n"):
+    noun = _NEXT_WORD.match(text, name.end()) if name else None
+    closes = name is not None and text[name.end() : name.end() + 1] in ("", ".", ";", ")", "\n")
+    if name is None or not (closes or (noun and lexicon.is_eponym_noun(noun[1].casefold()))):
         return False
     folded = name.group(1).casefold()
     return folded in lexicon.eponyms and folded not in lexicon.frequent_surnames

@@ -20,7 +20,8 @@ __all__ = ["find"]
 _FIGURES: Final = re.compile(
     r"\d(?:(?<!\S.)(?:\d?(?=[ \n.,;)](?![\dapAP])|\Z)|[B-GI-OQ-Z](?=[ \n.,;)])"
     r"|\d?(?=-(?:year|month|week|day)\b)"
-    r"|\d{0,2}\.\d{1,2}(?![\d.]\d|\d|/|-\d|[ \t]?(?:[ap]\.?m|[Uu]hr|UHR|[Hh](?:[Rr]s?)?\b)))|(\d*))"
+    r"|\d{0,2}\.\d{1,2}"
+    r"(?![\d.]\d|\d|/|-\d|[ \t]?(?:[apAP]\.?[mM]|[Uu]hr|UHR|[Hh](?:[Rr]s?)?\b)))|(\d*))"
 )
 """A figure; a small one or one with decimals that stands by itself, as most do, has no group."""
 _LEVELS: Final = frozenset("CTLSx")
@@ -80,13 +81,15 @@ _DATE_BEFORE: Final = re.compile(
     r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|XR|CR|DX|MRI?|PET"
     r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
     r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
-    r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9})"
+    r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9}"
+    r"|taken|updated|review|reviewed|underwent|drawn|collected|referred)"
     r"|note|^|(?<!\w)[DT]:|(?:since|for)[ \t]at[ \t]least|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,"
     r"|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
     r"|\w{3}(?:tomy|plasty|scopy|graphy|centesis|graft))"
     r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
 )
+_THEN_CLOCK: Final = re.compile(r"[ ](?:[01]\d|2[0-3]):[0-5]\d(?!\d)")
 _HEADING: Final = re.compile(
     r"[ \t]{0,8}(?:exam|examination|study|procedure|ct|xr|cr|dx|cxr|chest|x-?ray|radiograph"
     r"|portable)\b",
@@ -268,6 +271,7 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
         return False
     first, second = int(match.group(1)), int(match.group(2))
     padded = match.group(1).startswith("0") or _is_heading(text, match)
+    padded = padded or _THEN_CLOCK.match(text, match.end()) is not None
     return padded or first > second or second > 10 or _DATE_BEFORE.search(before) is not None
 
 

@@ -20,7 +20,7 @@ _PARTICLES: Final = (
 _INVERTED: Final = re.compile(
     rf",(?<=[{UPPER}a-z],)(?:[ ]{{0,2}}|[ ]?\n[ ]{{1,8}})(?P<given>{NAME_WORD})(?:-{NAME_WORD})?"
     rf"(?:[ ][{UPPER}]\b\.?)?(?P<end>[ ]*(?=[;|\"(]|$)|(?=[ ]{{2}})|(?=,[ ](?:MD|DO|RN)\b)"
-    r"|(?=[ ](?:[Pp]age|PAGE|on|ON)[ ]\d))",
+    r"|(?=[ ](?:[Pp]age|PAGE|on|ON)[ ]\d)|(?=[ ](?:[MF][ ])?\d{1,2}[/.-]\d))",
     re.MULTILINE,
 )
 _FAMILY: Final = re.compile(
@@ -41,7 +41,12 @@ _BRACKET: Final = re.compile(
     r"[ ]\((?:[pPxX]\.?[ ]?\d{3}|ext|\d{3}-|\(?\+?\d{3}[) ])", re.MULTILINE
 )
 _BEFORE_BRACKET: Final = re.compile(rf"[:;][ ]({NAME_WORD})$")
-_END: Final = 40
+_END: Final = 60
+_TIMED: Final = re.compile(rf"\.?[ ]({NAME_WORD})(?=[ ]\d{{1,2}}[:.]\d\d)")
+_SIGNATURE: Final = re.compile(
+    rf"/[ ]({NAME_WORD}(?:[ ](?:[{UPPER}]\.[ ])?{NAME_WORD}){{1,2}})(?=[ ]\d|[ ]*(?:\n|\Z))"
+)
+_NURSE: Final = re.compile(rf",[ ]({NAME_WORD}[ ][{UPPER}]\.)(?=,)")
 _OF: Final = re.compile(rf"[ ]of[ ]({_NAME})(?=[ ]and[ ])")
 _BY: Final = re.compile(rf"[ ]({_NAME})(?=,[ ](?:MS\d|PGY|MD|DO|RN|NP))")
 _STROKE: Final = re.compile(rf"[ ]({_NAME})(?=[ ]/)")
@@ -53,7 +58,8 @@ _REQUESTER: Final = re.compile(rf":[ ]{{1,4}}({NAME_WORD}[ ][{UPPER}])(?=[ ]*(?:
 _NAMES: Final = "(?:[ ]?names?)?"
 _PART: Final = re.compile(
     rf"{_NAMES}[ ]?[:=][ ]{{0,8}}({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})"
-    r"(?=[ ]*(?:\n|\Z)|[ ]{2}|[,;|])"
+    r"(?=[ ]*(?:\n|\Z)|[ ]{2}|[,;|]|[ ](?:Forenames?|Date|DOB|D\.O\.B|Sex|Gender|First|Given|Title"
+    r"|NHS|MRN|Hosp|FORENAMES?|DATE|SEX|FIRST)\b)"
 )
 _NAMED: Final = re.compile(rf"[ ][Nn](?:ame|AME)s?{_PART.pattern[len(_NAMES) :]}")
 _NOBODY: Final = frozenset(
@@ -79,7 +85,9 @@ _WITH: Final = re.compile(
 )
 _PROVIDER: Final = re.compile(rf"[ ]((?:[{UPPER}]\.[ ]?){{1,2}}{NAME_WORD})")
 _SHORT_END: Final = re.compile(r"(?<=[a-z\d\])])\.[ ]{1,2}([A-Z]{2,3})\s*\Z")
-_LAST: Final = re.compile(rf"(?<=[a-z\d\])])[.!][ ]{{1,2}}({NAME_WORD})\.?\s*\Z")
+_LAST: Final = re.compile(
+    rf"(?<=[a-z\d\])])[.!][ ]{{1,2}}({NAME_WORD})(?:,[ ](?=[^\n]*\d)[\w ,/-]{{6,18}})?\.?\s*\Z"
+)
 _DASHED: Final = re.compile(rf":[ ]([{UPPER}]{{3,20}})(?=[ ]-[ ])")
 _CALL: Final = re.compile(rf"[ ]({NAME_WORD})(?=[ ](?:on|at|in|with|ON|AT)[ ])")
 
@@ -228,6 +236,9 @@ RULES: Final = (
     Rule(frozenset({"dictated"}), _behind(_STROKE)),
     Rule(frozenset({"cns", "anp", "acp", "ahp", "lcdr", "cdr", "ssgt", "cnm"}), _behind(_RANKED)),
     Rule(frozenset({"s"}), _behind(_STAFF_NURSE)),
+    Rule(frozenset({"s"}), _labelled(_SIGNATURE)),
+    Rule(frozenset({"nursing", "rn", "nurse"}), _labelled(_NURSE)),
+    Rule(frozenset({"auth", "authorised", "authorized", "rad"}), _labelled(_TIMED)),
     Rule(frozenset({"info", "indication", "history"}), _behind(_DASHED)),
     Rule(frozenset({"call"}), _behind(_CALL, one=True)),
 )

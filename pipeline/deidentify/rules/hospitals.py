@@ -116,12 +116,15 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         trimmed(text, word.start - len(match.group()), word.start, lexicon) if match else word.start
     )
     tail = _TAIL.match(text, end)
+    inner = max(text.rfind(" at ", start, word.start), text.rfind(" AT ", start, word.start))
+    start = inner + len(" at ") if inner > 0 else start
     if text[start:end].isupper():
         start = capitals_start(text, start, word.start, lexicon)
         bare = text[start : word.start].strip().casefold() in ("the", "a", "our", "of the", "")
         weak = word.folded in _WEAK_KINDS and end == word.end
-        unit = word.folded in _UNITS and _WEAK_KINDS.issuperset(
-            text[start : word.start].casefold().split()
+        before = text[start : word.start].casefold().split()
+        unit = word.folded in _UNITS and (
+            _WEAK_KINDS.issuperset(before) or all(map(lexicon.is_ordinary, before))
         )
         if (
             unit

@@ -12,7 +12,7 @@ from typing import Final
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.result import Category
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word
+from pipeline.deidentify.rules.words import Finder, Rule, Word
 
 __all__ = ["ID_RULES", "PHONE_RULES"]
 
@@ -46,9 +46,11 @@ _LAST_FOUR: Final = re.compile(
     r"[ ](?:4|four)(?:[ ](?:digits|ssn))?[ ]?[:=#][ ]{0,2}(\d{4})(?!\w)", re.I
 )
 _CODED: Final = re.compile(
-    r":?[ ]{1,2}((?=[A-Z\d/:-]*\d\d)[A-Z\d]{1,6}(?:[-/:][A-Z\d]{2,12}){1,3}"
+    r":?[ ]{1,2}((?=[A-Z\d/:-]*\d\d)[A-Z\d]{1,6}(?:[-/:][A-Z\d]{1,12}){1,3}"
     r"|\d{4}(?:[ ]\d{3}){2}|\d{5,10})(?![\w/-])"
 )
+_NODE: Final = re.compile(r":?[ ]([A-Z]{3,12}\d{1,4})(?!\w)")
+_ALIAS: Final = re.compile(r"[ ]([A-Z]\d{4})(?!\w)")
 _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
     r"s?(?:[ \t](?:is|no\.?|number))?[ \t]?[:#]?[ \t]?([A-Z\d]{1,4}[ -]?[A-Z\d]{2,5})(?!\w)"
@@ -108,8 +110,19 @@ def _reference(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 def _coded(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     """Find the code in "badge E-5615", "policy 1EG5-TE2-MK30" and "MCNZ 80865"."""
     match = _CODED.match(text, word.end)
-    if match and not _DATE_LIKE.match(match.group(1)):
+    if match and not _DATE_LIKE.match(match.group(1)) and _is_value(match.group(1), 4):
         yield Found(*match.span(1), "ID", "id-labelled")
+
+
+def _behind(pattern: re.Pattern[str]) -> Finder:
+    """Make a rule of a pattern behind its word, whose group is the code."""
+
+    def finder(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+        match = pattern.match(text, word.end)
+        if match:
+            yield Found(*match.span(1), "ID", "id-labelled")
+
+    return finder
 
 
 def _plate(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -152,7 +165,13 @@ ID_RULES: Final = (
     Rule(_WEAK, _weak),
     Rule(frozenset({"ref", "reference"}), _reference),
     Rule(frozenset({"plate", "plates"}), _plate),
-    Rule(frozenset({"badge", "mcnz", "policy", "claim", "workstation", "specimen"}), _coded),
+    Rule(
+        frozenset({"badge", "mcnz", "policy", "claim", "workstation", "specimen", "subject"})
+        | {"participant", "flag", "chart"},
+        _coded,
+    ),
+    Rule(frozenset({"ws", "workstation", "node", "title", "station"}), _behind(_NODE)),
+    Rule(frozenset({"unknown", "trauma"}), _behind(_ALIAS), capital=True),
     Rule(frozenset({"last"}), _last_four, then="4fF"),
 )
 PHONE_RULES: Final = (

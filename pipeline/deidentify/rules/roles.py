@@ -153,6 +153,8 @@ def _is_listed(folded: str, lexicon: Lexicon) -> bool:
 def _if_name(text: str, span: tuple[int, int], lexicon: Lexicon, rule: str) -> Iterator[Found]:
     """Accept a span if each of its words is listed as a name or is no word."""
     parts = [unaccented(part) for part in re.findall(r"[^\W\d_]{2,}", text[slice(*span)])]
+    if len(parts) == 1 and parts[0] in lexicon.acronyms and text[slice(*span)].isupper():
+        return
     listed = all(_is_listed(part, lexicon) or not lexicon.is_ordinary(part) for part in parts)
     if parts and listed and not any(part in _NEVER for part in parts):
         yield Found(*span, "NAME", rule, sure=False)
@@ -195,7 +197,7 @@ def _bleeped(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 def _initialled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find the name in "Requester Brown S." and "arbitration E. Harper"."""
     match = _WITH_INITIAL.match(text, word.end)
-    if match:
+    if match and match.group(1).split()[0].casefold() not in lexicon.eponyms:
         yield from _if_name(text, match.span(1), lexicon, "name-role")
 
 

@@ -84,6 +84,7 @@ _INITIALS_LABEL: Final = re.compile(
 )
 _INITIALS_END: Final = re.compile(
     r"^[^\n]{0,60}\b(?:[DT]{1,2}|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
+    r"(?!(?:mm|cm|ml|mg|kg|hu)\b)"
     r"([^\W\d_]{2,3}[/:][^\W\d_]{2,3}|(?<=by )[A-Z]{2,4}|[^\W\d_]{2,3})\.?[ \t]*$",
     re.M | re.I,
 )
@@ -117,8 +118,9 @@ _INITIALS_SIGN: Final = re.compile(
     r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d)", re.M
 )
 _INITIALS_TIMED: Final = re.compile(
-    r"\d[ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
+    r"[\dM][ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
 )
+_INITIALS_PAIR: Final = re.compile(r"[ ]((?!and/or|w/|pos/)[a-z]{2,3}/[a-z]{2,3})[ \t]*$", re.M)
 _INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _NOBODY: Final = frozenset({"patient", "pt", "he", "she", "this", "there", "man", "woman"})
 _REACH: Final = 180
@@ -126,6 +128,7 @@ _REACH: Final = 180
 _OPEN_A_LINE: Final = (_INITIALS_LINE, _INITIALS_DATED)
 _CLOSE_A_LINE: Final = (
     _INITIALS_END, _INITIALS_AFTER, _INITIALS_DASHED, _INITIALS_BY, _INITIALS_TAIL, _INITIALS_TIMED,
+    _INITIALS_PAIR,
 )  # fmt: skip
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"

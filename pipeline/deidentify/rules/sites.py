@@ -21,7 +21,8 @@ from pipeline.deidentify.rules.words import Rule, Word, Words
 __all__ = ["RULES", "find"]
 
 _PLACED: Final = re.compile(
-    r"(?:\b(?:at|from|to|via|under|site:?|since|@)[ ](?:the[ ])?|\bcent(?:er|re)[ ]of[ ]"
+    r"(?:\b(?:at|from|to|via|under|site:?|since|versus|by|for|@)[ ](?:the[ ])?"
+    r"|\bcent(?:er|re)[ ]of[ ]|\bon[ ]the[ ]|\d[ ]\(|\bexternally[ ]\(|\belsewhere[ ]\("
     r"|\bradiology,?[ ]|\b(?:MD|RN|NP|DO),[ ])$",
     re.IGNORECASE,
 )
@@ -32,7 +33,8 @@ _HEADS: Final = re.compile(r"(?:\d[ ]|^[ ]{0,4})$", re.MULTILINE)
 _ENDS: Final = re.compile(r"[ ]{0,4}(?:\n|\Z)")
 _GOES_ON: Final = re.compile(
     r"(?=[.,;:)/\n]|\Z|[ ][(\d]"
-    r"|[ ](?:on|in|for|and|with|who|where|by|today|CT|CXR|ED|MRI|dated|ON|IN|FOR)\b)"
+    r"|[ ](?:on|in|for|and|with|who|where|by|today|CT|CXR|ED|MRI|dated|portable|film|system"
+    r"|ON|IN|FOR|MARCH|[A-Z][a-z]{2}[ ]\d)\b)"
 )
 _AT: Final = re.compile(
     rf"[ ](?:the[ ])?({NAME_WORD}(?:['’]s)?(?:[ ]{NAME_WORD}(?:['’]s)?){{0,2}})"
@@ -85,7 +87,7 @@ def _is_place(text: str, start: int, end: int) -> bool:
         return False
     if _PLACED.search(text, max(0, start - _REACH), start):
         return True
-    if text[start - 1 : start] == "(":
+    if text[start - 1 : start] == "(" and text[end : end + 1] in (")", ","):
         return _BEHIND_DOCTOR.search(text, max(0, start - _REACH), start) is not None
     shouted = text[start:end].isupper() and end - start > _MOST - 1
     return (
@@ -111,4 +113,49 @@ def _at(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 
 _NEVER: Final = _UNITS | triggers("titles")
-RULES: Final = (Rule(frozenset({"at"}), _at, then=ascii_uppercase + "t"),)
+
+
+def _signed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place behind the date in "e-signed J. Doe 27/11/2018 17:46 Overlake"."""
+    match = _SIGNED.match(text, word.end)
+    if match is None:
+        return
+    first = match.group(1).split()[0]
+    folded = first.casefold()
+    shouted = first.isupper() and text.isupper()
+    known = lexicon.is_report_word(folded) or folded in _ZONES or lexicon.opens_sentence(folded)
+    if not known and not (shouted and lexicon.is_ordinary(folded)):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-signed", sure=False)
+
+
+def _headed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place in the heading "Radiology report - Arrowe Park"."""
+    match = _HEADED.match(text, word.end)
+    if match and not lexicon.is_report_word(match.group(1).split()[0]):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-heading", sure=False)
+
+
+_SIGNED: Final = re.compile(
+    r"[^\n]{0,80}?\d(?:[ ]?[AaPp]\.?[Mm]\.?)?,?[ ](?!(?:AM|PM|am|pm)\b)"
+    rf"([{UPPER}][\w'’&]+(?:[ ][{UPPER}][\w'’&]+){{0,2}})[ ]*(?:\n|\Z)"
+)
+_HEADED: Final = re.compile(
+    rf"[ ]-[ ](?:the[ ])?([{UPPER}][\w'’&]+(?:[ ][{UPPER}][\w'’&]+){{0,2}})[ ]*(?:\n|\Z)"
+)
+_ZONES: Final = frozenset(
+    {"est", "edt", "cst", "cdt", "mst", "mdt", "pst", "pdt", "gmt", "utc", "bst", "hrs", "hours"}
+    | {"md", "do", "mbbs", "frcr", "status", "page", "final", "am", "pm", "et", "ct", "mt", "pt"}
+    | {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
+    | {"january", "february", "march", "april", "may", "june", "july", "august", "september"}
+    | {"october", "november", "december", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep"}
+    | {"sept", "oct", "nov", "dec", "est.", "local"}
+)
+RULES: Final = (
+    Rule(
+        frozenset({"signed", "verified", "final", "authorised", "authorized", "sgd", "finalized"})
+        | {"finalised", "approved"},
+        _signed,
+    ),
+    Rule(frozenset({"report"}), _headed, then="-"),
+    Rule(frozenset({"at"}), _at, then=ascii_uppercase + "t"),
+)

@@ -27,10 +27,20 @@ _ABROAD: Final = re.compile(
 )
 _PAGER: Final = re.compile(r"\((?:p|P)(?:\.[ ]?|[ ]|er[ ])?(\d{4,6})\)")
 _DOTTED: Final = re.compile(
-    r"[^\n;]{0,70}?(?:,|\bat)[ ]((?:[01]\d|2[0-3])\.[0-5]\d)(?![ ]?(?:[mc]m|HU)\b)"
+    r"(?:[^\n;]{0,70}?(?:,|\bat))?[ ]((?:[01]\d|2[0-3])\.[0-5]\d)(?![ ]?(?:[mc]m|HU)\b)"
     r"(?=[,.;]?(?:[ ]|\n|\Z))"
 )
-_AT: Final = re.compile(r"[ ]((?:[01]?\d|2[0-3]):[0-5]\d)(?=:[ \n])")
+_AT: Final = re.compile(
+    r"[ ]((?:[01]?\d|2[0-3]):[0-5]\d(?=:[ \n])|(?:[01]\d|2[0-3])\.[0-5]\d(?!\d|[.]\d|[-/x×%]"
+    r"|[ ]?(?:[Uu]hr|UHR|hrs|h|mm|cm|m|HU|hu|ml|mL|mGy|mg|g|kV|kVp|s|sec|degrees|ng|x|×|per|of"
+    r"|and|to)\b))"
+)
+_INTERNAL: Final = re.compile(r"[ ]((?!19|20)\d{4,5})(?=[.,;)\n]|\Z)")
+_CONTACT: Final = re.compile(
+    r"\b(?:contact|discuss|call|ring|bleep|page|speak|spoke|phone|reach|inform)[^.\n]{0,40}"
+    r"[A-Z][\w'’-]+[ ]\Z",
+    re.IGNORECASE,
+)
 _SHORT: Final = re.compile(
     r"[ ]((?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]))(?![\w/%-]|\.\d|[ ](?:of|cm|mm|inch|lobes?))"
 )
@@ -60,7 +70,7 @@ def _told(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 
 def _clock(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    """Find the time in "at 00:09: possible embolism"."""
+    """Find the time in "at 00:09: possible embolism" and "at 16.41 on"."""
     match = _AT.match(text, word.end)
     if match:
         yield Found(*match.span(1), "TIME", "time-colon")
@@ -73,10 +83,19 @@ def _done(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "DATE", "date-done", sure=False)
 
 
+def _on(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the extension in "Contact Dr Doe on 8513."."""
+    match = _INTERNAL.match(text, word.end)
+    if match and _CONTACT.search(text, max(0, word.start - 60), word.start):
+        yield Found(*match.span(1), "PHONE", "phone-internal")
+
+
 RULES: Final = (
+    Rule(frozenset({"on"}), _on, then=digits),
     Rule(
         frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"})
-        | {"telephoned", "discussed", "given", "bleeped", "relayed"},
+        | {"telephoned", "discussed", "given", "bleeped", "relayed", "arrived", "updated", "ref"}
+        | {"ext", "extension"},
         _told,
     ),
     Rule(frozenset({"at", "om", "kl", "um"}), _clock, then=digits),

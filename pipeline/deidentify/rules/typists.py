@@ -8,21 +8,28 @@ from typing import Final
 
 from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.deidentify.rules.words import Finder, Rule, Word, line_before
 
 __all__ = ["RULES", "find"]
 
 _ANY: Final = r"([^\W\d_]{2,3})"
 _CAPITALS: Final = r"([A-ZÀ-ÖØ-Þ]{2,3})"
+_MONTH: Final = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ ]\d"
 _BOTH: Final = r"([^\W\d_]{2,3}(?:[/:][^\W\d_]{2,3})?)"
 _TYPED: Final = re.compile(
-    rf"(?:[ ]by)?:?[ ]{_BOTH}(?=[ ]{{2}}|,[ ]\d|[ ](?:on|at)[ ]|[ ]*(?:\n|\Z))", re.I
+    rf"(?:[ ]by)?:?[ ]{_BOTH}(?=[ ]{{2}}|,[ ]\d|[ ](?:on|at)[ ]|[ ](?:\d|{_MONTH})|[ ]*(?:\n|\Z))",
+    re.I,
 )
 _BY_FIELD: Final = re.compile(rf":\s{{0,8}}{_ANY}[ \t]*(?:\n|\Z)")
 _BESIDE_NAME: Final = re.compile(
     rf"[ ](?:(?:[^\W\d_]\.?){{1,2}}[ ])?[^\s(]{{2,30}}[ ]\({_ANY}\)(?=[ ](?:on|at)[ ]\w|[.,;\n]|\Z)"
 )
-_BY: Final = re.compile(rf"[ ]{_CAPITALS}(?=[.:;]|[ ]*(?:\n|\Z))")
+_BY: Final = re.compile(rf"[ ]{_CAPITALS}(?=[.:;]|[ ]*(?:\n|\Z)|[ ]\d{{1,2}}[-/])")
+_TECH: Final = re.compile(r"[ ]([a-z]{2,3})(?=[ ]*(?:\n|\Z|,))")
+_COMMENT: Final = re.compile(rf":[ ][^.:\n]{{3,60}},[ ]{_ANY}(?=\.(?:[ ]|\n|\Z))")
+_PERSON: Final = re.compile(r"\btech(?:nologist)?(?:['’]s)?[ ]\Z", re.IGNORECASE)
+_REF: Final = re.compile(r"[ ]([a-z]{2,3}/[a-z]{2,3})(?=[.\n]|\Z)")
+_OWNER: Final = re.compile(r"[ ]([A-Z]{2,3})(?=[ ](?:born|DOB|D\.O\.B|ID|MRN)\b)")
 _MEASURED: Final = re.compile(rf"[ ]{_ANY}(?=[:,.;])")
 _BRACKETED: Final = re.compile(
     r"\.?[ ]\(((?<!D\.[ ]\()(?<!D[ ]\()[A-Z]{2,3}|[^\W\d_]{2,3}/[^\W\d_]{2,3})\)"
@@ -78,6 +85,27 @@ def _beside(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield from _matched(_BRACKETED, text, word)
 
 
+def _commented(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the initials in "Tech comment: could not raise arms, ab."."""
+    if _PERSON.search(text, max(0, word.start - 16), word.start):
+        yield from _initials(_COMMENT, text, word, lexicon)
+
+
+def _told_by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the initials in "at Beth Israel, tech ab"."""
+    if not word.capital:
+        yield from _initials(_TECH, text, word, lexicon)
+
+
+def _owned(pattern: re.Pattern[str]) -> Finder:
+    """Make a rule of a pattern behind its word."""
+
+    def finder(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+        yield from _matched(pattern, text, word)
+
+    return finder
+
+
 def _operator(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     yield from _matched(_OPERATOR, text, word)
 
@@ -129,6 +157,10 @@ RULES: Final = (
     Rule(frozenset({"typed", "transcribed", "written", "transcriptionist", "typist"}), _typed),
     Rule(frozenset({"by"}), _by),
     Rule(frozenset({"operator"}), _operator),
+    Rule(frozenset({"comment", "note"}), _commented),
+    Rule(frozenset({"tech", "user"}), _told_by),
+    Rule(frozenset({"ref"}), _owned(_REF)),
+    Rule(frozenset({"initials"}), _owned(_OWNER)),
     Rule(frozenset({"technologist", "tech", "radiographer", "sonographer", "d", "md"}), _beside),
     Rule(
         frozenset({"annotation", "label", "labeled", "labelled", "marked", "initialed", "marker"}),
