@@ -39,6 +39,8 @@ from pipeline.deidentify.rules import (
     fields,
     guards,
     hospitals,
+    initials,
+    institutions,
     labels,
     languages,
     listed,
@@ -66,8 +68,9 @@ Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *spoken.RULES, *slots.RULES, *fields.RULES, *particles.RULES,
-    *cues.RULES, *shapes.RULES, *roles.RULES, *typists.RULES, *labels.PHONE_RULES, *ages.RULES,
-    *abroad.RULES, *hospitals.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
+    *cues.RULES, *shapes.RULES, *initials.RULES, *roles.RULES, *typists.RULES,
+    *labels.PHONE_RULES, *ages.RULES, *abroad.RULES, *hospitals.RULES,
+    *institutions.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip
 _FIRST: Final = frozenset({"telephone", "street-abroad"})
 """Rules whose figures would be taken for something else (ap. 302, #07-11)."""
@@ -185,6 +188,7 @@ class Deidentifier:
         yield from fields.find(text, lexicon)
         yield from (found for found in triggered if found.category == "NAME")
         yield from shapes.find(text, lexicon)
+        yield from initials.find(text, lexicon)
         yield from roles.find(text, lexicon)
         yield from typists.find(text)
         yield from (found for found in triggered if found.category in ("PHONE", "AGE"))

@@ -10,7 +10,7 @@ from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end, reads
 from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word, line_before, lines
+from pipeline.deidentify.rules.words import Rule, Word, line_before
 
 __all__ = ["RULES", "find"]
 
@@ -72,64 +72,11 @@ _SLASHED: Final = re.compile(
 )
 _SLASH: Final = re.compile(r"[/|](?<!\d.)[ \t]?(?:NPI|#|\d|M\.?D|D\.?O|\[)")
 """What such a line has behind its name; most strokes stand in dates."""
-_INITIALS_LINE: Final = re.compile(
-    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)"
-    r"|:?[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
-    re.M,
-)
-_INITIALS_LABEL: Final = re.compile(
-    r"(?:[ \t](?:by|initials))?[ \t]?:[ \t]{0,4}([A-Za-z]{2,4}"
-    r"(?:[ \t]?[/:][ \t]?[A-Za-z]{2,4})?)(?![\w'’]|[/:]\w|\.\w|[ \t][a-z](?!:))",
-    re.I,
-)
-_INITIALS_END: Final = re.compile(
-    r"^[^\n]{0,60}\b(?:[DT]{1,2}|dict\w{0,8}|trans\w{0,10})\b[^\n]{0,80}?\d[ \t]{1,4}(?:by[ \t])?"
-    r"(?!(?:mm|cm|ml|mg|kg|hu)\b)"
-    r"([^\W\d_]{2,3}[/:][^\W\d_]{2,3}|(?<=by )[A-Z]{2,4}|[^\W\d_]{2,3})\.?[ \t]*$",
-    re.M | re.I,
-)
-_INITIALS_AFTER: Final = re.compile(
-    r"[MD](?<!\w[MD])(?:(?<=M)\.?D|(?<=D)\.?O)\.?[ \t]?[/|][ \t]?"
-    r"([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)(?=[ \t]*$)",
-    re.M,
-)
-_INITIALS_DATED: Final = re.compile(
-    r"^[ \t]{0,8}([A-Za-z]{2,4}(?:/[A-Za-z]{2,4})?)[ \t]{1,4}(?:[DT]|DD|DT|TD|TT):", re.M
-)
-_INITIALS_DASHED: Final = re.compile(r"[.;][ \t]{1,2}[-–][ \t]?([A-Z]{2,4})[ \t]*$", re.M)
 _TIMED: Final = re.compile(
     rf"\(({_NAME}),?[ \t](?:at[ \t]|@[ \t]?)?(?=\d{{1,2}}:\d\d|\d{{1,2}}[ \t]?[apAP]\.?[mM]"
     rf"|\d{{4}}[ \t]?[hH])",
 )
-_INITIALS_TYPED: Final = re.compile(
-    r"[DdTt](?<!\w.)(?i:ict(?:ation[ \t]ref\.)?|elephoned|yped|rans(?:cri(?:ptionist|bed))?)"
-    r"(?:[ \t]by)?:?[ \t]"
-    r"([A-Za-z]{2,3}(?:[ \t]?[/:][ \t]?[A-Za-z]{2,3})?)(?![\w'’/])"
-    r"(?=[ \t]*(?:$|[\d.,;]|\[))",
-    re.M,
-)
-_INITIALS_BY: Final = re.compile(
-    r"\d[ \t](?:by|BY)[ \t]([A-Za-z]{2,3}(?:/[A-Za-z]{2,3})?)(?=\.?[ \t]*$)", re.M
-)
-_INITIALS_TAIL: Final = re.compile(
-    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=[ \t]*$)", re.M
-)
-_INITIALS_SIGN: Final = re.compile(
-    r"-(?:(?<=^.)|(?<=[.;][ ].))[ \t]?([A-Za-z]{2,4}(?:/[A-Za-z]{2,3})?)(?=,[ \t]\d)", re.M
-)
-_INITIALS_TIMED: Final = re.compile(
-    r"[\dM][ \t]{2,6}([A-Za-z]{2,3}[:/][A-Za-z]{2,3})(?=[ \t]*$)", re.M
-)
-_INITIALS_PAIR: Final = re.compile(r"[ ]((?!and/or|w/|pos/)[a-z]{2,3}/[a-z]{2,3})[ \t]*$", re.M)
-_INITIALS_LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _NOBODY: Final = frozenset({"patient", "pt", "he", "she", "this", "there", "man", "woman"})
-_REACH: Final = 180
-"""How far back from its end the shapes that close a line can begin."""
-_OPEN_A_LINE: Final = (_INITIALS_LINE, _INITIALS_DATED)
-_CLOSE_A_LINE: Final = (
-    _INITIALS_END, _INITIALS_AFTER, _INITIALS_DASHED, _INITIALS_BY, _INITIALS_TAIL, _INITIALS_TIMED,
-    _INITIALS_PAIR,
-)  # fmt: skip
 _NUMBERED: Final = re.compile(
     rf"(?:^|[:.;][ \t]{{1,6}}|^[ \t]{{1,8}})({_NAME})[ \t]{{0,2}}[(,]?[ \t]{{0,2}}$"
 )
@@ -155,36 +102,6 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     if "(" in text:
         for match in _TIMED.finditer(text):
             yield from _trimmed(text, match, lexicon, "name-timed")
-    for match in _initials_of_lines(text):
-        if match.group(1).casefold() not in lexicon.not_names:
-            yield Found(*match.span(1), "NAME", "initials")
-
-
-def _initials_of_lines(text: str) -> Iterator[re.Match[str]]:
-    """Find initials that open or close a line; most lines close with a longer word."""
-    for start, end in lines(text):
-        for pattern in _OPEN_A_LINE:
-            match = pattern.match(text, start)
-            if match:
-                yield match
-        close = text[max(start, end - 40) : end].rstrip(" \t.")[-5:]
-        if close[-2:].isalpha() and not (len(close) == 5 and close.isalpha()):
-            for pattern in _CLOSE_A_LINE:
-                match = pattern.search(text, max(start, end - _REACH), end)
-                if match:
-                    yield match
-    if ", " in text:
-        yield from _INITIALS_SIGN.finditer(text)
-    last = _INITIALS_LAST.search(text, max(0, len(text) - 30))
-    if last:
-        yield last
-
-
-def _typed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    """Find the initials in "Dictated by ab" and "T: cd"."""
-    match = _INITIALS_TYPED.match(text, word.start)
-    if match and match.group(1).casefold() not in lexicon.not_names:
-        yield Found(*match.span(1), "NAME", "initials")
 
 
 def _credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -225,13 +142,6 @@ def _year_old(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     if age:
         start = word.start - len(age.group())
         yield from _before(_OPENING_NAME, text, start, 60, lexicon, "name-opening")
-
-
-def _initials(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    match = _INITIALS_LABEL.match(text, word.end)
-    typist = word.folded in _TYPISTS
-    if match and (typist or match.group(1).casefold() not in lexicon.not_names):
-        yield Found(*match.span(1), "NAME", "initials")
 
 
 def _before(
@@ -285,13 +195,8 @@ def _lower_credential(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found
         yield Found(start, start + len(match.group(1)), "NAME", "name-lower", sure=False)
 
 
-_TYPISTS: Final = frozenset({"typist", "transcriptionist", "transcriber"})
 _NOT_FIRST: Final = TITLES | {"patient", "child", "infant", "pt"}
 """Words before a name that are not part of it."""
-_TYPISTS_WORDS: Final = frozenset(
-    {"dict", "dictation", "telephoned", "typed", "trans", "transcriptionist", "transcribed"}
-)
-
 RULES: Final = (
     Rule(triggers("labels_after_a_name"), _numbered),
     Rule(triggers("credentials_in_small_letters"), _lower_credential),
@@ -299,6 +204,4 @@ RULES: Final = (
     Rule(triggers("verbs_of_persons"), _is),
     Rule(triggers("verbs_of_patients"), _presents),
     Rule(triggers("units_of_age"), _year_old),
-    Rule(triggers("labels_of_initials"), _initials),
-    Rule(_TYPISTS_WORDS, _typed),
 )
