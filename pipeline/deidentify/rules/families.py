@@ -52,15 +52,17 @@ def find(
     """Find the family names beside given names that `is_taken` says were found."""
     capital, last = found_words.capital, len(found_words) - 1
     for at in found_words.capitals_among(lexicon.first_names):
-        if at + 2 <= last and len(found_words.plain[at + 1]) == 1:
+        if at < last and capital[at + 1] and at + 2 <= last and len(found_words.plain[at + 1]) == 1:
             yield from _initialled(text, found_words, at, lexicon)
-        if at and found_words.gap(at) in _QUOTES and is_taken(found_words.start(at - 1)):
-            yield Found(*found_words.span(at), "NAME", "name-family")  # Robert "Bob" Doe
-        goes_on = at < last and (capital[at + 1] or found_words.gap(at + 1) == "-")
-        if goes_on and is_taken(found_words.start(at)):
+        taken = is_taken(found_words.start(at))
+        if taken and at < last and (capital[at + 1] or found_words.gap(at + 1) == "-"):
             yield from _behind(text, found_words, at, lexicon, is_taken)
-        if at and capital[at - 1] and found_words.gap(at) == ", ":
-            yield from _before(text, found_words, at, is_taken)
+        if at and capital[at - 1]:
+            gap = found_words.gap(at)
+            if gap == ", ":
+                yield from _before(text, found_words, at, is_taken)
+            elif not taken and gap in _QUOTES and is_taken(found_words.start(at - 1)):
+                yield Found(*found_words.span(at), "NAME", "name-family")  # Robert "Bob" Doe
 
 
 def _initialled(text: str, found_words: Words, at: int, lexicon: Lexicon) -> Iterator[Found]:

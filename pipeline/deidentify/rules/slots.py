@@ -102,9 +102,11 @@ def _by(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
 
 def _acts(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find the name before a verb that only persons do (Dawn phoned; Kim picked up)."""
-    match = _ACTS.search(text, max(0, word.start - _REACH), word.start)
+    near = text[max(0, word.start - _REACH) : word.start]
+    match = None if near[-24:].islower() else _ACTS.search(near)
     if match and _is_filler(match.group(1), lexicon):
-        yield Found(*match.span(1), "NAME", "name-acting")
+        at = word.start - len(near)
+        yield Found(at + match.start(1), at + match.end(1), "NAME", "name-acting")
 
 
 def _role(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
@@ -145,7 +147,9 @@ def _shouted(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 def _two(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find the names in "Valve and Min in the ED were told"."""
-    match = _PAIR.search(text, max(0, word.start - _REACH - 20), word.start)
+    match = None
+    if text[max(0, word.start - 4) : word.start] in ("ere ", "was "):
+        match = _PAIR.search(text, max(0, word.start - _REACH - 20), word.start)
     folded = [unaccented(name) for name in match.groups()] if match else []
     if match and lexicon.all_names.issuperset(folded) and folded[1] not in lexicon.not_names:
         yield Found(*match.span(1), "NAME", "name-acting")

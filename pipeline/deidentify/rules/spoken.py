@@ -18,7 +18,7 @@ _PAIRS: Final = re.compile(
     r"(?:[ ]\d\d){2}(?![\w/-]|\.\d|[ ]\d(?!\d?:\d)|[ ]?(?:mm|cm|HU|mg|ml))"
 )
 _SLASHED: Final = re.compile(
-    r"\b0[ ]\d\d[ ]\d\d[ ]?/[ ]?\d\d[- ]?\d\d(?:[ -]?\d\d)?(?![\w/-]|\.\d)"
+    r"0 (?<![\w.,]0 )\d\d[ ]\d\d[ ]?/[ ]?\d\d[- ]?\d\d(?:[ -]?\d\d)?(?![\w/-]|\.\d)"
 )
 _HINT: Final = re.compile(r" (?<=\d )\d\d \d\d\b")
 _ABROAD: Final = re.compile(

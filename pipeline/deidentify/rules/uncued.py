@@ -49,11 +49,11 @@ def find(
         if not is_rare and found_words.plain[at] in lexicon.words:
             continue
         word = found_words[at]
-        pair = f"{found_words.plain[at - 1]} {found_words.plain[at]}" if at else ""
-        if text[word.end : word.end + 1].isdigit() or pair in lexicon.eponyms:
-            continue  # SaO2, Bence Jones
         stands = not _is_acronym(text, word) if is_rare else _stands_out(text, word)
-        if stands and not is_eponym(text, word, lexicon):
+        if not stands or text[word.end : word.end + 1].isdigit():
+            continue  # SaO2
+        pair = f"{found_words.plain[at - 1]} {found_words.plain[at]}" if at else ""
+        if pair not in lexicon.eponyms and not is_eponym(text, word, lexicon):  # Bence Jones
             yield Found(*_whole(text, word, lexicon), "NAME", "name-uncued", sure=False)
 
 
