@@ -45,6 +45,9 @@ _DAY_SLASH: Final = re.compile(rf"({_MONTH})/({_DAY})(?![\w/%]|\.\d|-\d(?!\d?/))
 _DAY_FIRST: Final = re.compile(rf"(3[01]|2\d|1[3-9])/({_MONTH})(?![\w/%]|\.\d|-\d(?!\d?/))")
 _SPANS: Final = frozenset({"7", "12", "24", "52"})
 """Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
+_LASTING: Final = re.compile(
+    r"\b(?:for|over|in|after|every|another|next|last|past)[ ]$", re.IGNORECASE
+)
 _NOT_DATE_BEFORE: Final = re.compile(
     r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
     r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
@@ -168,7 +171,9 @@ def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
     """Decide a bare 20/6: a span of time needs a date word before it."""
     if _NOT_DATE_BEFORE.search(before) or _NOT_DATE_AFTER.match(text, match.end()):
         return False
-    return match.group(2) not in _SPANS or _DATE_BEFORE.search(before) is not None
+    if match.group(2) not in _SPANS:
+        return True
+    return _DATE_BEFORE.search(before) is not None and _LASTING.search(before) is None
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:

@@ -154,6 +154,8 @@ def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
         if after and (after.folded in lexicon.eponym_nouns or after.end - after.start == 1):
             continue  # Boston Scientific, Montreal A2
+        if found_words.folded[at : at + 3] == _HEART:
+            continue
         for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
             if name in lexicon.eponyms:
                 if name in lexicon.cities and _is_place(text, word.start, end):
@@ -177,6 +179,8 @@ _BEFORE_TOWN: Final = re.compile(r"(?:\b(?:in|from|near|to)|[,/.])[ ]$", re.IGNO
 _BEHIND_TOWN: Final = re.compile(
     r"[ ]?(?:[.,;)/\n]|\Z)|[ ](?:by|on|at|and|with|for|last|since)\b", re.IGNORECASE
 )
+_HEART: Final = ["new", "york", "heart"]
+"""The association whose classes of heart failure are named after a town."""
 _PLAIN_STATES: Final = triggers("states_that_are_no_words")
 _CREDENTIAL_STATES: Final = frozenset({"md", "pa", "ct", "ms", "mb", "or", "in"})
 """States that stand behind a name or a comma for something else (Smith, MD; CHEST, PA)."""
