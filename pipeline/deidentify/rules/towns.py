@@ -152,9 +152,7 @@ def listed(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[Found]:
         after = None if is_last or not found_words.capital[at + 1] else found_words[at + 1]
         joined = after is not None and after.start - word.end <= 2
         pair = f"{word.folded} {after.folded}" if after is not None and joined else ""
-        if after and (after.folded in lexicon.eponym_nouns or after.end - after.start == 1):
-            continue  # Boston Scientific, Montreal A2
-        if found_words.folded[at : at + 3] == _HEART:
+        if _names_a_thing(found_words, at, after, lexicon):
             continue
         for name, end in ((pair, after.end if after else 0), (word.folded, word.end)):
             if name in lexicon.eponyms:
@@ -181,6 +179,15 @@ _BEHIND_TOWN: Final = re.compile(
 )
 _HEART: Final = ["new", "york", "heart"]
 """The association whose classes of heart failure are named after a town."""
+
+
+def _names_a_thing(found_words: Words, at: int, after: Word | None, lexicon: Lexicon) -> bool:
+    """Tell Boston Scientific, Montreal A2 and New York Heart Association from the towns."""
+    if after and (after.folded in lexicon.eponym_nouns or after.end - after.start == 1):
+        return True
+    return found_words.folded[at : at + 3] == _HEART
+
+
 _PLAIN_STATES: Final = triggers("states_that_are_no_words")
 _CREDENTIAL_STATES: Final = frozenset({"md", "pa", "ct", "ms", "mb", "or", "in"})
 """States that stand behind a name or a comma for something else (Smith, MD; CHEST, PA)."""
