@@ -16,8 +16,8 @@ from extraction.vocabulary import Vocabulary, load
 __all__ = ["CertaintyReader", "certainty_spans"]
 
 _WORD: Final = re.compile(r"(\w+|[^\w\s-])")
-_ASCII_WORD: Final = re.compile(r"([A-Za-z0-9_]+|[^A-Za-z0-9_\s-])")
-"""The same where every character is one of ASCII, and faster."""
+_ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
+"""The same in small letters where every character is one of ASCII, and faster."""
 
 
 class CertaintyReader:

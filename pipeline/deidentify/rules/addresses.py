@@ -27,7 +27,7 @@ _HOST: Final = re.compile(
     rf"(?<![\w.@-])(?:[A-Za-z0-9-]{{2,63}}\.){{1,4}}{_NATIONS}(?:/[^\s<>\"')]{{1,200}})",
     re.IGNORECASE,
 )
-_NATION: Final = re.compile(rf"\.{_NATIONS}/", re.IGNORECASE)
+_NATION: Final = re.compile(r"/(?<=\.[A-Za-z][A-Za-z]/)")
 """A host without a scheme, known by its path."""
 _LONGEST: Final = 65
 """How long what stands before the sign of an address, and a blank, can be."""
@@ -41,7 +41,7 @@ def find(text: str) -> Iterator[Found]:
         yield from _mails(text)
     if "://" in text or "www." in text or "WWW." in text:
         yield from _web(_URL, text)
-    if "/" in text and _NATION.search(text):
+    if _NATION.search(text):
         yield from _web(_HOST, text)
     if _DOTTED.search(text):
         yield from _web(_DOMAIN, text)

@@ -63,21 +63,59 @@ _NOT_DATE_AFTER: Final = re.compile(
     r"|the\b)",
     re.IGNORECASE,
 )
+_DATE_WORDS: Final = frozenset(
+    {
+        "dd",
+        "d",
+        "vom",
+        "am",
+        "zum",
+        "bis",
+        "seit",
+        "le",
+        "du",
+        "del",
+        "dal",
+        "date",
+        "dated",
+        "time",
+    }
+    | {"verified", "on", "from", "since", "study", "studies", "exam", "exams", "examination"}
+    | {"examinations", "dob", "b", "born", "birth", "hospital", "center", "centre", "clinic"}
+    | {"institute", "facility", "comparison", "comparisons", "compared", "prior", "priors"}
+    | {
+        "previous",
+        "until",
+        "through",
+        "thru",
+        "by",
+        "signed",
+        "the",
+        "ct",
+        "cta",
+        "cxr",
+        "xr",
+        "cr",
+    }
+    | {"dx", "mr", "mri", "pet", "radiograph", "radiographs", "film", "films", "ray", "rays"}
+    | {"xray", "xrays", "scan", "scans", "performed", "obtained", "acquired", "of", "to", "for"}
+    | {"between", "and", "chest", "began", "begun", "started", "onset", "thorax", "view", "views"}
+    | {"portable", "last", "recent", "read", "seen", "done", "admitted", "after", "before"}
+    | {"dictated", "reported", "also", "again", "report", "imaging", "taken", "updated", "review"}
+    | {"reviewed", "underwent", "drawn", "collected", "referred", "least", "t", "m", "pm"}
+)
+_DATE_ENDINGS: Final = ("note", "tomy", "plasty", "scopy", "graphy", "centesis", "graft")
+_ONLY_PARTS: Final = frozenset({"least", "t", "m", "pm", "b", "d", "ray", "rays"})
 _DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:dd|d\.d|vom|am|zum|bis|seit|le|du|del|dal|dated?|date[ /]time"
-    r"|time|verified|on|from|since|stud(?:y|ies)|exams?|examinations?"
-    r"|d\.?o\.?b\.?|born|birth|hospital|center|centre|clinic|institute|facility|comparison"
-    r"|comparisons?|compared|priors?|previous|until|thr(?:ough|u)|by|signed|the|CT|CTA|CXR|XR|CR|DX|MRI?|PET"
-    r"|radiographs?|films?|x-?rays?|scans?|performed|obtained|acquired|of|to|for|between|and|chest|began|begun|started|onset"
-    r"|thorax|views?|portable|last|recent|read|seen|done|admitted|after|before|dictated|reported"
-    r"|as[ \t]of|also|again|report|imaging|date[ \t]of[ \t]\w{1,9}"
-    r"|taken|updated|review|reviewed|underwent|drawn|collected|referred)"
+    rf"(?:\b(?:{'|'.join(sorted(_DATE_WORDS - _ONLY_PARTS))}"
+    r"|d\.d|d\.?o\.?b\.?|x-?rays?|date[ /]time|as[ \t]of|date[ \t]of[ \t]\w{1,9})"
     r"|note|^|(?<!\w)[DT]:|(?:since|for)[ \t]at[ \t]least|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,"
     r"|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
     r"|\w{3}(?:tomy|plasty|scopy|graphy|centesis|graft))"
     r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
 )
+_LAST_WORD: Final = re.compile(r"[^\W\d_]+\Z")
 _THEN_CLOCK: Final = re.compile(r"[ ](?:[01]\d|2[0-3]):[0-5]\d(?!\d)")
 _HEADING: Final = re.compile(
     r"[ \t]{0,8}(?:exam|examination|study|procedure|ct|xr|cr|dx|cxr|chest|x-?ray|radiograph"
@@ -158,13 +196,24 @@ def _is_calendar(match: re.Match[str]) -> bool:
 
 def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     """Decide a bare 6/3: fractions and scores need a date word before them."""
-    unlike = _NOT_DATE_BEFORE.search(before) and not before.endswith("since at least ")
-    if unlike or _NOT_DATE_AFTER.match(text, match.end()):
-        return False
     first, second = int(match.group(1)), int(match.group(2))
-    padded = match.group(1).startswith("0") or _is_heading(text, match)
-    padded = padded or _THEN_CLOCK.match(text, match.end()) is not None
-    return padded or first > second or second > 10 or _DATE_BEFORE.search(before) is not None
+    alone = match.group(1).startswith("0") or first > second or second > 10
+    alone = alone or _THEN_CLOCK.match(text, match.end()) is not None or _is_heading(text, match)
+    if not (alone or _is_cued(before)):
+        return False
+    unlike = _NOT_DATE_BEFORE.search(before) and not before.endswith("since at least ")
+    return not unlike and _NOT_DATE_AFTER.match(text, match.end()) is None
+
+
+def _is_cued(before: str) -> bool:
+    """Tell whether a word of dates stands before a figure; by its last word first, for speed."""
+    stem = before.rstrip(" \t").rstrip(".:,(–-").rstrip(" \t")
+    word = _LAST_WORD.search(stem, max(0, len(stem) - 16))
+    if word is not None and "ate of " not in before and "ATE OF " not in before:
+        last = word.group().casefold()
+        if last not in _DATE_WORDS and not last.endswith(_DATE_ENDINGS) and stem[:1] != "-":
+            return False
+    return _DATE_BEFORE.search(before) is not None
 
 
 def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
@@ -173,7 +222,7 @@ def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
         return False
     if match.group(2) not in _SPANS:
         return True
-    return _DATE_BEFORE.search(before) is not None and _LASTING.search(before) is None
+    return _is_cued(before) and _LASTING.search(before) is None
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:

@@ -50,6 +50,9 @@ _LIKE_POST: Final = re.compile(
     r" (?:(?<=[A-Z\d] )\d[A-Z][A-Z\d]|(?<=\d[\dW] )[A-Z\d]{4}|(?<=[A-Z][A-Z] )\d{4}(?!\d))"
 )
 """What each of these has about its blank, found fast; few reports have it anywhere."""
+_POST_BEFORE: Final = 4
+_POST_BEHIND: Final = 8
+"""How far such a postcode reaches before its blank, and what to look at behind it."""
 _SIX: Final = re.compile(rf",[ ]({NAME_WORD}[ -])\d{{3}}[ ]?\d{{3}}(?![\w/-]|\.\d)")
 """An Indian postcode behind its town."""
 _PIECE: Final = re.compile(
@@ -137,9 +140,11 @@ _STREETS: Final = triggers("streets")
 
 def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
     """Find addresses by their postcodes."""
-    for pattern in _POSTS if _LIKE_POST.search(text) else ():
-        for match in pattern.finditer(text):
-            if not text[match.start() - 1 : match.start()].isalnum():
+    for blank in _LIKE_POST.finditer(text):
+        at = max(0, blank.start() - _POST_BEFORE)
+        for pattern in _POSTS:
+            match = pattern.search(text, at, blank.end() + _POST_BEHIND)
+            if match and not text[match.start() - 1 : match.start()].isalnum():
                 start = _address_start(text, match.start(), lexicon)
                 yield Found(start, match.end(), "LOCATION", "postcode", sure=False)
     for match in _SIX.finditer(text):
