@@ -37,6 +37,7 @@ _SAINT: Final = re.compile(r"\b(?:st|saint)\.?[ \t]$", re.IGNORECASE)
 _COMMA: Final = re.compile(rf",[ \t]?({NAME_WORD})(?:[ \t][{UPPER}]\b\.?)?")
 _FAMILY: Final = re.compile(rf"(?:^|[:|/][ \t]{{0,8}})({NAME_WORD}),[ \t]{{1,2}}$", re.M)
 _NEXT: Final = re.compile(rf"[ \t-]{{0,2}}([{UPPER}{LOWER}'’-]+\.?)")
+_BLANKS: Final = frozenset(" \t")
 _REACH: Final = 24
 
 
@@ -75,17 +76,21 @@ def is_eponym(text: str, word: Word, lexicon: Lexicon) -> bool:
     follows = noun.group(1).casefold() if noun else ""
     if lexicon.is_eponym_noun(follows) or f"{word.folded} {follows}" in lexicon.eponyms:
         return True
-    if _SAINT.search(text, max(0, word.start - 6), word.start):
+    start = word.start
+    before = text[max(0, start - 7) : start]
+    if before[-1:] in _BLANKS and _SAINT.search(before):
         return True
     if _POSSESSIVE.match(text, word.end - 2) or _POSSESSIVE.match(text, word.end):
         return follows not in lexicon.person_words
-    start = word.start
-    compound = _COMPOUND.search(text, max(0, start - _REACH), start)
-    if compound and _is_clinical(compound.group()[:-1], lexicon):
-        return True  # Carpentier-Edwards
-    start = compound.start() if compound else start
-    article = _ARTICLE.search(text, max(0, start - 5), start)
-    return article is not None and follows != "" and follows not in lexicon.person_words
+    if before[-1:] == "-":
+        compound = _COMPOUND.search(text, max(0, start - _REACH), start)
+        if compound and _is_clinical(compound.group()[:-1], lexicon):
+            return True  # Carpentier-Edwards
+        start = compound.start() if compound else start
+        before = text[max(0, start - 7) : start]
+    if follows == "" or follows in lexicon.person_words or before[-1:] not in _BLANKS:
+        return False
+    return _ARTICLE.search(before) is not None
 
 
 def _is_clinical(first: str, lexicon: Lexicon) -> bool:
@@ -114,6 +119,8 @@ def _whole(text: str, word: Word, lexicon: Lexicon) -> tuple[int, int]:
 
 def _with_family(text: str, start: int, lexicon: Lexicon) -> int:
     """Begin at the family name where LAST, FIRST opens a line or stands behind a label."""
+    if text[max(0, start - 3) : start].rstrip(" \t")[-1:] != ",":
+        return start
     family = _FAMILY.search(text, max(0, start - 2 * _REACH), start)
     known = family and unaccented(family.group(1)).split("-")[0] in lexicon.names
     return family.start(1) if family and known else start
