@@ -326,6 +326,8 @@ def _names_rule(text: str, match: re.Match[str], lexicon: Lexicon) -> bool:
     if name is None or not (closes or (noun and lexicon.is_eponym_noun(noun[1].casefold()))):
         return False
     folded = name.group(1).casefold()
+    if folded in lexicon.acronyms and name.group(1).isupper():
+        return True
     return folded in lexicon.eponyms and folded not in lexicon.frequent_surnames
 
 

@@ -42,10 +42,11 @@ _BRACKET: Final = re.compile(
 )
 _BEFORE_BRACKET: Final = re.compile(rf"[:;][ ]({NAME_WORD})$")
 _END: Final = 60
-_TIMED: Final = re.compile(rf"\.?[ ]({NAME_WORD})(?=[ ]\d{{1,2}}[:.]\d\d)")
+_TIMED: Final = re.compile(rf"\.?[ ]({NAME_WORD})(?=[ ]\d{{1,2}}(?:[:.]\d\d|[ ][A-Z][a-z]{{2}}))")
 _SIGNATURE: Final = re.compile(
     rf"/[ ]({NAME_WORD}(?:[ ](?:[{UPPER}]\.[ ])?{NAME_WORD}){{1,2}})(?=[ ]\d|[ ]*(?:\n|\Z))"
 )
+_WITH_LETTER: Final = re.compile(rf"[ ]([{UPPER}]{{2,24}}[ ][{UPPER}])(?=[ ]*(?:\n|\Z))")
 _NURSE: Final = re.compile(rf",[ ]({NAME_WORD}[ ][{UPPER}]\.)(?=,)")
 _OF: Final = re.compile(rf"[ ]of[ ]({_NAME})(?=[ ]and[ ])")
 _BY: Final = re.compile(rf"[ ]({_NAME})(?=,[ ](?:MS\d|PGY|MD|DO|RN|NP))")
@@ -238,7 +239,8 @@ RULES: Final = (
     Rule(frozenset({"s"}), _behind(_STAFF_NURSE)),
     Rule(frozenset({"s"}), _labelled(_SIGNATURE)),
     Rule(frozenset({"nursing", "rn", "nurse"}), _labelled(_NURSE)),
-    Rule(frozenset({"auth", "authorised", "authorized", "rad"}), _labelled(_TIMED)),
+    Rule(frozenset({"auth", "authorised", "authorized", "rad", "checked"}), _labelled(_TIMED)),
+    Rule(frozenset({"name"}), _labelled(_WITH_LETTER), then=ascii_uppercase),
     Rule(frozenset({"info", "indication", "history"}), _behind(_DASHED)),
     Rule(frozenset({"call"}), _behind(_CALL, one=True)),
 )

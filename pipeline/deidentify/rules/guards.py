@@ -25,11 +25,13 @@ _MEASURES: Final = re.compile(
 _IMAGE: Final = re.compile(r"[ \t]?[:#]?[ \t]?\d{1,4}(?:[ \t]?[-/,][ \t]?\d{1,4})?\b")
 _TIMES: Final = re.compile(r"[ \t]?[1-9]\b")
 _CLASS: Final = re.compile(
-    r"N(?:ew|EW)[ ]Y(?:ork|ORK)[ ]H(?:eart|EART)\b"
+    r"W(?:illis|ILLIS)\b(?<=[rR][cC][lL][eE] [oO][fF] .{6})"
+    r"|D(?:ouglas|OUGLAS)\b(?<=[uU][cC][hH] [oO][fF] .{7})"
+    r"|N(?:ew|EW)[ ]Y(?:ork|ORK)[ ]H(?:eart|EART)\b"
     r"|B(?:ethesda|ETHESDA)[ ]"
     r"(?:system|SYSTEM|category|CATEGORY|criteria|CRITERIA|(?:and|AND)[ ]TI)"
 )
-"""Classes of disease that are named after a town."""
+"""Classes of disease that are named after a town, and two places in the body."""
 _NUMBERED: Final = triggers("words_before_a_count")
 
 

@@ -147,6 +147,11 @@ _QUALIFIED: Final = {
         re.IGNORECASE,
     ),
     "medicine": re.compile(r"[^\s:.,] (?:internal|family|sports|occupational) $", re.IGNORECASE),
+    "group": re.compile(
+        r"[^\s:.,] (?:medical|pulmonary|cardiology|surgical|oncology|physicians?|radiology) $",
+        re.IGNORECASE,
+    ),
+    "team": re.compile(r"[^\s:.,] health $", re.IGNORECASE),
     "mri": re.compile(r"[^\s:.,] open $", re.IGNORECASE),
 }
 _QUALIFIED["centre"] = _QUALIFIED["center"]

@@ -17,7 +17,7 @@ __all__ = ["RULES", "find"]
 
 _LINE: Final = re.compile(
     r"^[ \t]{0,8}([A-Za-z]{2,4}(?:[ \t]?/[ \t]?|:)[A-Za-z]{2,4})(?=[ \t]*(?:$|\[)"
-    r"|:?[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
+    r"|:?(?:[ ]-)?[ \t]+(?:\d|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)))",
     re.M,
 )
 _LABEL: Final = re.compile(

@@ -49,7 +49,9 @@ _CODED: Final = re.compile(
     r":?[ ]{1,2}((?=[A-Z\d/:-]*\d\d)[A-Z\d]{1,6}(?:[-/:][A-Z\d]{1,12}){1,3}"
     r"|\d{4}(?:[ ]\d{3}){2}|\d{5,10})(?![\w/-])"
 )
-_NODE: Final = re.compile(r":?[ ]([A-Z]{3,12}\d{1,4})(?!\w)")
+_NODE: Final = re.compile(r":?[ ]([A-Z]{2,12}\d{1,4}(?:-?[A-Z]{1,10}\d{0,3})?)(?!\w)")
+_HEALTH: Final = re.compile(r"[ ]?[:#]?[ ]?([A-Z]{4}[ ]?\d{4}[ ]?\d{4})(?!\w)")
+_PROVIDER: Final = re.compile(r"[ ](\d{6}[A-Z]{2}|\d{4})(?=\)|[ ]*(?:\n|\Z))")
 _ALIAS: Final = re.compile(r"[ ]([A-Z]\d{4})(?!\w)")
 _FIGURE: Final = re.compile(r"\d")
 _PLATE: Final = re.compile(
@@ -172,6 +174,8 @@ ID_RULES: Final = (
     ),
     Rule(frozenset({"ws", "workstation", "node", "title", "station"}), _behind(_NODE)),
     Rule(frozenset({"unknown", "trauma"}), _behind(_ALIAS), capital=True),
+    Rule(frozenset({"ramq"}), _behind(_HEALTH)),
+    Rule(frozenset({"prov", "provider", "dictator"}), _behind(_PROVIDER)),
     Rule(frozenset({"last"}), _last_four, then="4fF"),
 )
 PHONE_RULES: Final = (

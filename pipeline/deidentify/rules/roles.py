@@ -198,7 +198,8 @@ def _initialled(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     """Find the name in "Requester Brown S." and "arbitration E. Harper"."""
     match = _WITH_INITIAL.match(text, word.end)
     if match and match.group(1).split()[0].casefold() not in lexicon.eponyms:
-        yield from _if_name(text, match.span(1), lexicon, "name-role")
+        for found in _if_name(text, match.span(1), lexicon, "name-role"):
+            yield found._replace(sure=match.group(1)[1:2] == ".")
 
 
 def _paged(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:

@@ -135,6 +135,32 @@ def _headed(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "HOSPITAL", "hospital-heading", sure=False)
 
 
+def _compared(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place behind the date in "COMPARISON: MR 26JUN2022, Desert Springs."."""
+    match = _COMPARED.match(text, word.end)
+    words = match.group(1).casefold().split() if match else []
+    if match and not any(lexicon.is_report_word(w) or w in _ZONES or w in _UNITS for w in words):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-compared", sure=False)
+
+
+def _images(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the place in "compared with Blue Mesa images"."""
+    match = _IMAGES.search(text, max(0, word.start - _REACH), word.start)
+    words = match.group(1).casefold().split() if match else []
+    if not match or match.group(1).isupper() or any(map(lexicon.is_report_word, words)):
+        return
+    if not any(map(lexicon.opens_sentence, words)) and (
+        len(words) > 1 or not lexicon.is_ordinary(words[0])
+    ):
+        yield Found(*match.span(1), "HOSPITAL", "hospital-compared", sure=False)
+
+
+_COMPARED: Final = re.compile(
+    rf"[^\n.]{{0,100}}?\d,[ ](?:the[ ])?({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})(?=[.;\n]|\Z)"
+)
+_IMAGES: Final = re.compile(
+    rf"\b(?:with|to|versus)[ ](?:the[ ])?({NAME_WORD}(?:[ -]{NAME_WORD}){{0,2}})[ ]\Z"
+)
 _SIGNED: Final = re.compile(
     r"[^\n]{0,80}?\d(?:[ ]?[AaPp]\.?[Mm]\.?)?,?[ ](?!(?:AM|PM|am|pm)\b)"
     rf"([{UPPER}][\w'’&]+(?:[ ][{UPPER}][\w'’&]+){{0,2}})[ ]*(?:\n|\Z)"
@@ -157,5 +183,7 @@ RULES: Final = (
         _signed,
     ),
     Rule(frozenset({"report"}), _headed, then="-"),
+    Rule(frozenset({"comparison", "comparisons", "previous", "prior", "priors"}), _compared),
+    Rule(frozenset({"images", "films", "imaging", "portable"}), _images),
     Rule(frozenset({"at"}), _at, then=ascii_uppercase + "t"),
 )

@@ -29,6 +29,7 @@ _SUITE: Final = re.compile(
     r"(?:,?[ \t](?:Suite|Ste|Apt|Apartment|Unit|Floor|Fl|Rm|Room|#)\.?[ \t]?[\w-]{1,6})?",
     re.IGNORECASE,
 )
+_NUMBERED: Final = re.compile(r"[ ]\d{1,4}(?!\w)")
 _PERSON: Final = re.compile(r"\b(?:by|with|to|from|per|and|for)[ ]$", re.IGNORECASE)
 _UNIT_BEFORE: Final = re.compile(
     r"(?:Unit|Flat|Apt\.?|Suite)[ ][\w-]{1,5}(?:/|,[ ])$", re.IGNORECASE
@@ -86,7 +87,9 @@ def _street(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         unit = _UNIT_BEFORE.search(line_before(text, start, 20))
         town = _TOWN_BEHIND.match(text, suite.end())
         start -= len(unit.group()) if unit else 0
-        yield Found(start, town.end() if town else suite.end(), "LOCATION", "street")
+        numbered = _NUMBERED.match(text, suite.end()) if "ounty" in match.group() else None
+        end = numbered.end() if numbered else town.end() if town else suite.end()
+        yield Found(start, end, "LOCATION", "street")
 
 
 def _box(text: str, word: Word, _: Lexicon) -> Iterator[Found]:

@@ -40,6 +40,7 @@ _IN_TOWN: Final = re.compile(
     rf"\b(?:in|at|from|to)[ ](?:the[ ])?({NAME_WORD}(?:[ ]{NAME_WORD})?)[ ]$"
 )
 _TOWN_NAME: Final = re.compile(rf"[ ]({NAME_WORD})(?:[ -]({NAME_WORD}))?")
+_BEFORE_STATE: Final = re.compile(rf"(?<![\w-])((?:{NAME_WORD}[ ])?({NAME_WORD}))[ ]$")
 _FORT: Final = re.compile(rf"\.?[ ]{NAME_WORD}")
 _CUE: Final = re.compile(r"\b(?:in|at|from|to|near)[ ]$", re.IGNORECASE)
 _LIVES: Final = re.compile(r"[ \t](?:in|of|from|to|near)[ \t](?:the[ \t])?")
@@ -128,6 +129,20 @@ def _in_town(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
             return
 
 
+def _austral(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+    """Find the town before a state of Australia (Dubbo NSW)."""
+    line = line_before(text, word.start, 40)
+    match = _BEFORE_STATE.search(line) if text[word.start : word.end].isupper() else None
+    if match is None or match.group(1).isupper():
+        return
+    at = word.start - len(line)
+    for group in (1, 2):
+        place = unaccented(match.group(group).strip())
+        if place in lexicon.cities or place in lexicon.towns or lexicon.is_stranger(place):
+            yield Found(at + match.start(group), word.end, "LOCATION", "town-state", sure=True)
+            return
+
+
 def _fort(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     """Find a base in "fell in Fort Sill"."""
     match = _FORT.match(text, word.end)
@@ -212,6 +227,7 @@ RULES: Final = (
     Rule(frozenset({"office", "site", "campus", "branch"}), _office),
     Rule(frozenset({"clinic", "hospital", "surgery", "practice"}), _clinic),
     Rule(frozenset({"fort", "ft", "camp"}), _fort, capital=True),
+    Rule(frozenset({"nsw", "vic", "qld", "tas", "act", "nt", "sa", "wa"}), _austral, capital=True),
     Rule(
         frozenset({"in", "from", "near", "outside", "visiting"}),
         _in_town,

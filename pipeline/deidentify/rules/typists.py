@@ -156,7 +156,7 @@ def _is_known(folded: str, lexicon: Lexicon) -> bool:
 RULES: Final = (
     Rule(frozenset({"typed", "transcribed", "written", "transcriptionist", "typist"}), _typed),
     Rule(frozenset({"by"}), _by),
-    Rule(frozenset({"operator"}), _operator),
+    Rule(frozenset({"operator", "reviewer"}), _operator),
     Rule(frozenset({"comment", "note"}), _commented),
     Rule(frozenset({"tech", "user"}), _told_by),
     Rule(frozenset({"ref"}), _owned(_REF)),
