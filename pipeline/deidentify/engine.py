@@ -54,6 +54,7 @@ from pipeline.deidentify.rules import (
     spoken,
     strangers,
     streets,
+    titles,
     towns,
     typists,
     uncued,
@@ -68,7 +69,8 @@ Replacement: TypeAlias = Callable[[str, Category], str]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *spoken.RULES, *slots.RULES, *fields.RULES, *particles.RULES,
-    *cues.RULES, *shapes.RULES, *initials.RULES, *roles.RULES, *typists.RULES,
+    *cues.LABEL_RULES, *titles.RULES, *cues.RULES, *shapes.RULES, *initials.RULES,
+    *roles.RULES, *typists.RULES,
     *labels.PHONE_RULES, *ages.RULES, *abroad.RULES, *hospitals.RULES,
     *institutions.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
 )  # fmt: skip

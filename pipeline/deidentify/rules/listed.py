@@ -13,8 +13,8 @@ from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
 from pipeline.deidentify.lexicon import Lexicon, unaccented
-from pipeline.deidentify.rules.cues import TITLES
 from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.rules.titles import TITLES
 from pipeline.deidentify.rules.words import Word, Words
 
 __all__ = ["find"]
