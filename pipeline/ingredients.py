@@ -11,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from pipeline.config import digest_of
+from pipeline.deidentify.own_lists import contents
 from pipeline.provenance import code_digest
 from pipeline.shards import SCHEMA_VERSION
 
@@ -54,14 +55,17 @@ def _ingest(site: Site) -> Named:
 
 def _deidentify(site: Site) -> Named:
     options = site.config.deidentification.model_dump(
-        mode="json", exclude={"max_quarantined_share"}
+        mode="json", exclude={"max_quarantined_share", "word_lists"}
     )
+    lists = site.word_lists
+    own = contents(lists, option="deidentification.word_lists") if lists else {}
     return {
         **_code(
             "pipeline.deidentify", "pipeline.stages.clean", "extraction.certainty",
             "extraction.rules", "extraction.vocabulary",
         ),
         **_options("deidentification", options),
+        "own word lists": digest_of(sorted(own.items())),
         "pairing.min_age_years": str(site.config.pairing.min_age_years),
         "reader codes' epoch": str(site.reader_epoch),
     }  # fmt: skip

@@ -22,6 +22,7 @@ from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config, engines
 from pipeline.deidentify import Deidentifier, Options, Presidio, SecondLayer
+from pipeline.deidentify.own_lists import own_lexicon
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
@@ -123,13 +124,21 @@ class Site:
     @cached_property
     def deidentifier(self) -> Deidentifier:
         """The instrument that takes identifiers out of text."""
+        folder = self.word_lists
         return Deidentifier(
             Options(
                 replacement=self.config.deidentification.replacement,
                 max_characters=self.config.input.max_text_characters,
             ),
+            own_lexicon(folder, option="deidentification.word_lists") if folder else None,
             second_layer=self._second_layer(),
         )
+
+    @cached_property
+    def word_lists(self) -> Path | None:
+        """The folder of the site's own word lists, if it has one."""
+        name = self.config.deidentification.word_lists
+        return self.config.path(name) if name else None
 
     def _second_layer(self) -> SecondLayer | None:
         settings = self.config.deidentification

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.errors import EXIT_QUARANTINED
 
+if TYPE_CHECKING:
+    from pipeline.deidentify.lexicon import Lexicon
+
 __all__ = ["register"]
 
 Replacement = Literal["token", "surrogate"]
+WordsOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--words", help="Folder with your own word lists (sites.txt, surnames.txt)."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +38,7 @@ def deidentify(
     replacement: Annotated[
         Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
     ] = "token",
+    words: WordsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -39,7 +47,7 @@ def deidentify(
     from pipeline.deidentify.tables import clean_table
     from pipeline.formats.tables import read_table, write_table
 
-    cleaner = Deidentifier(Options(replacement=replacement))
+    cleaner = Deidentifier(Options(replacement=replacement), _own(words))
     result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
     shown = result.reports["quarantined"].map({True: "true", False: "false"})
     in_words = result.reports.assign(quarantined=shown)
@@ -56,22 +64,31 @@ def audit_deid(
     missed: Annotated[
         Path | None, typer.Option("--missed", help="Also write where something was missed.")
     ] = None,
+    words: WordsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Score de-identification on annotated reports: recall, leaks, harm, with intervals."""
     import pandas as pd
 
+    from pipeline.deidentify import Deidentifier
     from pipeline.deidentify.audit import audit as score
     from pipeline.deidentify.audit import read_gold
     from pipeline.formats.tables import write_table
 
-    result = score(read_gold(gold))
+    result = score(read_gold(gold), Deidentifier(vocabulary=_own(words)))
     if missed is not None:
         columns = ["report_id", "start", "end", "label"]
         write_table(pd.DataFrame(list(result.missed), columns=columns), missed)
     summary = result.summary()
     emit(summary if as_json else _lines(summary), as_json=as_json, quiet=quiet)
+
+
+def _own(words: Path | None) -> Lexicon | None:
+    """Read a site's own lists, if a folder of them was named."""
+    from pipeline.deidentify.own_lists import own_lexicon
+
+    return own_lexicon(words, option="--words") if words else None
 
 
 def _lines(summary: Mapping[str, object]) -> dict[str, object]:

@@ -97,6 +97,7 @@ class Deidentification(Section):
     replacement: Literal["token", "surrogate"] = "token"
     second_layer: Literal["none", "presidio"] = "none"
     presidio_model: str | None = None
+    word_lists: str | None = None
     max_quarantined_share: Share = 0.02
 
 

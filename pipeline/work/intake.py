@@ -258,7 +258,7 @@ def _leak_scan(config: str, batch: tuple[str, ...]) -> LeakScan:
             site.workspace.read("raw", "exams", [shard], columns=list(_IDENTIFIERS))
         )
     )
-    return LeakScan.from_known(people)
+    return LeakScan.from_known(people, lexicon=site.deidentifier.lexicon)
 
 
 def _distinct(values: pd.Series) -> list[str]:

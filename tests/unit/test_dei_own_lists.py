@@ -1,0 +1,59 @@
+"""A site's own word lists: used, checked, and part of what a cleaned shard depends on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pipeline.cli.deidentify import register
+from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify.own_lists import contents, own_lexicon
+from pipeline.errors import ConfigurationError
+
+TEXT = "Nodule in 2019, from Warm Water. Likely a granuloma."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    lists = tmp_path / "words"
+    lists.mkdir()
+    (lists / "sites.txt").write_text("# ours\nWarm Water\n", encoding="utf-8")
+    return lists
+
+
+def test_a_sites_own_name_goes_only_with_its_list(folder: Path) -> None:
+    without = Deidentifier().clean(TEXT)
+    found = Deidentifier(vocabulary=own_lexicon(folder, option="--words")).clean(TEXT)
+    assert isinstance(without, Clean)
+    assert isinstance(found, Clean)
+    assert without.text == TEXT
+    assert found.text == "Nodule in 2019, from [HOSPITAL]. Likely a granuloma."
+
+
+def test_a_folder_without_our_lists_is_refused(folder: Path, tmp_path: Path) -> None:
+    (folder / "doctors.txt").write_text("Doe", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"doctors\.txt is none.*surnames\.txt"):
+        own_lexicon(folder, option="deidentification.word_lists")
+    with pytest.raises(ConfigurationError, match="no list lies there"):
+        contents(tmp_path / "absent", option="--words")
+
+
+def test_a_list_that_is_no_text_is_refused_without_quoting_it(folder: Path) -> None:
+    (folder / "sites.txt").write_bytes(b"\xff\xfeM\xff")
+    with pytest.raises(ConfigurationError, match="cannot be read as UTF-8"):
+        contents(folder, option="--words")
+
+
+def test_command_takes_the_lists(folder: Path, tmp_path: Path) -> None:
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    table.write_text(f'report_id,text\nr1,"{TEXT}"\n', encoding="utf-8")
+    app = typer.Typer()
+    register(app)
+    app.command("other")(lambda: None)
+    asked = ["deidentify", str(table), "--out", str(out), "--words", str(folder)]
+    outcome = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert outcome.exit_code == 0, outcome.output
+    assert "from [HOSPITAL]." in out.read_text(encoding="utf-8")
