@@ -142,6 +142,18 @@ def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> Non
     assert "code of extraction.prompt" not in ingredients(here, "de-identify")
 
 
+def test_a_line_more_in_a_sites_word_list_cleans_anew(place: Path, tmp_path: Path) -> None:
+    here = site(place)
+    own = here.config.deidentification.model_copy(update={"word_lists": str(tmp_path)})
+    here.config = here.config.model_copy(update={"deidentification": own})
+    keys = []
+    for names in ("Warm Water", "Warm Water\nCold Water"):
+        (tmp_path / "sites.txt").write_text(names, encoding="utf-8")
+        keys.append(ingredients(here, "de-identify"))
+    changed = {name for name in keys[0] if keys[0][name] != keys[1][name]}
+    assert changed == {"own word lists"}
+
+
 def test_deleted_and_damaged_shards_are_found_and_made_as_they_were(place: Path) -> None:
     store = place / "workspace"
     whole = {p: p.read_bytes() for p in store.glob("analysis/*/*.parquet")}
