@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import accumulate, compress, count
+from itertools import compress, count
 from typing import Final
 
 from extraction.rules.lexicon import END, Node, Part, build
@@ -46,8 +46,12 @@ class CertaintyReader:
                 if after > at:
                     found.append((at, after))
                     free = after
-        edges = list(accumulate(map(len, pieces)))
-        return [(edges[2 * at], edges[2 * after - 1]) for at, after in found]
+        spans, passed, start = [], 0, 0
+        for at, after in found:  # a piece's length counts once, on the way to the next cue
+            start += sum(map(len, pieces[passed : 2 * at + 1]))
+            passed = 2 * at + 1
+            spans.append((start, start + sum(map(len, pieces[passed : 2 * after]))))
+        return spans
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

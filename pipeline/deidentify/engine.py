@@ -135,9 +135,10 @@ class Deidentifier:
         if len(text) > self.options.max_characters:
             return Quarantined("text-too-long")
         phrases = certainty_spans(text)
-        removed = self._removed(text, locks.firm(text, phrases), known)
+        locked = locks.firm(text, phrases)
+        removed = self._removed(text, locked, known)
         clean = _replaced(text, removed, self._replacement(surrogates))
-        kept = locks.kept(text, phrases, removed)
+        kept = locks.kept(text, phrases, locked, removed)
         tokens = self.options.replacement == "token"
         if locks.standing(text, clean, phrases, removed, tokens=tokens) != kept:
             return Quarantined("phrases-changed")

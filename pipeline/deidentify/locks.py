@@ -36,14 +36,12 @@ def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
     return [span for span in phrases if not _may_be_name(text, *span)]
 
 
-def kept(text: str, phrases: Sequence[Span], removed: Sequence[Removed]) -> list[str]:
+def kept(
+    text: str, phrases: Sequence[Span], locked: Sequence[Span], removed: Sequence[Removed]
+) -> list[str]:
     """Give the words of the phrases that must stand in the result, in order."""
-    spans = [
-        (start, end)
-        for start, end in phrases
-        if not (_may_be_name(text, start, end) and _is_inside(start, end, removed))
-    ]
-    return words(text, spans)
+    sure = set(locked)
+    return words(text, [each for each in phrases if each in sure or not _is_inside(*each, removed)])
 
 
 def standing(

@@ -73,6 +73,8 @@ _EXTENSION: Final = re.compile(
 _X: Final = re.compile(r"[ \t]?\d{4,6}(?!\d|\.\d)|\d{3}(?=\))|-\d{4,5}\b")
 
 
+_NO_NOUN: Final = frozenset("abdefghjklmoqrstuvwxyzABDEFGHJKLMOQRSTUVWXYZ")
+"""What no noun for a number begins with."""
 _RECORD: Final = frozenset(
     {"mrn", "mr", "chart", "pid", "lmrn", "emrn", "record", "nhs", "urn", "ur"}
 )
@@ -99,6 +101,9 @@ def _strong(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 
 def _weak(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    follows = text[word.end : word.end + 2]
+    if follows[:1] == " " and (follows[1:].isdigit() or follows[1:] in _NO_NOUN):
+        return  # image 45
     yield from _labelled(_AFTER_WEAK, text, word, figures=4)
 
 

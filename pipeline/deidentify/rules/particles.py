@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from string import ascii_uppercase
 from typing import Final
 
 from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER
@@ -41,9 +42,6 @@ _DISEASES: Final = frozenset(
 
 
 def _particle(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
-    following = text[word.end + 1 : word.end + 2]
-    if "a" <= following <= "z" and following not in ("d", "l", "h"):
-        return  # most of these words are English here
     tail = _TAIL.match(text, word.end)
     if tail is None:
         return
@@ -83,8 +81,9 @@ def _is_given(head: str, lexicon: Lexicon) -> bool:
 
 RULES: Final = (
     Rule(
-        frozenset({"van", "von", "op", "in", "aan", "af", "av", "de", "den", "der", "ten", "ter"})
+        frozenset({"van", "von", "aan", "af", "av", "de", "den", "der", "ten", "ter"})
         | {"el", "al", "zu", "del", "dos"},
         _particle,
     ),
+    Rule(frozenset({"in", "op"}), _particle, then=ascii_uppercase + UPPER[3:] + "dh'’\n"),
 )
