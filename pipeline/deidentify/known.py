@@ -32,6 +32,7 @@ _FIGURES: Final = re.compile(r"\d[A-Za-z0-9]{0,40}")
 _LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,8}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
 _MAX_PARTS: Final = 5
+_MAX_GAP: Final = 2
 _NOT_ALNUM: Final = re.compile(r"[^a-z0-9]")
 _NOT_CODE: Final = bytes(code for code in range(128) if not chr(code).isalnum())
 _JOIN: Final = re.compile(r"[ \t]{0,3}[,^ \t-]?[ \t]{0,3}(?:[A-Za-z]\.?[ \t]{1,2})?")
@@ -115,12 +116,15 @@ def _numbers(text: str, known: KnownIdentifiers) -> Iterator[Found]:
 def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
     """Give runs of letter-digit parts joined by one separator: each part, and up to five joined."""
     parts = _parts(text)
+    alone = len(parts) - 1
     for first, (start, end) in enumerate(parts):
+        if end - start < _MIN_DIGITS and (first == alone or parts[first + 1][0] - end > _MAX_GAP):
+            continue  # most figures: few, and nothing to join
         folded = text[start:end].casefold()
         if len(folded) >= _MIN_DIGITS and _has_digit(folded):
             yield start, end, folded
         for following, stop in parts[first + 1 : first + _MAX_PARTS]:
-            if following - end > 2 or _JOINER.fullmatch(text, end, following) is None:
+            if following - end > _MAX_GAP or _JOINER.fullmatch(text, end, following) is None:
                 break
             end = stop
             folded += text[following:stop].casefold()
@@ -159,13 +163,13 @@ def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Wo
     """Give the capitalised words that are a name, with one typing error allowed in long ones."""
     long = [n for n in names if len(n) >= _MIN_FUZZY_LETTERS and not lexicon.is_word(n)]
     firsts = {name[0] for name in long}
-    hits = {}
-    for at, folded in enumerate(found_words.folded):
-        if folded in names or (folded[0] in firsts and _is_mistyped(folded, long, lexicon)):
-            word = found_words[at]
-            if word.capital:
-                hits[at] = word
-    return hits
+    folded = found_words.folded
+    return {
+        at: found_words[at]
+        for at in found_words.capitals
+        if folded[at] in names
+        or (folded[at][0] in firsts and _is_mistyped(folded[at], long, lexicon))
+    }
 
 
 def _is_mistyped(folded: str, names: list[str], lexicon: Lexicon) -> bool:

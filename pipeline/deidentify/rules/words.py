@@ -36,9 +36,10 @@ __all__ = [
 _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
+_ASCII_CAPITAL: Final = re.compile(r"[A-Z](?<![A-Za-z][A-Z])[A-Za-z]*(?:'[A-Za-z]+)*")
 _WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
 _ASCII_WORD: Final = re.compile(r"([A-Za-z]+(?:'[A-Za-z]+)*)")
-"""The same where every character is one of ASCII, and faster."""
+"""Both, where every character is one of ASCII, and faster."""
 _GENITIVES: Final = ("'s", "’s")
 
 
@@ -209,7 +210,8 @@ class Index:
 
 def capital_forms(text: str) -> set[str]:
     """Give the folded forms of the words that begin with a capital, without their places."""
-    forms = set(map(str.casefold, _CAPITAL.findall(text)))
+    pattern = _ASCII_CAPITAL if text.isascii() else _CAPITAL
+    forms = set(map(str.casefold, pattern.findall(text)))
     return forms | {form[:-2] for form in forms if form.endswith(_GENITIVES)}
 
 
