@@ -31,20 +31,36 @@ _NATION: Final = re.compile(r"/(?<=\.[A-Za-z][A-Za-z]/)")
 """A host without a scheme, known by its path."""
 _LONGEST: Final = 65
 """How long what stands before the sign of an address, and a blank, can be."""
+_HOST_LENGTH: Final = 260
+_PATH: Final = 220
+"""How far before its last dot a host can begin, and how far behind it a path can reach."""
 _AT_DOMAIN: Final = re.compile(r"(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}\.[A-Za-z0-9-]")
 """What every e-mail address has; times have an @ as well."""
 
 
 def find(text: str) -> Iterator[Found]:
     """Find e-mail addresses, then web addresses."""
-    if _AT_DOMAIN.search(text):
+    if "@" in text or "(at)" in text:
         yield from _mails(text)
     if "://" in text or "www." in text or "WWW." in text:
         yield from _web(_URL, text)
     if _NATION.search(text):
         yield from _web(_HOST, text)
-    if _DOTTED.search(text):
-        yield from _web(_DOMAIN, text)
+    yield from _domains(text)
+
+
+def _domains(text: str) -> Iterator[Found]:
+    """Find hosts from their last dots on, back over what stands before each without a blank."""
+    done = 0
+    for dot in _DOTTED.finditer(text):
+        if dot.start() < done:
+            continue
+        first = max(done, dot.start() - _HOST_LENGTH)
+        blank = max(text.rfind(" ", first, dot.start()), text.rfind("\n", first, dot.start()))
+        match = _DOMAIN.search(text, max(first, blank + 1), dot.end() + _PATH)
+        if match:
+            done = match.end()
+            yield Found(match.start(), done - (text[done - 1] in ".,;:"), "URL", "url")
 
 
 def _mails(text: str) -> Iterator[Found]:

@@ -75,6 +75,8 @@ _ONE_FIGURE: Final = re.compile(r"\d(?![\w./-]|[ ]\d)")
 """A figure by itself, which no code ends in that was not tried at an earlier figure."""
 _DIAGNOSIS: Final = re.compile(r"[A-Z]\d\d(?:\.\d{1,4})?")
 """A code of the ICD."""
+_LONGEST: Final = 64
+"""How far before a figure its code can begin."""
 _MIN_FIGURES: Final = 3
 _MIN_CODE: Final = 5
 
@@ -109,8 +111,8 @@ def in_field(text: str, start: int, done: int) -> Found | None:
     """Find a code of a looser shape behind a field, a word for number or an acronym."""
     if _ONE_FIGURE.match(text, start):
         return None
-    begin = start
-    while begin > done and (text[begin - 1].isalnum() or text[begin - 1] in "-./_"):
+    begin, farthest = start, max(done, start - _LONGEST)
+    while begin > farthest and (text[begin - 1].isalnum() or text[begin - 1] in "-./_"):
         begin -= 1
     line = text[max(done, begin - _REACH) : begin]
     if line[-1:] not in _EDGES:

@@ -66,7 +66,7 @@ _NAMED: Final = re.compile(rf"[ ][Nn](?:ame|AME)s?{_PART.pattern[len(_NAMES) :]}
 _NOBODY: Final = frozenset(
     {"unknown", "none", "redacted", "withheld", "anonymous", "not", "see", "patient", "test"}
 )
-_COLUMN: Final = re.compile(r"  +(?=[A-Z]{0,3}\d{4})")
+_COLUMN: Final = re.compile(r"(?<! ) {2,60}(?=[A-Z]{0,3}\d{4})")
 _FOUR: Final = re.compile(r"([A-Z]?\d{4})(?=[ ]{2})")
 _INVERTED_LINE: Final = re.compile(rf"[ ]{{0,8}}{NAME_WORD},[ ]?{NAME_WORD}(?:[ ].{{1,12}})?")
 _SHORT_ID: Final = re.compile(rf"\n([A-Z]\d{{4}})[ ]{{2,4}}({NAME_WORD})(?=[ ]*(?:\n|\Z))")

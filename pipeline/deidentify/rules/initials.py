@@ -61,6 +61,8 @@ _PAIR: Final = re.compile(r"[ ]((?!and/or|w/|pos/)[a-z]{2,3}/[a-z]{2,3})[ \t]*$"
 _LAST: Final = re.compile(r"\n[ \t]{0,8}([A-Z]{2,4}|[A-Za-z]{2,4}/[A-Za-z]{2,4})\s{0,9}\Z")
 _REACH: Final = 180
 """How far back from its end the shapes that close a line can begin."""
+_HEAD: Final = 26
+"""How far from its beginning a line that initials open has its stroke or colon."""
 _OPEN_A_LINE: Final = (_LINE, _DATED)
 _CLOSE_A_LINE: Final = (
     _END, _AFTER, _DASHED, _BY, _TAIL, _TIMED,
@@ -78,7 +80,8 @@ def find(text: str, lexicon: Lexicon) -> Iterator[Found]:
 def _of_lines(text: str) -> Iterator[re.Match[str]]:
     """Find initials that open or close a line; most lines close with a longer word."""
     for start, end in lines(text):
-        for pattern in _OPEN_A_LINE:
+        head = text[start : start + _HEAD]
+        for pattern in _OPEN_A_LINE if ":" in head or "/" in head else ():
             match = pattern.match(text, start)
             if match:
                 yield match
