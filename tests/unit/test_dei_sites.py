@@ -61,6 +61,7 @@ STAYS = [
     "Carpentier-Edwards aortic bioprosthesis in place.",
     "Stanford type A dissection, unlikely.",
     "CHOP chemotherapy, third cycle.",
+    "Lymphoma, scheduled for CHOP.",
     "Ejection fraction 3/5; antibiotics for 14/7, review in 2/52.",
     "BP 92/54, pH 7.31, T 98.6.",
     "T7-T8 and L4 are unchanged, CABG x3, nodule 12.28 mm at 16.41 mm.",

@@ -21,7 +21,8 @@ from pipeline.deidentify.rules.words import Rule, Word, Words
 __all__ = ["RULES", "find"]
 
 _PLACED: Final = re.compile(
-    r"(?:\b(?:at|from|to|via|under|site:?|since|versus|by|for|@)[ ](?:the[ ])?"
+    r"(?:\b(?:at|from|to|via|under|site:?|since|versus|by|@)[ ](?:the[ ])?"
+    r"|\b(?:reported|read)[ ]for[ ]"
     r"|\bcent(?:er|re)[ ]of[ ]|\bon[ ]the[ ]|\d[ ]\(|\bexternally[ ]\(|\belsewhere[ ]\("
     r"|\bradiology,?[ ]|\b(?:MD|RN|NP|DO),[ ])$",
     re.IGNORECASE,
@@ -45,18 +46,8 @@ _UNITS: Final = frozenset(
     {"carina", "baseline", "level", "rest", "stage", "series", "image", "grade", "levels", "apex"}
     | {"cardiology", "oncology", "radiology", "pulmonology", "surgery", "neurology", "clinic"}
     | {"triage", "dialysis", "endoscopy", "bronchoscopy", "admission", "presentation", "discharge"}
-    | {
-        "home",
-        "work",
-        "bedside",
-        "least",
-        "most",
-        "night",
-        "risk",
-        "birth",
-        "autopsy",
-        "thoracotomy",
-    }
+    | {"home", "work", "bedside", "least", "most", "night", "risk", "birth", "autopsy"}
+    | {"thoracotomy"}
 )
 """What else has a capital behind "at" in the headings of some templates."""
 
