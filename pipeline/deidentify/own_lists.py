@@ -47,7 +47,7 @@ def contents(folder: Path, *, option: str) -> dict[str, str]:
     known = {each.name for each in shipped.iterdir()}
     strange = [each.name for each in files if each.name not in known]
     if not files or strange:
-        what = f"{strange[0]} is none" if strange else "no list lies there"
+        what = f"{strange[0]} is none of our lists" if strange else "no list lies there"
         lists = ", ".join(sorted(name for name in known if name.endswith(_SUFFIX)))
         msg = f"{option}: {what}. The lists that a site can lengthen: {lists}."
         raise ConfigurationError(msg)
