@@ -11,7 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any, Final
 
 from pipeline.config import digest_of
-from pipeline.deidentify.own_lists import contents
+from pipeline.names.own_lists import contents
 from pipeline.provenance import code_digest
 from pipeline.shards import SCHEMA_VERSION
 
@@ -47,7 +47,7 @@ def ingredients(site: Site, stage: str) -> Named:
 def _ingest(site: Site) -> Named:
     settings = site.config.input.model_dump(mode="json", exclude={"paths", "exam_codes", "query"})
     return {
-        **_code("pipeline.formats", "pipeline.stages.ingest"),
+        **_code("pipeline.formats", "pipeline.names", "pipeline.stages.ingest"),
         **_options("input", settings),
         "exam codes": digest_of(sorted(site.chest_codes.items())),
     }
@@ -61,8 +61,8 @@ def _deidentify(site: Site) -> Named:
     own = contents(lists, option="deidentification.word_lists") if lists else {}
     return {
         **_code(
-            "pipeline.deidentify", "pipeline.stages.clean", "extraction.certainty",
-            "extraction.rules", "extraction.vocabulary",
+            "pipeline.deidentify", "pipeline.names", "pipeline.stages.clean",
+            "extraction.certainty", "extraction.rules", "extraction.vocabulary",
         ),
         **_options("deidentification", options),
         "own word lists": digest_of(sorted(own.items())),

@@ -22,12 +22,12 @@ from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config, engines
 from pipeline.deidentify import Deidentifier, Options, Presidio, SecondLayer
-from pipeline.deidentify.own_lists import own_lexicon
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.extraction_audit import SiteAudit, read_audit
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.ingredients import ingredients
+from pipeline.names.own_lists import own_lexicon
 from pipeline.outcomes import OutcomeMemory
 from pipeline.store import Workspace
 from pipeline.vault import Vault

@@ -12,7 +12,7 @@ from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.errors import EXIT_QUARANTINED
 
 if TYPE_CHECKING:
-    from pipeline.deidentify.lexicon import Lexicon
+    from pipeline.names.lexicon import Lexicon
 
 __all__ = ["register"]
 
@@ -86,7 +86,7 @@ def audit_deid(
 
 def _own(words: Path | None) -> Lexicon | None:
     """Read a site's own lists, if a folder of them was named."""
-    from pipeline.deidentify.own_lists import own_lexicon
+    from pipeline.names.own_lists import own_lexicon
 
     return own_lexicon(words, option="--words") if words else None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pipeline.deidentify.engine import Deidentifier, Options
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
-from pipeline.deidentify.lexicon import Lexicon, load
 from pipeline.deidentify.result import CATEGORIES, Clean, Outcome, Quarantined, Removed
 from pipeline.deidentify.second_layer import Presidio, SecondLayer
 from pipeline.deidentify.surrogates import Surrogates
@@ -16,7 +15,6 @@ __all__ = [
     "Deidentifier",
     "KnownIdentifiers",
     "LeakScan",
-    "Lexicon",
     "Options",
     "Outcome",
     "Presidio",
@@ -24,5 +22,4 @@ __all__ = [
     "Removed",
     "SecondLayer",
     "Surrogates",
-    "load",
 ]

@@ -242,7 +242,7 @@ def _hard_negatives(report: GoldReport) -> list[tuple[int, int]]:
 
 @cache
 def _kept_pattern() -> re.Pattern[str]:
-    path = resources.files("pipeline.deidentify").joinpath("words", "hard_negatives.txt")
+    path = resources.files("pipeline.names").joinpath("words", "hard_negatives.txt")
     lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
     patterns = [line for line in lines if line and not line.startswith("#")]
     return re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)")

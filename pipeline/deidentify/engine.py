@@ -17,12 +17,9 @@ from typing import Final, Literal, TypeAlias
 
 from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
-from pipeline.deidentify import lexicon as lexicons
 from pipeline.deidentify import locks
-from pipeline.deidentify.grammar import as_capitals
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Removed
 from pipeline.deidentify.rules import (
     Found,
@@ -62,6 +59,9 @@ from pipeline.deidentify.rules import (
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Claims
 from pipeline.deidentify.surrogates import Surrogates
+from pipeline.names import lexicon as lexicons
+from pipeline.names.grammar import as_capitals
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["Deidentifier", "Options"]
 

@@ -16,9 +16,9 @@ from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Word, Words
+from pipeline.names.lexicon import Lexicon
 
 __all__ = [
     "KnownIdentifiers",

@@ -19,16 +19,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from pipeline.deidentify import lexicon as lexicons
 from pipeline.deidentify.known import (
     KnownIdentifiers,
     name_words,
     normalised_number,
     number_candidates,
 )
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules import Word, Words, guards
 from pipeline.deidentify.rules.words import capital_forms, capital_words
+from pipeline.names import lexicon as lexicons
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["LeakScan"]
 

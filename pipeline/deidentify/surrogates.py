@@ -159,7 +159,7 @@ _ORDERS: Final = (
 
 @cache
 def _names() -> tuple[str, ...]:
-    words = resources.files("pipeline.deidentify").joinpath("words", "surrogate_names.txt")
+    words = resources.files("pipeline.names").joinpath("words", "surrogate_names.txt")
     lines = (line.split("#")[0].strip() for line in words.read_text(encoding="utf-8").splitlines())
     return tuple(line for line in lines if line)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from pipeline.deidentify import Lexicon, load
+from pipeline.names import Lexicon, load
 
 __all__ = [
     "Person",

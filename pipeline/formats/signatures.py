@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from pipeline.deidentify.grammar import UPPER, name_end
 from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
+from pipeline.names.grammar import UPPER, name_end
 
 __all__ = ["dictator", "signer"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.deidentify.lexicon import load
+from pipeline.names.lexicon import load
 
 CLEANER = Deidentifier()
 LEXICON = load()

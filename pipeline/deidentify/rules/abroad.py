@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word
+from pipeline.names.grammar import NAME_WORD
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["RULES"]
 

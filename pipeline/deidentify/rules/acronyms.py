@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.placenames import KINDS
 from pipeline.deidentify.rules.words import Words
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["find"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pipeline.deidentify.lexicon import triggers
 from pipeline.deidentify.rules.found import Found
+from pipeline.names.lexicon import triggers
 
 __all__ = ["bare", "counted", "dotted", "in_field", "masked"]
 

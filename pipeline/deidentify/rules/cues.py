@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Final
 
-from pipeline.deidentify.grammar import UPPER, name_end, reads_as_name
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.series import (
     ATTESTED,
@@ -25,6 +23,8 @@ from pipeline.deidentify.rules.series import (
     unless_words,
 )
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import UPPER, name_end, reads_as_name
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["LABEL_RULES", "RULES"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Words
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["find", "may_be_family"]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
-from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Finder, Rule, Word, line_before
+from pipeline.names.grammar import NAME_WORD, UPPER
+from pipeline.names.lexicon import Lexicon, unaccented
 
 __all__ = ["RULES", "find"]
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.placenames import (
     JOIN,
@@ -17,6 +15,8 @@ from pipeline.deidentify.rules.placenames import (
     trimmed,
 )
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import NAME_WORD
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["RULES", "find"]
 

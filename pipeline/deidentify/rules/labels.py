@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.result import Category
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Finder, Rule, Word
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["ID_RULES", "PHONE_RULES"]
 

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
+from pipeline.names.grammar import NAME_WORD, UPPER
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["find"]
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
-from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import NAME_WORD, UPPER
+from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 __all__ = ["RULES", "find"]
 

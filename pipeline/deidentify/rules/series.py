@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import UPPER, name_end, reads_as_name
-from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Word
+from pipeline.names.grammar import UPPER, name_end, reads_as_name
+from pipeline.names.lexicon import Lexicon, unaccented
 
 __all__ = [
     "ATTESTED", "NEXT_WORD", "PLURAL", "SPACE", "START", "TITLE", "following", "is_listed",

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end, reads_as_name
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.titles import TITLES
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import LOWER, NAME_WORD, UPPER, name_end, reads_as_name
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["RULES", "find"]
 

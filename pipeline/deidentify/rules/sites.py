@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD, UPPER
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word, Words
+from pipeline.names.grammar import NAME_WORD, UPPER
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["RULES", "find"]
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from string import digits
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Rule, Word
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["RULES", "find"]
 

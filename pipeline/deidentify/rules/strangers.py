@@ -14,12 +14,12 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, UPPER
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.result import Category
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.uncued import is_eponym
 from pipeline.deidentify.rules.words import Word, Words
+from pipeline.names.grammar import LOWER, UPPER
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["find"]
 

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon, triggers
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.placenames import KINDS
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import NAME_WORD
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["POSTCODE", "RULES", "find"]
 

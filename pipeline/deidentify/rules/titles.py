@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, UPPER, name_end
-from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.series import ATTESTED, PLURAL, SPACE, START, series, unless_words
 from pipeline.deidentify.rules.words import Rule, Word, line_before
+from pipeline.names.grammar import LOWER, UPPER, name_end
+from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 __all__ = ["RULES", "TITLES"]
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Final
 
-from pipeline.deidentify.grammar import NAME_WORD
-from pipeline.deidentify.lexicon import Lexicon, triggers, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.placenames import (
     capitals_start,
@@ -18,6 +16,8 @@ from pipeline.deidentify.rules.placenames import (
 )
 from pipeline.deidentify.rules.streets import POSTCODE
 from pipeline.deidentify.rules.words import Rule, Word, Words, line_before
+from pipeline.names.grammar import NAME_WORD
+from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 __all__ = ["RULES", "find", "listed"]
 

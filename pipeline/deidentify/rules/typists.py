@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Finder, Rule, Word, line_before
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["RULES", "find"]
 

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from pipeline.deidentify.grammar import LOWER, NAME_WORD, UPPER, name_end
-from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Word, Words
+from pipeline.names.grammar import LOWER, NAME_WORD, UPPER, name_end
+from pipeline.names.lexicon import Lexicon, unaccented
 
 __all__ = ["find", "is_eponym"]
 

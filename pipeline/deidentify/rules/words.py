@@ -17,9 +17,9 @@ from itertools import accumulate, compress, count
 from operator import not_
 from typing import Final, NamedTuple, TypeAlias
 
-from pipeline.deidentify.grammar import LOWER, UPPER
-from pipeline.deidentify.lexicon import Lexicon, unaccented
 from pipeline.deidentify.rules.found import Found
+from pipeline.names.grammar import LOWER, UPPER
+from pipeline.names.lexicon import Lexicon, unaccented
 
 __all__ = [
     "Finder",

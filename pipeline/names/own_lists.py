@@ -6,9 +6,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from pipeline.deidentify import lexicon as lexicons
-from pipeline.deidentify.lexicon import Lexicon
 from pipeline.errors import ConfigurationError
+from pipeline.names import lexicon as lexicons
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["contents", "own_lexicon"]
 
@@ -43,7 +43,7 @@ def contents(folder: Path, *, option: str) -> dict[str, str]:
         As `own_lexicon`.
     """
     files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
-    shipped = resources.files("pipeline.deidentify").joinpath("words")
+    shipped = resources.files("pipeline.names").joinpath("words")
     known = {each.name for each in shipped.iterdir()}
     strange = [each.name for each in files if each.name not in known]
     if not files or strange:

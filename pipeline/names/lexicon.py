@@ -276,7 +276,7 @@ def _trigger_words() -> frozenset[str]:
 
 @cache
 def _triggers() -> dict[str, list[str]]:
-    path = resources.files("pipeline.deidentify").joinpath("words", "triggers.toml")
+    path = resources.files("pipeline.names").joinpath("words", "triggers.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
@@ -297,7 +297,7 @@ def _words(name: str, folder: Path | None) -> frozenset[str]:
 
 
 def _lines(name: str, folder: Path | None) -> list[str]:
-    shipped = resources.files("pipeline.deidentify").joinpath("words", f"{name}.txt")
+    shipped = resources.files("pipeline.names").joinpath("words", f"{name}.txt")
     texts = [shipped.read_text(encoding="utf-8")]
     if folder is not None and (folder / f"{name}.txt").is_file():
         texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))

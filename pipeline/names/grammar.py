@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from pipeline.deidentify.lexicon import Lexicon
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["LOWER", "NAME_REST", "NAME_WORD", "UPPER", "as_capitals", "name_end", "reads_as_name"]
 
