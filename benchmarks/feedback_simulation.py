@@ -30,8 +30,8 @@ from calibration.substitution import Suggestion
 from calibration.substitution.choice import Setting
 from calibration.survey import builtin
 from pipeline.config import Configuration
+from pipeline.pages import content
 from pipeline.simulate.lexicon import hospital
-from pipeline.stages import content
 from pipeline.stages.results import Period, Scale, group_results
 from reports.advice import actions
 from reports.content import SuppressedCell

@@ -37,7 +37,7 @@ from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.stages.ingest import IngestOptions, validate
-from pipeline.store import Workspace
+from pipeline.store.workspace import Workspace
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import neighbours_twin as twin  # noqa: E402
 
-from calibration import difficulty, disagreement, scalar  # noqa: E402
+from calibration.neighbours import difficulty, disagreement, scalar  # noqa: E402
 
 ITEMS, SMALL, LIMIT = 1_000_000, 400, 2.0
 Work = Callable[[], object]

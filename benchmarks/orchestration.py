@@ -82,10 +82,10 @@ def bare(config: str) -> None:
     """Take exports to pages with the tasks' own functions and no orchestrator."""
     from prefect import Task
 
-    import pipeline.run
+    import pipeline.run.run
     from pipeline.flows import deliver_issue, gather
 
-    class Bare(pipeline.run.Run):
+    class Bare(pipeline.run.run.Run):
         """A run whose tasks are called from threads, as many as there are workers."""
 
         def map(
@@ -109,7 +109,7 @@ def bare(config: str) -> None:
             return self.results[work.name][0]
 
     for name in ("publish_stages", "publish_gates", "publish_pages"):
-        setattr(pipeline.run, name, lambda *_: None)
+        setattr(pipeline.run.run, name, lambda *_: None)
     with Bare.of(config) as run:
         tallied = gather(run)
         run.pass_gates()

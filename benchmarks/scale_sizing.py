@@ -23,7 +23,7 @@ from pathlib import Path
 from pipeline.deidentify import LeakScan
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.work import blocks, evidence, intake
 
 SIZES = (10**4, 10**6, 10**8)

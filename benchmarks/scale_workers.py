@@ -35,8 +35,8 @@ def main() -> None:
     parser.add_argument("--shard-rows", type=int, default=300)
     options = parser.parse_args()
     os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
-    from pipeline.prefect_home import settle
-    from pipeline.temporary_server import temporary_server
+    from pipeline.run.prefect_home import settle
+    from pipeline.run.temporary_server import temporary_server
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -92,8 +92,8 @@ def reading(folder: Path, config: str, size: int) -> Reading:
 
     from pipeline.config import Execution
     from pipeline.flows import extract
-    from pipeline.runners import runners
-    from pipeline.site import Site
+    from pipeline.run.runners import runners
+    from pipeline.site.site import Site
     from pipeline.work import evidence
 
     store = Site.open(config).workspace

@@ -8,7 +8,7 @@ of the first engine among the tied, so the order of the engines is an order of t
 Dissensus of a cell: share of ballots that differ from the most frequent one. Its sum over a report
 is the number of cells in which an engine picked at random departs from the majority. The queue
 starts with reports no engine could read, then goes by dissensus, by entropy of the ballots, and by
-engines that cast none (Mickus et al. 2025, eq. 3 and 4; ``calibration.difficulty``).
+engines that cast none (Mickus et al. 2025, eq. 3 and 4; ``calibration.neighbours.difficulty``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from calibration.difficulty import human_dissensus, human_entropy, review_order
+from calibration.neighbours.difficulty import human_dissensus, human_entropy, review_order
 from extraction.resolution import ReportFinding, State
 
 __all__ = ["Decided", "Disputed", "PooledCell", "Reading", "Vote", "review_queue", "vote"]

@@ -23,13 +23,13 @@ from prefect.tasks import exponential_backoff
 from pydantic import Field
 
 from pipeline.errors import RadcalError, ShardTimeoutError
-from pipeline.measure import measured
-from pipeline.run import Run
-from pipeline.shield import UnforeseenError
-from pipeline.site import Site
+from pipeline.run.measure import measured
+from pipeline.run.run import Run
+from pipeline.run.shield import UnforeseenError
+from pipeline.run.workers import in_worker
+from pipeline.site.site import Site
 from pipeline.work import delivery, evidence, intake, issue
 from pipeline.work import period as settle
-from pipeline.workers import in_worker
 
 __all__ = ["nightly", "whole_job"]
 

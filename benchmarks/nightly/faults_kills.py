@@ -47,8 +47,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from killing import Run, standing_server, strike, warm
 
-from pipeline.audit_log import verify
 from pipeline.simulate import simulate
+from pipeline.vault.audit_log import verify
 
 ZONES = ("raw", "analysis", "delivery")
 VAULT = Path("raw") / "vault.sqlite"

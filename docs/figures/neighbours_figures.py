@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from calibration.difficulty import difficulty
-from calibration.disagreement import (
+from calibration.neighbours.difficulty import difficulty
+from calibration.neighbours.disagreement import (
     brier_of_votes,
     classwise_ece,
     confidence_ece,
@@ -26,10 +26,10 @@ from calibration.disagreement import (
     noise_floor,
     ranking_calibration_score,
 )
-from calibration.disagreement.marginals import marginals
+from calibration.neighbours.disagreement.marginals import marginals
 from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.marks import Box, Disc, Drawing, Polygon
-from reports.neighbours import disagreement_pages
+from reports.neighbours.disagreement import disagreement_pages
 from reports.numbers import decimal
 from reports.style import NOTE, palette
 from reports.svg import to_svg

@@ -13,24 +13,24 @@ from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
 from pipeline.cli.common import audit
 from pipeline.errors import RadcalError
-from pipeline.shield import in_words, shielded
+from pipeline.run.shield import in_words, shielded
 
 __all__ = ["app", "main"]
 
 _GROUPS: Final = (
-    "calibrate",
-    "survey",
-    "extract",
-    "deidentify",
-    "simulate",
-    "run",
-    "status",
-    "serve",
-    "keep",
-    "returns",
-    "neighbours",
+    "pipeline.cli.calibrate",
+    "pipeline.cli.survey",
+    "pipeline.cli.extract",
+    "pipeline.cli.deidentify",
+    "pipeline.cli.simulate",
+    "pipeline.cli.run",
+    "pipeline.cli.status",
+    "pipeline.cli.serve",
+    "pipeline.cli.keep",
+    "pipeline.cli.returns",
+    "pipeline.neighbours.measures",
 )
-"""Modules of this package; each has ``register(app)``."""
+"""Modules of this package, and the package beside it; each has ``register(app)``."""
 
 app = typer.Typer(
     name="radcal",
@@ -44,13 +44,13 @@ app = typer.Typer(
 def _register() -> None:
     app.add_typer(audit, name="audit")
     for group in _GROUPS:
-        importlib.import_module(f"pipeline.cli.{group}").register(app)
+        importlib.import_module(group).register(app)
 
 
 def main() -> None:
     """Run a command; a failure becomes one message and its exit code, never a traceback.
 
-    Unforeseen exceptions are named by type and place only (`pipeline.shield`).
+    Unforeseen exceptions are named by type and place only (`pipeline.run.shield`).
     """
     os.umask(0o077)
     _register()

@@ -12,7 +12,7 @@ from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
 from calibration.export import Plain, estimate_data
 from pipeline.errors import ConfigurationError
-from pipeline.extraction_audit import phrase_errors, read_audit
+from pipeline.site.audited import phrase_errors, read_audit
 
 if TYPE_CHECKING:
     from calibration.analysis import Settings

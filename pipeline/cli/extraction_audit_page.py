@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from extraction.audit import NOT_MENTIONED, Audit, Score
+from extraction.audit.scores import NOT_MENTIONED, Audit, Score
 from extraction.vocabulary import Vocabulary
-from pipeline.files import replacing
+from pipeline.store.files import replacing
 from reports.extraction_audit import AuditFigure, AuditPages, AuditScore, to_document
 
 __all__ = ["write_audit_pdf"]

@@ -34,10 +34,10 @@ from pipeline.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extraction.audit.gold import GoldReport
     from extraction.engines import Engine
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
-    from extraction.gold import GoldReport
     from extraction.rules import RuleEngine
     from extraction.vocabulary import Vocabulary
 
@@ -81,8 +81,8 @@ def audit_extraction(
     """Score an engine against reports that people labelled."""
     import numpy as np
 
-    from extraction.audit import audit
-    from extraction.audit_text import as_data, as_text
+    from extraction.audit.scores import audit
+    from extraction.audit.text import as_data, as_text
 
     choice = ServerChoice(
         server, model, structured, context_tokens, concurrency, python, dtype,
@@ -171,7 +171,7 @@ def annotate(
     quiet: QuietOption = False,
 ) -> None:
     """Write a review sheet from your own reports, or read the corrected sheet back as gold."""
-    from extraction.annotation import COLUMNS
+    from extraction.audit.annotation import COLUMNS
     from pipeline.formats.tables import write_table
 
     engine = rule_engine(vocabulary)
@@ -188,7 +188,7 @@ def annotate(
 
     write_table(pd.DataFrame(rows, columns=list(COLUMNS)), out)
     if html is not None:
-        from extraction.annotation import sheet_html
+        from extraction.audit.annotation import sheet_html
 
         html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
     emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
@@ -244,7 +244,7 @@ def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
 
 def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
     """Read a gold file; what is wrong with it is the user's to hear."""
-    from extraction.gold import GoldError, load_gold
+    from extraction.audit.gold import GoldError, load_gold
 
     if not path.is_file():
         message = f"{path}: no such file."
@@ -256,8 +256,8 @@ def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
 
 
 def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:
-    from extraction.annotation import COLUMNS, gold_from_sheet
-    from extraction.gold import GoldError
+    from extraction.audit.annotation import COLUMNS, gold_from_sheet
+    from extraction.audit.gold import GoldError
     from pipeline.formats.tables import read_table, require_columns, undefused
 
     frame = read_table(path)
@@ -272,7 +272,7 @@ def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldRe
 
 
 def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine) -> list[tuple[str, ...]]:
-    from extraction.annotation import sheet
+    from extraction.audit.annotation import sheet
 
     outcomes = run_engine(engine, frame)
     ids = frame["report_id"].astype(str).tolist()

@@ -67,8 +67,8 @@ def named_engine(
     """Build the engine a command asks for; options of another engine are refused."""
     from extraction.errors import ExtractionError
     from extraction.vocabulary import load
-    from pipeline import engines
-    from pipeline.outcomes import OutcomeMemory
+    from pipeline.site import engines
+    from pipeline.store.outcomes import OutcomeMemory
 
     if name == "rules" and not server.given and not server.local:
         return rule_engine(vocabulary)

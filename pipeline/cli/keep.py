@@ -37,8 +37,8 @@ def reidentify(
     as_json: JsonOption = False,
 ) -> None:
     """Give the identifier behind one code, and write down who asked and why."""
-    from pipeline.audit_log import AuditLog
-    from pipeline.vault import Vault, domain_of
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.vault import Vault, domain_of
 
     if len(reason.strip()) < _MIN_REASON:
         msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
@@ -70,11 +70,11 @@ def purge(
     """Delete identified exams, clean texts and codes past their retention; pages stay."""
     import pandas as pd
 
-    from pipeline.audit_log import AuditLog
     from pipeline.config import load
-    from pipeline.retention import purge as purge_workspace
-    from pipeline.store import Workspace
-    from pipeline.vault import Vault
+    from pipeline.store.retention import purge as purge_workspace
+    from pipeline.store.workspace import Workspace
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.vault import Vault
 
     store = Workspace.of(load(config))
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
@@ -103,8 +103,8 @@ def prune(
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.config import load
-    from pipeline.pruning import find, remove
-    from pipeline.store import Workspace
+    from pipeline.store.pruning import find, remove
+    from pipeline.store.workspace import Workspace
 
     settings = load(config)
     store = Workspace.of(settings)
@@ -120,10 +120,10 @@ def prune(
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    from pipeline.audit_log import AuditLog
     from pipeline.config import load
-    from pipeline.store import Workspace
-    from pipeline.vault import Vault
+    from pipeline.store.workspace import Workspace
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.vault import Vault
 
     store = Workspace.of(load(config))
     with store.locked(), Vault.open(store.root / "raw" / "vault.sqlite") as vault:
@@ -139,8 +139,8 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    from pipeline.audit_log import AuditLog
-    from pipeline.vault import Vault
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.vault import Vault
 
     root = _workspace(config)
     with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
@@ -153,7 +153,7 @@ def verify_log(
     config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
-    from pipeline.audit_log import verify
+    from pipeline.vault.audit_log import verify
 
     state = verify(_log_path(config))
     if not state.is_intact:

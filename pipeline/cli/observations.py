@@ -45,8 +45,8 @@ class Sliders:
 
     def of(self, index: int, table: PhraseTable) -> dict[str, Plain]:
         """One group's bin-free calibration, and what each phrase means by its sliders."""
-        from calibration.export_neighbours import personal_data, slider_data
-        from calibration.scalar import personal_phrases, slider_calibration
+        from calibration.neighbours.export import personal_data, slider_data
+        from calibration.neighbours.scalar import personal_phrases, slider_calibration
 
         own = self.group == index
         value, label = self.value[own], self.label[own]

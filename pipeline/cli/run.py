@@ -11,7 +11,7 @@ import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
-from pipeline.logs import LogFormat
+from pipeline.run.logs import LogFormat
 
 __all__ = ["register"]
 
@@ -103,10 +103,10 @@ def _whole_job(
     log_format: LogFormat = "text",
 ) -> dict[str, Any]:
     from pipeline.config import load
-    from pipeline.logs import on_terminal
-    from pipeline.prefect_home import settle
-    from pipeline.store import Workspace
-    from pipeline.temporary_server import temporary_server, trim
+    from pipeline.run.logs import on_terminal
+    from pipeline.run.prefect_home import settle
+    from pipeline.run.temporary_server import temporary_server, trim
+    from pipeline.store.workspace import Workspace
 
     workspace = Workspace.of(load(config))
     workspace.prepare()

@@ -46,8 +46,8 @@ def serve(
     never text or identifiers.
     """
     from pipeline.config import load
-    from pipeline.prefect_home import settle
-    from pipeline.store import Workspace
+    from pipeline.run.prefect_home import settle
+    from pipeline.store.workspace import Workspace
 
     settings = load(config)
     workspace = Workspace.of(settings)

@@ -26,8 +26,8 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
-    from pipeline.plan import plan
-    from pipeline.site import Site
+    from pipeline.run.plan import plan
+    from pipeline.site.site import Site
 
     site = Site.open(str(config.resolve()))
     found = _last(site) if site.workspace.root.is_dir() else {"last_run": "never"}
@@ -42,7 +42,7 @@ def status(
 
 
 def _last(site: Any) -> Facts:
-    from pipeline.record import last_record
+    from pipeline.run.record import last_record
 
     record, holder = last_record(site.workspace.root) or {}, site.workspace.holder()
     told: Facts = {"workspace": str(site.workspace.root)}

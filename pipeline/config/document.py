@@ -123,7 +123,7 @@ def load(path: Path) -> Configuration:
 
 def template() -> str:
     """Give the commented configuration that ``radcal init`` writes."""
-    return resources.files("pipeline").joinpath("radcal.toml").read_text(encoding="utf-8")
+    return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
 
 
 def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:

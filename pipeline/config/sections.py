@@ -1,7 +1,7 @@
 """The sections of ``radcal.toml``: each option's type, default and limits.
 
-What an option is for stands in the commented template (``pipeline/radcal.toml``), which a test
-holds complete. Secrets come from the environment and have no place here.
+What an option is for stands in the commented template (``radcal.toml`` beside this file), which a
+test holds complete. Secrets come from the environment and have no place here.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 
 from pipeline.config import Input
 from pipeline.errors import ConfigurationError
-from pipeline.files import replacing
 from pipeline.formats import exports, fhir, hl7v2, sql
 from pipeline.formats.decoding import AUTO, opened, suffix_of
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
+from pipeline.store.files import replacing
 
 __all__ = ["Sources", "digest", "spool"]
 

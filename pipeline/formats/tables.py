@@ -16,7 +16,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.errors import InputError
-from pipeline.files import replacing
+from pipeline.store.files import replacing
 
 __all__ = ["READERS", "read_table", "require_columns", "shown_names", "undefused", "write_table"]
 

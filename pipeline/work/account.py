@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pipeline.gates import Check
-from pipeline.site import Site
-from pipeline.stages import content
+from pipeline.pages import content
+from pipeline.run.gates import Check
+from pipeline.site.site import Site
 from pipeline.stages.results import Period
 from reports import run_report
 from reports.content_run import RunReportContent, RunStage

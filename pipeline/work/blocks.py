@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.pair import in_time
 
 __all__ = ["count", "exams"]

@@ -10,8 +10,8 @@ same one gets nothing again, even if they have moved or filled in a file since. 
 changes, files of the old folder that are not ours, or were changed after delivery (a return sheet
 being filled in), are kept in the new one.
 
-Where ``[reports] passphrases`` names a file, PDFs are encrypted (`pipeline.sealing`), and what
-else belongs to the issue travels inside the PDF.
+Where ``[reports] passphrases`` names a file, PDFs are encrypted (`pipeline.vault.sealing`), and
+what else belongs to the issue travels inside the PDF.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pipeline.errors import StorageError
-from pipeline.sealing import is_mark_of, mark_of, passphrases, seal
-from pipeline.site import Site
+from pipeline.site.site import Site
+from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
 
 __all__ = ["deliver"]
 

@@ -14,13 +14,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pipeline.config import digest_of
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages import sums
 from pipeline.stages.addenda import joined, parts
 from pipeline.stages.observe import tallied
 from pipeline.stages.pair import FlowStep, PairedExams, pair
 from pipeline.stages.read import read_reports
-from pipeline.store import Workspace
+from pipeline.store.workspace import Workspace
 from pipeline.work import blocks, returns
 
 __all__ = [

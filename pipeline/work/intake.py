@@ -14,7 +14,7 @@ from pipeline.config import digest_of
 from pipeline.deidentify import LeakScan
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
 from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
 

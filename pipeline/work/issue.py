@@ -11,9 +11,11 @@ import pandas as pd
 
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from pipeline.config import digest_of
-from pipeline.gates import Check
-from pipeline.site import Site
-from pipeline.stages import content
+from pipeline.pages import content
+from pipeline.pages.review import CommitteeFacts, committee_content
+from pipeline.pages.small_cells import of_enough_readers
+from pipeline.run.gates import Check
+from pipeline.site.site import Site
 from pipeline.stages.results import (
     GroupResults,
     Period,
@@ -22,10 +24,8 @@ from pipeline.stages.results import (
     tally_of,
     trend,
 )
-from pipeline.stages.review import CommitteeFacts, committee_content
 from pipeline.stages.rows import advice_table, result_table
 from pipeline.stages.shrinkage import with_shrunk
-from pipeline.stages.small_cells import of_enough_readers
 from pipeline.work import period
 from reports import committee, gate_failure, html, radiologist, return_sheet
 from reports.content import GateFailureContent, Instrument, RadiologistContent, SuppressedCell

@@ -8,13 +8,13 @@ from typing import Any, Final
 import pandas as pd
 
 from pipeline.config import digest_of
-from pipeline.provenance import code_digest
-from pipeline.site import Site
-from pipeline.stages.committee.sensitivity import Evidence
+from pipeline.pages.committee.sensitivity import Evidence
+from pipeline.site.site import Site
 from pipeline.stages.results import choose_period
 from pipeline.stages.shrinkage import shrunk_table
 from pipeline.stages.sums import added, coded
-from pipeline.store import Workspace
+from pipeline.store.provenance import code_digest
+from pipeline.store.workspace import Workspace
 
 __all__ = ["cells", "choose_issue", "coverage", "department", "observations", "shrunk"]
 

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pandas as pd
 
-from pipeline.audit_log import AuditLog
 from pipeline.errors import InputError
-from pipeline.site import Site
-from pipeline.store import Workspace
+from pipeline.site.site import Site
+from pipeline.store.workspace import Workspace
+from pipeline.vault.audit_log import AuditLog
 from reports.return_sheet import ReturnSheetError, read
 
 __all__ = ["answers", "record", "sheets"]

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extraction.audit import audit
+from extraction.audit.gold import load_gold
+from extraction.audit.scores import audit
 from extraction.finding import Extracted, Failed
-from extraction.gold import load_gold
 from extraction.rules import RuleEngine
 
 ENGINE = RuleEngine()

@@ -198,7 +198,7 @@ def test_second_run_at_the_same_time_leaves_with_its_own_code(
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from pipeline.store import Workspace\n"
+            "import sys; from pathlib import Path; from pipeline.store.workspace import Workspace\n"
             "with Workspace(Path(sys.argv[1])).locked():\n"
             "    print('held', flush=True); sys.stdin.read()",
             str(folder / "workspace"),

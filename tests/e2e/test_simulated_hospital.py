@@ -17,7 +17,7 @@ from calibration.readers import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
 from pipeline.stages.clean import exam_identifiers
-from pipeline.vault import Vault
+from pipeline.vault.vault import Vault
 from tests.e2e.commands import Demo, radcal
 
 pytestmark = pytest.mark.slow

@@ -16,8 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from pipeline.audit_log import AuditLog, verify
 from pipeline.simulate import simulate
+from pipeline.vault.audit_log import AuditLog, verify
 from tests.e2e.commands import RADCAL, radcal
 from tests.fixtures.loopback import free_port, wait_until_it_answers
 

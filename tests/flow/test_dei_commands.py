@@ -11,11 +11,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.audit_log import AuditLog
 from pipeline.config import template
-from pipeline.retention import purge
-from pipeline.store import Workspace
-from pipeline.vault import Vault
+from pipeline.store.retention import purge
+from pipeline.store.workspace import Workspace
+from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.vault import Vault
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
 CANARY = "Quetzalcoatlus"
@@ -262,7 +262,7 @@ def test_purging_reaches_what_a_former_version_left(
 ) -> None:
     store = Workspace(site.parent / "workspace")
     with monkeypatch.context() as former:
-        former.setattr("pipeline.shards.SCHEMA_VERSION", "0")
+        former.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
         for zone, table in (("raw", "exams"), ("analysis", "clean_exams")):
             for key in store.keys(zone, table):
                 store.write(zone, table, key, store.read(zone, table, [key]), facts={"n": 2})

@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.config import Notify
 from pipeline.errors import ConfigurationError, GateFailedError
-from pipeline.notices import notified
+from pipeline.run.notices import notified
 
 CANARY = "Roe, Jane 123-45-6789"
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import ConfigurationError, DamagedShardError
-from pipeline.store import Workspace
+from pipeline.store.workspace import Workspace
 from tests.fixtures.loopback import free_port, wait_until_it_answers
 
 FRAME = pd.DataFrame({"a": [1, 2, 3], "who": ["x", "y", "x"]})

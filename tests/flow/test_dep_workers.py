@@ -9,10 +9,10 @@ import pytest
 
 from pipeline.errors import ShardTimeoutError
 from pipeline.flows import extract, ingest
-from pipeline.run import Run
-from pipeline.runners import runners
-from pipeline.site import Site
-from pipeline.workers import in_worker, workers
+from pipeline.run.run import Run
+from pipeline.run.runners import runners
+from pipeline.run.workers import in_worker, workers
+from pipeline.site.site import Site
 
 
 def test_stuck_shard_is_given_up_and_the_next_finds_a_whole_pool() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.pair import PairedExams, pair
 from pipeline.work import evidence, intake
 

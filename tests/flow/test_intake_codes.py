@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pipeline.simulate import simulate
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.work import intake
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"

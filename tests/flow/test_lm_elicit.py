@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 
 from extraction.errors import ModelOutageError
 from extraction.prompt import NONE
-from pipeline.cli import lm
 from pipeline.errors import ConfigurationError
+from pipeline.neighbours import lm
 
 PYTHON = os.environ.get("RADCAL_VLLM_PYTHON", "")
 MAKER = Path(__file__).parent.parent / "fixtures" / "extraction" / "tiny_llama.py"

@@ -19,9 +19,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.elicitation import load_questions
-from extraction.layerwise import LayerwiseError, cases_of_questions, cases_of_texts, layerwise
-from pipeline.cli import neighbours
+from extraction.neighbours.elicitation import load_questions
+from extraction.neighbours.layers import (
+    LayerwiseError,
+    cases_of_questions,
+    cases_of_texts,
+    layerwise,
+)
+from pipeline.neighbours import measures as neighbours
 
 _APP = typer.Typer()
 neighbours.register(_APP)

@@ -16,19 +16,19 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from extraction.audit.gold import GoldReport, load_gold
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
-from extraction.gold import GoldReport, load_gold
 from extraction.prompt import NONE, OTHER, Line, written
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load
 from pipeline.cli import extract as group
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.read import read_reports
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 

@@ -12,8 +12,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pipeline.cli import neighbours
 from pipeline.errors import RadcalError
+from pipeline.neighbours import measures as neighbours
 
 CLASSES = ["present", "uncertain", "absent"]
 _APP = typer.Typer()

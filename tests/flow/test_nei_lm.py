@@ -13,8 +13,8 @@ from pypdf import PdfReader
 from typer.testing import CliRunner
 
 from calibration.survey import builtin
-from pipeline.cli import lm
 from pipeline.errors import InputError
+from pipeline.neighbours import lm
 
 SCALE = builtin("diagnostic-certainty-scale")
 _APP = typer.Typer()

@@ -12,7 +12,7 @@ import pytest
 from reportlab.pdfgen import canvas
 
 from pipeline.errors import ConfigurationError, StorageError
-from pipeline.vault import Vault
+from pipeline.vault.vault import Vault
 from pipeline.work import delivery
 
 PERIOD = "2026-09"

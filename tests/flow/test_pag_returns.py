@@ -11,7 +11,7 @@ import pytest
 
 from calibration.survey import builtin
 from pipeline.errors import InputError
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.observe import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
 from pipeline.work import returns
 from reports.content import Case
@@ -85,7 +85,7 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as former:
-        former.setattr("pipeline.shards.SCHEMA_VERSION", "0")
+        former.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
         Site.open(str(config)).workspace.write("analysis", "pairs", "k", PAIRS)
         returns.record(str(config), [sheet(tmp_path, (1, "effusion", "Wrong pair"))])
     assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}

@@ -11,12 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.audit_log import AuditLog, verify
 from pipeline.errors import RadcalError
-from pipeline.pruning import Pruning, find, remove
 from pipeline.simulate import simulate
-from pipeline.site import Site
-from pipeline.usage import listed, record, taken
+from pipeline.site.site import Site
+from pipeline.store.pruning import Pruning, find, remove
+from pipeline.store.used import listed, record, taken
+from pipeline.vault.audit_log import AuditLog, verify
 from pipeline.work import evidence, intake, period
 from tests.e2e.commands import radcal
 

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages import sums
 from pipeline.stages.pair import pair
 from pipeline.work import blocks, evidence, intake, period

@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import DamagedShardError, InputError
-from pipeline.ingredients import KEYED, ingredients
-from pipeline.plan import plan
+from pipeline.run.ingredients import KEYED, ingredients
+from pipeline.run.plan import plan
 from pipeline.simulate import simulate
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.work import evidence, intake, period
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"

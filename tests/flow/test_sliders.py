@@ -11,10 +11,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from calibration.scalar import personal_phrases, slider_calibration
+from calibration.neighbours.scalar import personal_phrases, slider_calibration
 from calibration.survey import builtin
-from pipeline.cli import calibrate, neighbours
+from pipeline.cli import calibrate
 from pipeline.errors import InputError
+from pipeline.neighbours import measures as neighbours
 
 SCALE = builtin("diagnostic-certainty-scale")
 _APP = typer.Typer()

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import ConfigurationError, StorageError
-from pipeline.shield import shielded
-from pipeline.store import Workspace
-from pipeline.vault import Vault
+from pipeline.run.shield import shielded
+from pipeline.store.workspace import Workspace
+from pipeline.vault.vault import Vault
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 NOISE = np.random.default_rng(0)

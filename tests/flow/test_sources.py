@@ -13,7 +13,7 @@ import pytest
 from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import EXAM_COLUMNS
 from pipeline.simulate import simulate
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.work import intake
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.site import Site
+from pipeline.site.site import Site
 from pipeline.stages.pair import pair
 from pipeline.work import intake
 from tests.fixtures.feeds.canary_hospital import FORMATS, canary_exams, export_query, write

@@ -5,10 +5,17 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from extraction.elicitation import FORMS, REASONS, Question, Stated, Unreadable, read_answer
-from extraction.elicitation.answers import read_own_phrases
-from extraction.elicitation.correctness import matched, normalised
-from extraction.elicitation.forms import Asked, Form
+from extraction.neighbours.elicitation import (
+    FORMS,
+    REASONS,
+    Question,
+    Stated,
+    Unreadable,
+    read_answer,
+)
+from extraction.neighbours.elicitation.answers import read_own_phrases
+from extraction.neighbours.elicitation.correctness import matched, normalised
+from extraction.neighbours.elicitation.forms import Asked, Form
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import neighbours_twin as twin
-from calibration import disagreement, scalar
-from calibration.difficulty import (
+from calibration.neighbours import disagreement, scalar
+from calibration.neighbours.difficulty import (
     conformal_set_sizes,
     failure_rate,
     first_right,
@@ -22,9 +22,9 @@ from calibration.difficulty import (
     spearman,
     strata,
 )
-from calibration.difficulty.study import difficulty
-from calibration.scalar.inversions import inversions
-from calibration.scalar.regret import Optimum, ranking_bound
+from calibration.neighbours.difficulty.study import difficulty
+from calibration.neighbours.scalar.inversions import inversions
+from calibration.neighbours.scalar.regret import Optimum, ranking_bound
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.regression import indicators
 from calibration.selection import selection_weights
+from pipeline.pages.small_cells import complementary
 from pipeline.stages.observe import observe
-from pipeline.stages.small_cells import complementary
 
 SIZES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), max_size=8)
 

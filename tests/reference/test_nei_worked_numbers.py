@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration import difficulty, disagreement, scalar
 from calibration.distributions import Beta
+from calibration.neighbours import difficulty, disagreement, scalar
 
 
 def shared(name: str) -> dict[str, Any]:

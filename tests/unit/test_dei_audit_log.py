@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.audit_log import AuditLog, verify
 from pipeline.errors import InputError
+from pipeline.vault.audit_log import AuditLog, verify
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
-from pipeline.vault import Vault, domain_of
-from pipeline.vault_key import Key, new_key
+from pipeline.vault.key import Key, new_key
+from pipeline.vault.vault import Vault, domain_of
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
 
@@ -215,7 +215,7 @@ def test_processes_that_make_and_write_one_vault_at_once_agree(tmp_path: Path) -
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pipeline.vault import Vault
+from pipeline.vault.vault import Vault
 vault = Vault.open(Path(sys.argv[1]), sys.argv[2])
 vault._db.execute("PRAGMA cache_size = 1")  # so that rows reach the file before the end
 vault._db.execute("BEGIN")

@@ -17,7 +17,7 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.utilities.callables import parameter_schema
 
 from pipeline import config
-from pipeline.provenance import version
+from pipeline.store.provenance import version
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 PREFECT = yaml.safe_load((DEPLOY / "prefect.yaml").read_text())
@@ -66,7 +66,7 @@ def test_automations_are_what_prefect_takes_and_expect_events_that_are_emitted()
         for a in found
         for event in AutomationCore.model_validate(a).trigger.model_dump()["expect"]
     }
-    source = (DEPLOY.parent / "pipeline" / "notices.py").read_text()
+    source = (DEPLOY.parent / "pipeline" / "run" / "notices.py").read_text()
     assert {e for e in expected if e.startswith("radcal")} == {"radcal.gates.failed"}
     assert '"radcal.gates.failed"' in source
 

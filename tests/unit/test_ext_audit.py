@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from extraction.annotation import COLUMNS, gold_from_sheet, sheet, sheet_html
-from extraction.audit import Audit, audit
-from extraction.audit_text import as_data, as_text
+from extraction.audit.annotation import COLUMNS, gold_from_sheet, sheet, sheet_html
+from extraction.audit.gold import GoldError, GoldFinding, GoldReport, load_gold
+from extraction.audit.scores import Audit, audit
+from extraction.audit.text import as_data, as_text
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
-from extraction.gold import GoldError, GoldFinding, GoldReport, load_gold
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load
 

@@ -15,9 +15,9 @@ from calibration.tally import Tally
 from pipeline.cli.calibrate import register
 from pipeline.config import Configuration, Input
 from pipeline.errors import ConfigurationError
-from pipeline.extraction_audit import phrase_errors, read_audit
-from pipeline.stages.committee.extraction_errors import extraction_tables
-from pipeline.stages.content import instrument
+from pipeline.pages.committee.extraction_errors import extraction_tables
+from pipeline.pages.content import instrument
+from pipeline.site.audited import phrase_errors, read_audit
 from pipeline.stages.results import Scale
 
 TABLE = builtin("diagnostic-certainty-scale")

@@ -18,7 +18,7 @@ from pipeline.formats.columns import ColumnMap, Spec
 from pipeline.formats.exports import TableOptions, read
 from pipeline.formats.keys import keys_of, nested_keys
 from pipeline.formats.times import date_formats, iso_times
-from pipeline.site import Site
+from pipeline.site.site import Site
 
 HEADER = ["accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text"]
 ROW = ["A1", "7", "r1", "XR", "2026-03-01 10:00", "2026-03-01 10:30", "Clear."]

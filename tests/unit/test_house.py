@@ -13,8 +13,8 @@ import pytest
 
 from pipeline import config
 from pipeline.errors import ConfigurationError, RunLockedError
-from pipeline.gates import Accounting, check
-from pipeline.store import Workspace
+from pipeline.run.gates import Accounting, check
+from pipeline.store.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -94,7 +94,7 @@ def test_second_run_on_a_workspace_is_refused_until_the_first_process_ends(
         [
             sys.executable,
             "-c",
-            "import sys; from pathlib import Path; from pipeline.store import Workspace\n"
+            "import sys; from pathlib import Path; from pipeline.store.workspace import Workspace\n"
             "with Workspace(Path(sys.argv[1])).locked():\n"
             "    print('held', flush=True); sys.stdin.read()",
             str(tmp_path),

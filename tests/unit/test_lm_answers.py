@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from extraction.elicitation import Prompter, Question, QuestionError, load_questions, read_answer
-from extraction.elicitation.answers import Stated, Unreadable, read_own_phrases
-from extraction.elicitation.correctness import matched
-from extraction.elicitation.forms import Asked, Form, options_of
+from extraction.neighbours.elicitation import (
+    Prompter,
+    Question,
+    QuestionError,
+    load_questions,
+    read_answer,
+)
+from extraction.neighbours.elicitation.answers import Stated, Unreadable, read_own_phrases
+from extraction.neighbours.elicitation.correctness import matched
+from extraction.neighbours.elicitation.forms import Asked, Form, options_of
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
 

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from calibration.difficulty import (
+from calibration.errors import CalibrationError
+from calibration.neighbours.difficulty import (
     average_failure,
     conformal_set_sizes,
     correlations,
@@ -25,7 +26,6 @@ from calibration.difficulty import (
     split_by_success,
     strata,
 )
-from calibration.errors import CalibrationError
 
 POOL = [[[0.6, 0.4], [0.5, 0.5]], [[0.3, 0.7], [0.9, 0.1]], [[0.2, 0.8], [0.1, 0.9]]]
 

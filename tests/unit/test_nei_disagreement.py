@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from calibration.disagreement import (
+from calibration.errors import CalibrationError
+from calibration.neighbours.disagreement import (
     brier_of_votes,
     classwise_ece,
     confidence_ece,
@@ -26,8 +27,7 @@ from calibration.disagreement import (
     squared_distance,
     subsample_votes,
 )
-from calibration.disagreement.marginals import marginals
-from calibration.errors import CalibrationError
+from calibration.neighbours.disagreement.marginals import marginals
 from calibration.tally import Tally
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]]

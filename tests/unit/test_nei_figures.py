@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibration.disagreement import Disagreement, disagreement
-from calibration.disagreement.marginals import Marginals, marginals
-from reports import neighbours
+from calibration.neighbours.disagreement import Disagreement, disagreement
+from calibration.neighbours.disagreement.marginals import Marginals, marginals
 from reports.marks import Drawing, Polygon, Rect, Text
+from reports.neighbours import disagreement as neighbours
 from reports.strings import Strings
 from reports.style import MARGIN
 from reports.typeset import text_box
@@ -72,11 +72,11 @@ def test_text_stays_inside_the_margins_for_any_number_of_classes(classes: int) -
 
 def test_catalogue_and_code_hold_the_same_keys() -> None:
     folder = Path(neighbours.__file__).parent
-    code = (folder / "neighbours.py").read_text(encoding="utf-8")
+    code = (folder / "disagreement.py").read_text(encoding="utf-8")
     asked = set(re.findall(r'say\(\s*"([a-z._]+)"', code)) | set(
         re.findall(r"say\('([a-z._]+)'", code)
     )
-    own = set(Strings.load(folder / "neighbours.toml").sentences) - set(Strings.load().sentences)
+    own = set(Strings.load(folder / "disagreement.toml").sentences) - set(Strings.load().sentences)
     assert asked == own
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
-from calibration.scalar import (
+from calibration.neighbours.scalar import (
     classwise_error,
     empirical_cdf,
     error_bound,

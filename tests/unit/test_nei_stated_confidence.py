@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
-from calibration.stated_confidence import (
+from calibration.neighbours.stated_confidence import (
     compare_methods,
     methods_frame,
     scalar_bins,

@@ -12,20 +12,21 @@ import pytest
 from calibration.estimate import Estimate
 from calibration.survey import builtin
 from pipeline.config import Configuration, Phrases
-from pipeline.stages import content, sums
-from pipeline.stages.committee.case_mix import case_mix
-from pipeline.stages.committee.disagreement import disagreement
-from pipeline.stages.committee.frontier import held_out_frontier
-from pipeline.stages.committee.scale_use import scale_use
-from pipeline.stages.committee.sensitivity import Evidence, sensitivity_tables
-from pipeline.stages.committee.variation import variation
-from pipeline.stages.committee.withheld import results_without, withheld_phrases
+from pipeline.pages import content
+from pipeline.pages.committee.case_mix import case_mix
+from pipeline.pages.committee.disagreement import disagreement
+from pipeline.pages.committee.frontier import held_out_frontier
+from pipeline.pages.committee.scale_use import scale_use
+from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
+from pipeline.pages.committee.variation import variation
+from pipeline.pages.committee.withheld import results_without, withheld_phrases
+from pipeline.pages.small_cells import complementary, of_enough_readers
+from pipeline.stages import sums
 from pipeline.stages.observe import tallied
 from pipeline.stages.pair import pair
 from pipeline.stages.results import Scale, group_results, tally_of
 from pipeline.stages.shrinkage import shrunk_table
-from pipeline.stages.small_cells import complementary, of_enough_readers
-from pipeline.store import Workspace
+from pipeline.store.workspace import Workspace
 from reports.content import ScaleUse, SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 

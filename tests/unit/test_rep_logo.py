@@ -15,8 +15,8 @@ import pypdf
 import pytest
 
 from pipeline.errors import ConfigurationError
-from pipeline.site import Site
-from pipeline.stages import content
+from pipeline.pages import content
+from pipeline.site.site import Site
 from pipeline.stages.results import Period
 from reports import committee, html, radiologist
 from reports.logo import LogoError, check, fitted

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import temporary_server
 from pipeline.errors import RadcalError
+from pipeline.run import temporary_server
 from tests.fixtures.loopback import free_port
 
 

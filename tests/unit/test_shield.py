@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.shield import UnforeseenError, shielded
-from pipeline.workers import in_worker, workers
+from pipeline.run.shield import UnforeseenError, shielded
+from pipeline.run.workers import in_worker, workers
 
 
 def looks_up(text: str) -> str:

@@ -1,0 +1,1 @@
+"""Neighbouring measures: disagreement, scalar annotation, difficulty, stated confidence."""

@@ -1,0 +1,55 @@
+"""Which items are hard, for people and for a pool of models (Mickus et al. 2025)."""
+
+from calibration.neighbours.difficulty.conformal import (
+    conformal_set_sizes,
+    leave_one_out_thresholds,
+    mean_set_size,
+)
+from calibration.neighbours.difficulty.correlation import (
+    SuccessSplit,
+    correlations,
+    spearman,
+    split_by_success,
+)
+from calibration.neighbours.difficulty.pool import (
+    failure_rate,
+    human_dissensus,
+    human_entropy,
+    majority_reference,
+    mean_entropy,
+    pool_dissensus,
+    pool_entropy,
+    pool_votes,
+)
+from calibration.neighbours.difficulty.queue import review_order, strata
+from calibration.neighbours.difficulty.study import Difficulty, difficulty
+from calibration.neighbours.difficulty.training import (
+    average_failure,
+    first_right,
+    missing_probability,
+)
+
+__all__ = [
+    "Difficulty",
+    "SuccessSplit",
+    "average_failure",
+    "conformal_set_sizes",
+    "correlations",
+    "difficulty",
+    "failure_rate",
+    "first_right",
+    "human_dissensus",
+    "human_entropy",
+    "leave_one_out_thresholds",
+    "majority_reference",
+    "mean_entropy",
+    "mean_set_size",
+    "missing_probability",
+    "pool_dissensus",
+    "pool_entropy",
+    "pool_votes",
+    "review_order",
+    "spearman",
+    "split_by_success",
+    "strata",
+]

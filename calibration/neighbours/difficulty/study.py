@@ -1,0 +1,168 @@
+"""All indicators that the arrays at hand allow, their correlations, and the success split.
+
+Names follow Mickus et al. (2025): ``H_dis``, ``H_ent`` · ``M_dis``, ``M_ent``, ``M_avg_ent``,
+``M_CP_<α>`` · ``M_fail``, ``M_first_layer``, ``M_first_ckpt``, ``M_avg_ckpt``, ``M_avg_ckpt_p``.
+What cannot be computed is absent from the result, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calibration.arrays import FloatArray, IntArray
+from calibration.errors import CalibrationError
+from calibration.estimate import Estimate
+from calibration.neighbours.categorical import checked_votes
+from calibration.neighbours.difficulty.conformal import mean_set_size
+from calibration.neighbours.difficulty.correlation import (
+    SuccessSplit,
+    correlations,
+    split_by_success,
+)
+from calibration.neighbours.difficulty.pool import (
+    checked_pool,
+    failure_rate,
+    human_dissensus,
+    human_entropy,
+    majority_reference,
+    mean_entropy,
+    pool_dissensus,
+    pool_entropy,
+)
+from calibration.neighbours.difficulty.training import (
+    average_failure,
+    first_right,
+    missing_probability,
+)
+
+__all__ = ["Difficulty", "difficulty"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difficulty:
+    """Every indicator of every item, and how the indicators relate.
+
+    Attributes
+    ----------
+    n, models
+        Items and models of the pool.
+    reference
+        Reference classes used, shape (n,); None if there were neither classes nor votes.
+    human, free, dependent
+        Name → values (n,): from votes, without the reference, with it.
+    correlations
+        ρ of every pair.
+    split
+        Correlations by success of the pool; None without a reference.
+    """
+
+    n: int
+    models: int
+    reference: IntArray | None
+    human: dict[str, FloatArray]
+    free: dict[str, FloatArray]
+    dependent: dict[str, FloatArray]
+    correlations: dict[tuple[str, str], Estimate]
+    split: SuccessSplit | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per item, one column per indicator."""
+        return pd.DataFrame({**self.human, **self.free, **self.dependent})
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        count = len(self.human) + len(self.free) + len(self.dependent)
+        return f"{count} indicators of {self.n} items from {self.models} models"
+
+
+def difficulty(
+    *,
+    probs: ArrayLike,
+    votes: ArrayLike | None = None,
+    reference: ArrayLike | None = None,
+    layers: Sequence[ArrayLike] = (),
+    checkpoints: Sequence[ArrayLike] = (),
+    alphas: Sequence[float] = (0.05, 0.1, 0.2),
+) -> Difficulty:
+    """Compute every indicator the given arrays allow.
+
+    Parameters
+    ----------
+    probs
+        Final class probabilities of the pool, shape (m, n, C).
+    votes
+        Votes of people, shape (n, C); their majority is the reference unless one is given.
+    reference
+        Reference class of every item, shape (n,).
+    layers
+        Per model the classes its layers predict, each (T, n).
+    checkpoints
+        Per model the class probabilities of its training checkpoints, each (T, n, C).
+    alphas
+        Tolerances of the conformal sets.
+
+    Raises
+    ------
+    CalibrationError
+        If an array is unusable, shapes differ, or layers or checkpoints come without a reference.
+    """
+    pool = checked_pool(probs)
+    human: dict[str, FloatArray] = {}
+    if votes is not None:
+        counts = checked_votes(votes)
+        if counts.shape != pool.shape[1:]:
+            msg = f"votes has shape {counts.shape} but the pool predicts {pool.shape[1:]}."
+            raise CalibrationError(msg)
+        human = {"H_dis": human_dissensus(votes=counts), "H_ent": human_entropy(votes=counts)}
+        reference = majority_reference(votes=counts) if reference is None else reference
+    free = {
+        "M_dis": pool_dissensus(probs=pool),
+        "M_ent": pool_entropy(probs=pool),
+        "M_avg_ent": mean_entropy(probs=pool),
+    }
+    dependent: dict[str, FloatArray] = {}
+    split = None
+    if reference is not None:
+        for alpha in alphas:
+            sizes = mean_set_size(probs=pool, reference=reference, alpha=alpha)
+            free[f"M_CP_{alpha:g}"] = sizes
+        dependent = _dependent(pool, reference, layers, checkpoints)
+        failure = dependent["M_fail"]
+        split = split_by_success(
+            free=free, dependent=dependent, failure=failure, human=human.get("H_ent")
+        )
+    elif len(layers) or len(checkpoints):
+        msg = "layers and checkpoints need a reference class per item, or votes to take it from."
+        raise CalibrationError(msg)
+    return Difficulty(
+        n=pool.shape[1],
+        models=len(pool),
+        reference=None if reference is None else np.asarray(reference, dtype=np.int64),
+        human=human,
+        free=free,
+        dependent=dependent,
+        correlations=correlations({**human, **free, **dependent}),
+        split=split,
+    )
+
+
+def _dependent(
+    pool: FloatArray,
+    reference: ArrayLike,
+    layers: Sequence[ArrayLike],
+    checkpoints: Sequence[ArrayLike],
+) -> dict[str, FloatArray]:
+    found = {"M_fail": failure_rate(probs=pool, reference=reference)}
+    if len(layers):
+        found["M_first_layer"] = first_right(predictions=layers, reference=reference)
+    if len(checkpoints):
+        found["M_avg_ckpt_p"] = missing_probability(probs=checkpoints, reference=reference)
+        chosen = [np.asarray(model).argmax(axis=2) for model in checkpoints]
+        found["M_first_ckpt"] = first_right(predictions=chosen, reference=reference)
+        found["M_avg_ckpt"] = average_failure(predictions=chosen, reference=reference)
+    return found

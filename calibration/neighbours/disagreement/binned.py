@@ -1,0 +1,173 @@
+"""Accuracy and binned calibration errors against the majority vote, for comparison.
+
+* Confidence ECE (Guo et al. 2017; Baan et al. 2022, Eq. 3): items are binned by their highest
+  probability; mean confidence against the share whose predicted class is the majority's.
+* Class-wise ECE (Nixon et al. 2019; Baan et al. 2022, Eq. 8): the same for every class's
+  probability, averaged over classes.
+
+Bins are (a, b] of equal width; a probability of exactly 0 belongs to the first bin. The released
+code drops such items from the class-wise error and divides by the rest: ``zeros="dropped"``.
+Both errors blame a prediction that equals the votes wherever readers disagree. ``target="votes"``
+credits a class with its share of the votes instead of all or nothing, and does not.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.errors import CalibrationError
+from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
+from calibration.neighbours.disagreement.score import BinnedScore, ItemScore
+
+__all__ = ["Target", "Zeros", "classwise_ece", "confidence_ece", "majority_accuracy"]
+
+Target = Literal["majority", "votes"]
+Zeros = Literal["first bin", "dropped"]
+
+
+def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowest") -> ItemScore:
+    """Share of items whose most probable class is the majority's.
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, counts or shares, shape (n, C).
+    ties
+        Which of tied classes is meant, on both sides: the lowest index, the highest (as the
+        released accuracy does), or, on the votes' side, all of them with shared credit.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, the shapes differ, or the rule is unknown.
+    """
+    _known("ties", ties, get_args(Ties))
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    earned = credit(counts, ties=ties)
+    hit = earned[np.arange(len(earned)), predicted(predictions, ties=ties)]
+    return ItemScore(hit, f"accuracy against the majority (ties: {ties})")
+
+
+def confidence_ece(
+    *,
+    probs: ArrayLike,
+    votes: ArrayLike,
+    bins: int = 10,
+    target: Target = "majority",
+    ties: Ties = "lowest",
+) -> BinnedScore:
+    """Confidence ECE of the most probable class, in [0, 1].
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, counts or shares, shape (n, C).
+    bins
+        Number M of equal bins.
+    target
+        What a prediction is held against: the majority class, or the votes' shares.
+    ties
+        Which of tied classes is meant.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, the shapes differ, or an option is unknown.
+
+    Examples
+    --------
+    A prediction equal to the votes is "miscalibrated" by its readers' disagreement.
+
+    >>> votes = [[6, 4], [10, 0]]
+    >>> round(confidence_ece(probs=[[0.6, 0.4], [1, 0]], votes=votes), 3)
+    0.2
+    >>> round(confidence_ece(probs=[[0.6, 0.4], [1, 0]], votes=votes, target="votes"), 3)
+    0.0
+    """
+    predictions, earned = _prepared(probs, votes, target, ties)
+    rows, top = np.arange(len(earned)), predicted(predictions, ties=ties)
+    keep = np.ones((len(rows), 1), dtype=np.bool_)
+    return _binned(
+        predictions[rows, top][:, None], earned[rows, top][:, None], keep, bins,
+        f"confidence ECE ({bins} bins, target: {target})",
+    )  # fmt: skip
+
+
+def classwise_ece(
+    *,
+    probs: ArrayLike,
+    votes: ArrayLike,
+    bins: int = 10,
+    target: Target = "majority",
+    ties: Ties = "lowest",
+    zeros: Zeros = "first bin",
+) -> BinnedScore:
+    """Class-wise ECE, the mean over classes, in [0, 1].
+
+    Parameters
+    ----------
+    probs, votes, bins, target, ties
+        As for :func:`confidence_ece`.
+    zeros
+        Whether items that give a class probability 0 lie in its first bin or are dropped.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, the shapes differ, or an option is unknown.
+    """
+    _known("zeros", zeros, get_args(Zeros))
+    predictions, earned = _prepared(probs, votes, target, ties)
+    keep = np.full(predictions.shape, fill_value=True)
+    if zeros == "dropped":
+        keep = predictions > 0
+    method = f"class-wise ECE ({bins} bins, target: {target}, probability 0: {zeros})"
+    return _binned(predictions, earned, keep, bins, method)
+
+
+def _prepared(
+    probs: ArrayLike, votes: ArrayLike, target: str, ties: str
+) -> tuple[FloatArray, FloatArray]:
+    """Predictions and the credit of every class, options checked."""
+    _known("target", target, get_args(Target))
+    _known("ties", ties, get_args(Ties))
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    if target == "votes":
+        return predictions, frequencies(counts)
+    return predictions, credit(counts, ties=ties)  # type: ignore[arg-type]
+
+
+def _known(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        msg = f"{name} {value!r}: use one of {', '.join(known)}."
+        raise CalibrationError(msg)
+
+
+def _binned(
+    confidence: FloatArray, earned: FloatArray, keep: BoolArray, bins: int, method: str
+) -> BinnedScore:
+    """Bin every column (n, R) by itself."""
+    if bins < 1:
+        msg = f"bins: {bins}; at least one bin is needed."
+        raise CalibrationError(msg)
+    edges = np.linspace(0.0, 1.0, bins + 1)
+    count, stated, hits = (np.zeros((confidence.shape[1], bins)) for _ in range(3))
+    for k in range(confidence.shape[1]):
+        kept = slice(None) if keep[:, k].all() else keep[:, k]
+        f, y = confidence[kept, k], earned[kept, k]
+        place = np.clip(np.searchsorted(edges, f, side="left") - 1, 0, bins - 1)
+        count[k] = np.bincount(place, minlength=bins)
+        stated[k] = np.bincount(place, weights=f, minlength=bins)
+        hits[k] = np.bincount(place, weights=y, minlength=bins)
+    empty = np.full(count.shape, np.nan)
+    stated = np.divide(stated, count, out=empty.copy(), where=count > 0)
+    hits = np.divide(hits, count, out=empty, where=count > 0)
+    return BinnedScore(edges, count, stated, hits, method)

@@ -1,0 +1,158 @@
+"""How good is good? Readers against readers, and distances between error histograms.
+
+Baan et al. 2022, §5.2: a "classifier" made of a few of an item's own votes is as good as it
+realistically gets. Its DistCE histogram is the yardstick for a model's.
+
+The sample is drawn without replacement. The paper compares it with all votes, of which it is a
+part; ``against="rest"`` compares it with the votes left over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import rel_entr
+
+from calibration.arrays import FloatArray, IntArray
+from calibration.errors import CalibrationError
+from calibration.neighbours.categorical import checked_votes, frequencies
+from calibration.neighbours.disagreement.distribution import distribution_calibration_error
+from calibration.neighbours.disagreement.score import ItemScore
+
+__all__ = [
+    "Divergence",
+    "error_histogram",
+    "histogram_divergence",
+    "reader_control",
+    "subsample_votes",
+]
+
+Against = Literal["all", "rest"]
+
+
+def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) -> FloatArray:
+    """Draw ``size`` of every item's votes without replacement, shape (n, C).
+
+    Raises
+    ------
+    CalibrationError
+        If an item has fewer votes than asked for.
+    """
+    counts = checked_votes(votes).astype(np.int64)
+    if size < 1:
+        msg = f"size: {size}; draw at least one vote."
+        raise CalibrationError(msg)
+    left: IntArray = counts.sum(axis=1)
+    short = np.flatnonzero(left < size)
+    if short.size:
+        msg = (
+            f"votes: {len(short)} of {len(left)} rows hold fewer than {size} votes; first at row "
+            f"{short[0]} ({left[short[0]]}). Draw fewer."
+        )
+        raise CalibrationError(msg)
+    drawn = np.zeros_like(counts)
+    open_ = np.full(len(counts), size)
+    for c in range(counts.shape[1] - 1):
+        left = left - counts[:, c]
+        drawn[:, c] = rng.hypergeometric(counts[:, c], left, open_)
+        open_ = open_ - drawn[:, c]
+    drawn[:, -1] = open_
+    return drawn.astype(np.float64)
+
+
+def reader_control(
+    *, votes: ArrayLike, size: int, rng: np.random.Generator, against: Against = "all"
+) -> ItemScore:
+    """DistCE of a classifier made of ``size`` of every item's votes.
+
+    Parameters
+    ----------
+    votes
+        Votes per class, shape (n, C).
+    size
+        Votes drawn per item.
+    rng
+        Source of chance.
+    against
+        All votes (the paper), or those that were not drawn.
+
+    Raises
+    ------
+    CalibrationError
+        If an item has too few votes, or the option is unknown.
+    """
+    if against not in get_args(Against):
+        msg = f"against {against!r}: use one of {', '.join(get_args(Against))}."
+        raise CalibrationError(msg)
+    counts = checked_votes(votes)
+    drawn = subsample_votes(votes=counts, size=size, rng=rng)
+    reference = counts if against == "all" else counts - drawn
+    score = distribution_calibration_error(probs=frequencies(drawn), votes=reference)
+    return ItemScore(score.per_item, f"DistCE of {size} votes against {against}")
+
+
+def error_histogram(
+    errors: ArrayLike, *, bins: int = 20, low: float = 0.0, high: float = 1.0
+) -> FloatArray:
+    """Items per equal bin of [low, high], shape (bins,); bins are [a, b), the last one closed."""
+    return np.histogram(np.asarray(errors), bins=bins, range=(low, high))[0].astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """How far one error histogram is from a reference histogram.
+
+    Attributes
+    ----------
+    kl
+        Σ p log(p/q) in nats, p the reference; infinite where q is empty, p is not, and nothing
+        smooths.
+    tvd
+        ½ Σ |p − q|, of the histograms as they are.
+    smoothed
+        Whether pseudo-counts were added for ``kl``.
+    """
+
+    kl: float
+    tvd: float
+    smoothed: bool
+
+
+def histogram_divergence(
+    reference: ArrayLike, other: ArrayLike, *, pseudo_count: float = 0.5
+) -> Divergence:
+    """KL(reference ‖ other) and total variation between two histograms on the same bins.
+
+    Parameters
+    ----------
+    reference, other
+        Items per bin, each (M,).
+    pseudo_count
+        Added to every bin of both, only where the other histogram has an empty bin that the
+        reference fills; 0 leaves KL infinite there.
+
+    Raises
+    ------
+    CalibrationError
+        If the histograms differ in length or one holds nothing.
+
+    Examples
+    --------
+    >>> histogram_divergence([2, 2], [3, 1]).tvd
+    0.25
+    >>> histogram_divergence([1, 1], [2, 0]).smoothed
+    True
+    """
+    first, second = np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    if first.shape != second.shape or not (first.sum() > 0 and second.sum() > 0):
+        msg = f"histograms of shape {first.shape} and {second.shape}: use equal bins, not empty."
+        raise CalibrationError(msg)
+    tvd = 0.5 * float(np.abs(first / first.sum() - second / second.sum()).sum())
+    smoothed = bool(np.any((second == 0) & (first > 0))) and pseudo_count > 0
+    if smoothed:
+        first, second = first + pseudo_count, second + pseudo_count
+    kl = float(rel_entr(first / first.sum(), second / second.sum()).sum())
+    return Divergence(kl, tvd, smoothed)

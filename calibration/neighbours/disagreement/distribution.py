@@ -1,0 +1,131 @@
+"""Distance between a predicted distribution and the readers' votes, item by item.
+
+* **DistCE** (Baan et al. 2022, Eq. 7): ½ Σ_c |f_c − π̄_c|, the total variation distance.
+* **Noise floor**: what DistCE would be on average if the votes really came from f. With n votes,
+  v_c is Binomial(n, f_c) and its mean absolute deviation is known exactly (de Moivre):
+  E|v_c/n − f_c| = 2 f_c (1 − f_c) · b(⌊n f_c⌋; n − 1, f_c) with b the binomial probability.
+* DistCE is **not proper** with few votes: for π = (.6, .3, .1) and one vote it is least at
+  (1, 0, 0), with three votes at (.66, .34, 0). With 2 to 5 readers use the Brier or log score of
+  the votes, which are least at π whatever the number of votes, or the squared distance
+  Σ(f − π̄)² − Σ π̄(1 − π̄)/(n − 1), whose mean is Σ(f − π)² exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaln, xlog1py, xlogy
+
+from calibration.arrays import FloatArray
+from calibration.errors import CalibrationError
+from calibration.neighbours.categorical import checked_pair, frequencies
+from calibration.neighbours.disagreement.score import ItemScore
+
+__all__ = [
+    "brier_of_votes",
+    "distribution_calibration_error",
+    "log_score_of_votes",
+    "noise_floor",
+    "squared_distance",
+]
+
+
+def distribution_calibration_error(
+    *, probs: ArrayLike, votes: ArrayLike, less_floor: bool = False
+) -> ItemScore:
+    """DistCE: mean total variation distance between prediction and votes, in [0, 1].
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, counts or (without ``less_floor``) shares, shape (n, C).
+    less_floor
+        Subtract each item's noise floor; 0 is then what a right prediction scores on average, and
+        single items may be negative.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, or the shapes differ.
+
+    Examples
+    --------
+    >>> score = distribution_calibration_error(probs=[[0.5, 0.5], [1, 0]], votes=[[4, 1], [3, 0]])
+    >>> round(score, 3), score.per_item.round(3).tolist()
+    (0.15, [0.3, 0.0])
+    """
+    predictions, counts = checked_pair(probs, votes, shares=not less_floor)
+    distance = 0.5 * np.abs(predictions - frequencies(counts)).sum(axis=1)
+    if less_floor:
+        return ItemScore(distance - _floor(predictions, counts), "DistCE above its noise floor")
+    return ItemScore(distance, "DistCE (total variation distance)")
+
+
+def noise_floor(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
+    """Mean DistCE if every item's votes were drawn from its prediction; exact, nothing sampled.
+
+    Parameters
+    ----------
+    probs, votes
+        As for :func:`distribution_calibration_error`; of the votes only their number counts.
+
+    Examples
+    --------
+    One vote on a coin that is fair is always ½ away.
+
+    >>> float(noise_floor(probs=[[0.5, 0.5]], votes=[[1, 0]]))
+    0.5
+    """
+    predictions, counts = checked_pair(probs, votes)
+    return ItemScore(_floor(predictions, counts), "noise floor of DistCE")
+
+
+def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
+    """Mean over votes of Σ_c (f_c − 1[vote = c])², in [0, 2]; proper for any number of votes."""
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    shares = frequencies(counts)
+    loss = (predictions**2).sum(axis=1) - 2.0 * (predictions * shares).sum(axis=1) + 1.0
+    return ItemScore(loss, "Brier score of the votes")
+
+
+def log_score_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
+    """Mean over votes of −log f at the class voted for, in nats; infinite if f is 0 there."""
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    loss = -xlogy(frequencies(counts), predictions).sum(axis=1)
+    return ItemScore(np.asarray(loss + 0.0, dtype=np.float64), "log score of the votes (nats)")
+
+
+def squared_distance(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
+    """Unbiased estimate of Σ_c (f_c − π_c)²; single items may be negative.
+
+    Raises
+    ------
+    CalibrationError
+        If an item has a single vote, from which the spread of votes cannot be told.
+    """
+    predictions, counts = checked_pair(probs, votes)
+    size = counts.sum(axis=1)
+    single = np.flatnonzero(size < 2)
+    if single.size:
+        msg = (
+            f"votes: {len(single)} of {len(size)} rows hold a single vote; first at row "
+            f"{single[0]}. The squared distance needs two; use the Brier score of the votes."
+        )
+        raise CalibrationError(msg)
+    shares = frequencies(counts)
+    plain = ((predictions - shares) ** 2).sum(axis=1)
+    noise = (shares * (1.0 - shares)).sum(axis=1) / (size - 1.0)
+    return ItemScore(plain - noise, "squared distance, unbiased")
+
+
+def _floor(probs: FloatArray, votes: FloatArray) -> FloatArray:
+    """½ Σ_c E|v_c/n − f_c| of every item, shape (n,)."""
+    size = votes.sum(axis=1, keepdims=True)
+    p = np.minimum(probs, 1.0)
+    rest = size - 1.0
+    k = np.minimum(np.floor(size * p), rest)
+    choose = gammaln(rest + 1.0) - gammaln(k + 1.0) - gammaln(rest - k + 1.0)
+    deviation = 2.0 * p * (1.0 - p) * np.exp(choose + xlogy(k, p) + xlog1py(rest - k, -p))
+    return np.asarray(0.5 * deviation.sum(axis=1), dtype=np.float64)

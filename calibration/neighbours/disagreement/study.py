@@ -1,0 +1,234 @@
+"""Every measure of one prediction against one set of readers, with intervals from one bootstrap.
+
+Items are resampled once per replicate and every statistic is read off the same weights, so the
+intervals may be compared. Binned errors use per-bin sums of the same weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from calibration.arrays import FloatArray
+from calibration.errors import CalibrationError
+from calibration.estimate import Estimate
+from calibration.neighbours.categorical import checked_pair
+from calibration.neighbours.disagreement.binned import (
+    classwise_ece,
+    confidence_ece,
+    majority_accuracy,
+)
+from calibration.neighbours.disagreement.control import (
+    Divergence,
+    error_histogram,
+    histogram_divergence,
+    reader_control,
+)
+from calibration.neighbours.disagreement.distribution import (
+    brier_of_votes,
+    distribution_calibration_error,
+    noise_floor,
+)
+from calibration.neighbours.disagreement.entropy import entropy_calibration_error
+from calibration.neighbours.disagreement.ranking import ranking_calibration_score
+from calibration.neighbours.disagreement.resampling import replicates_of
+from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
+from calibration.resample import estimate_from_replicates
+
+__all__ = ["Control", "Disagreement", "disagreement"]
+
+HISTOGRAM_BINS: Final = 20
+"""Bins of the error histograms compared with the control."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Control:
+    """Readers against readers: what the prediction's DistCE is to be compared with.
+
+    Attributes
+    ----------
+    size
+        Votes drawn per item.
+    distance
+        DistCE of the drawn votes.
+    second
+        DistCE of a second, independent draw: the yardstick of the yardstick.
+    prediction, between
+        Divergence from the first draw's error histogram to the prediction's and to the second's.
+    """
+
+    size: int
+    distance: ItemScore
+    second: ItemScore
+    prediction: Divergence
+    between: Divergence
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Disagreement:
+    """What one prediction says about one set of votes.
+
+    Attributes
+    ----------
+    n, classes
+        Items and classes.
+    fewest_votes, most_votes
+        Range of votes per item.
+    distance, floor, brier, entropy, ranking, ranking_aware, accuracy
+        Per-item measures; ``floor`` is the noise floor of ``distance``.
+    confidence, classwise
+        Binned errors against the majority.
+    estimates
+        Every statistic with its interval, by name.
+    control
+        Readers against readers; None if not asked for.
+    """
+
+    n: int
+    classes: int
+    fewest_votes: int
+    most_votes: int
+    distance: ItemScore
+    floor: ItemScore
+    brier: ItemScore
+    entropy: SignedScore
+    ranking: ItemScore
+    ranking_aware: ItemScore
+    accuracy: ItemScore
+    confidence: BinnedScore
+    classwise: BinnedScore
+    estimates: dict[str, Estimate]
+    control: Control | None
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per item: distance, floor, brier, entropy_nats, same_ranking, correct."""
+        return pd.DataFrame(
+            {
+                "distance": self.distance.per_item,
+                "floor": self.floor.per_item,
+                "brier": self.brier.per_item,
+                "entropy_nats": self.entropy.signed,
+                "same_ranking": self.ranking.per_item,
+                "correct": self.accuracy.per_item,
+            }
+        )
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        distance, floor = self.estimates["distance"], float(self.floor)
+        return f"DistCE {distance.summary()}, noise floor {floor:.3f}"
+
+
+def disagreement(
+    *,
+    probs: ArrayLike,
+    votes: ArrayLike,
+    rng: np.random.Generator,
+    bins: int = 10,
+    bootstrap: int = 1000,
+    control_votes: int = 0,
+) -> Disagreement:
+    """Measure a prediction against votes in every way this package knows.
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, shape (n, C).
+    rng
+        Source of chance, for the intervals and the control.
+    bins
+        Bins of the binned errors.
+    bootstrap
+        Replicates; 0 gives values without intervals.
+    control_votes
+        Votes per item of the control; 0 leaves it out.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, the shapes differ, or an item has fewer
+        votes than the control draws.
+    """
+    if bootstrap < 0 or control_votes < 0:
+        msg = f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
+        raise CalibrationError(msg)
+    p, v = checked_pair(probs, votes)
+    distance, entropy = (
+        distribution_calibration_error(probs=p, votes=v),
+        entropy_calibration_error(probs=p, votes=v),
+    )
+    averaged: dict[str, ItemScore] = {
+        "distance": distance,
+        "distance_above_floor": distribution_calibration_error(probs=p, votes=v, less_floor=True),
+        "brier": brier_of_votes(probs=p, votes=v),
+        "entropy": entropy,
+        "entropy_signed": ItemScore(entropy.signed, "EntCE (nats)"),
+        "ranking": ranking_calibration_score(probs=p, votes=v),
+        "ranking_aware": ranking_calibration_score(probs=p, votes=v, ties="aware"),
+        "accuracy": majority_accuracy(probs=p, votes=v),
+    }
+    binned = {
+        "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
+        "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
+    }
+    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=bootstrap, rng=rng)
+    control = _control(distance, v, control_votes, rng) if control_votes else None
+    size = v.sum(axis=1)
+    return Disagreement(
+        n=len(size),
+        classes=v.shape[1],
+        fewest_votes=int(size.min()),
+        most_votes=int(size.max()),
+        distance=distance,
+        floor=noise_floor(probs=p, votes=v),
+        brier=averaged["brier"],
+        entropy=entropy,
+        ranking=averaged["ranking"],
+        ranking_aware=averaged["ranking_aware"],
+        accuracy=averaged["accuracy"],
+        confidence=binned["confidence_ece"],
+        classwise=binned["classwise_ece"],
+        estimates=_estimates({**averaged, **binned}, replicates, len(size)),
+        control=control,
+    )
+
+
+def _estimates(
+    scores: dict[str, ItemScore | BinnedScore], replicates: dict[str, FloatArray], n: int
+) -> dict[str, Estimate]:
+    bounds = {"entropy_signed": (-np.inf, np.inf), "distance_above_floor": (-1.0, 1.0)}
+    bounds |= {"entropy": (0.0, np.inf), "brier": (0.0, 2.0)}
+    return {
+        name: estimate_from_replicates(
+            float(value),
+            replicates[name],
+            n=n,
+            rule="percentile",
+            bounds=bounds.get(name, (0.0, 1.0)),
+            resampled="items",
+        )
+        for name, value in scores.items()
+    }
+
+
+def _control(
+    distance: ItemScore, votes: FloatArray, size: int, rng: np.random.Generator
+) -> Control:
+    first = reader_control(votes=votes, size=size, rng=rng)
+    second = reader_control(votes=votes, size=size, rng=rng)
+    histograms = [
+        error_histogram(score.per_item, bins=HISTOGRAM_BINS) for score in (first, second, distance)
+    ]
+    return Control(
+        size=size,
+        distance=first,
+        second=second,
+        prediction=histogram_divergence(histograms[0], histograms[2]),
+        between=histogram_divergence(histograms[0], histograms[1]),
+    )

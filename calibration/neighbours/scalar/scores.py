@@ -1,0 +1,144 @@
+"""Class probabilities against distributed labels and against one judged scalar per item.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+p       (N, K)    predicted class probabilities
+η       (N, K)    label distribution, from many annotators
+f       (K,)      value of every class on the scale of the scalar
+s̃, s    (N,)      expected score Σ_k p_k f_k, and the same of η (Jiang et al. Eq. 1)
+z       (N,)      scalar judged directly, 2 or 3 annotators are enough
+======  ========  ==============================================================
+
+* Class-wise error CE = E (1/K) Σ_k |p_k − η_k| (Definition 1). No bins.
+* MAE = E|s̃ − z|.
+* Lower bounds for CE from scalars alone: MAE-b = 2 E|s̃ − s| / (K f_K) (Theorem 4, f_1 = 0);
+  ``tight`` divides by the range f_K − f_1 instead, valid for any f, with equality for K = 2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.arrays import FloatArray
+from calibration.errors import CalibrationError
+from calibration.neighbours.categorical import checked_probabilities
+from calibration.neighbours.disagreement.score import ItemScore
+from calibration.neighbours.scalar.ranking import checked_scalars
+
+__all__ = [
+    "ErrorBound",
+    "checked_values",
+    "classwise_error",
+    "error_bound",
+    "expected_score",
+    "scalar_error",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBound:
+    """Lower bound on the class-wise error from a mean difference of scores.
+
+    Attributes
+    ----------
+    paper
+        2 E|s̃ − s| / (K f_K), as printed; NaN if the largest class value is not positive.
+    tight
+        2 E|s̃ − s| / (K (f_K − f_1)).
+    """
+
+    paper: float
+    tight: float
+
+
+def classwise_error(*, probs: ArrayLike, truth: ArrayLike) -> ItemScore:
+    """CE: mean over items of (1/K) Σ_k |p_k − η_k|, in [0, 2/K].
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (N, K).
+    truth
+        Label distribution of the same items, shape (N, K).
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution or the shapes differ.
+    """
+    p, eta = _pair(probs, truth)
+    return ItemScore(np.abs(p - eta).mean(axis=1), "class-wise error (CE)")
+
+
+def expected_score(*, probs: ArrayLike, values: ArrayLike) -> FloatArray:
+    """Σ_k p_k f_k of every item, shape (N,).
+
+    Parameters
+    ----------
+    probs
+        Class probabilities, shape (N, K).
+    values
+        Value of every class, shape (K,).
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution or there is not one value per class.
+    """
+    p = checked_probabilities(probs)
+    return np.asarray(p @ checked_values(values, classes=p.shape[1]), dtype=np.float64)
+
+
+def scalar_error(*, score: ArrayLike, judged: ArrayLike) -> ItemScore:
+    """MAE: mean |s̃ − z| over items.
+
+    Raises
+    ------
+    CalibrationError
+        If lengths differ or a value is missing.
+    """
+    s, z = checked_scalars(score=score, judged=judged)
+    return ItemScore(np.abs(s - z), "mean absolute error (MAE)")
+
+
+def error_bound(*, probs: ArrayLike, truth: ArrayLike, values: ArrayLike) -> ErrorBound:
+    """Bound the class-wise error from below by the error of the scores.
+
+    Parameters
+    ----------
+    probs, truth
+        As for :func:`classwise_error`.
+    values
+        Value of every class, shape (K,), not all equal.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, shapes differ, or the class values are unusable.
+    """
+    p, eta = _pair(probs, truth)
+    f = checked_values(values, classes=p.shape[1])
+    twice = 2.0 * float(np.abs((p - eta) @ f).mean()) / len(f)
+    paper = twice / float(f.max()) if f.max() > 0 else float("nan")
+    return ErrorBound(paper=paper, tight=twice / float(f.max() - f.min()))
+
+
+def checked_values(values: ArrayLike, *, classes: int) -> FloatArray:
+    """Return class values (K,), finite and not all equal."""
+    f = np.asarray(values, dtype=np.float64)
+    if f.shape != (classes,) or not np.isfinite(f).all() or f.min() == f.max():
+        msg = f"values: give {classes} class values, one per class and not all equal."
+        raise CalibrationError(msg)
+    return f
+
+
+def _pair(probs: ArrayLike, truth: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    p, eta = checked_probabilities(probs), checked_probabilities(truth, name="truth")
+    if p.shape != eta.shape:
+        msg = f"probs has shape {p.shape} but truth has {eta.shape}; align items and classes first."
+        raise CalibrationError(msg)
+    return p, eta

@@ -1,0 +1,1 @@
+"""Engines against annotated reports: gold in, scores and their text out."""

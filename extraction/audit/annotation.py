@@ -1,0 +1,169 @@
+"""Review sheets: an engine proposes, a person corrects, and the corrected sheet becomes gold.
+
+The sheet has one row per proposed statement; the reviewer fills ``correct_pathology`` and
+``correct_phrase`` (or ``delete`` in ``verdict``), and adds rows for what was missed. Every report
+has at least one row, so that a report nobody looked at can be told from one without findings:
+``verdict`` must be filled somewhere in each report that is to become gold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Final
+
+from extraction.audit.gold import GoldError, GoldFinding, GoldReport
+from extraction.finding import Extracted, Failed, Outcome
+from extraction.vocabulary import Vocabulary
+
+__all__ = ["COLUMNS", "VERDICTS", "gold_from_sheet", "sheet", "sheet_html"]
+
+COLUMNS: Final = (
+    "report_id", "modality", "section", "sentence", "pathology", "cue", "phrase", "verdict",
+    "correct_pathology", "correct_phrase", "text",
+)  # fmt: skip
+VERDICTS: Final = ("ok", "change", "delete", "add", "none")
+"""Right as it stands; see the correct_ columns; no such statement; a missed one; nothing stated."""
+
+
+def sheet(
+    report_ids: Sequence[str],
+    modalities: Sequence[str],
+    texts: Sequence[str],
+    outcomes: Sequence[Outcome],
+) -> Iterator[tuple[str, ...]]:
+    """Yield rows of a review sheet; the text stands in the first row of each report."""
+    for report_id, modality, text, outcome in zip(
+        report_ids, modalities, texts, outcomes, strict=True
+    ):
+        shown = text
+        for section, sentence, pathology, cue, phrase in _proposals(text, outcome):
+            row = (report_id, modality, section, sentence, pathology, cue, phrase)
+            yield (*row, "", "", "", shown)
+            shown = ""
+
+
+def sheet_html(rows: Sequence[Sequence[str]], *, vocabulary: Vocabulary) -> str:
+    """Build the same sheet as one page to read beside the table; it needs no network."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS[:-1])
+    body = "".join(_html_row(row) for row in rows)
+    known = ", ".join(vocabulary.pathologies)
+    phrases = ", ".join(vocabulary.phrases)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Review sheet</title>'
+        "<style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
+        "td,th{border:1px solid #999;padding:3px 6px;vertical-align:top;text-align:left}"
+        "pre{white-space:pre-wrap}</style>"
+        f"<p>Verdicts: {', '.join(VERDICTS)}. Pathologies: {escape(known)}. "
+        f"Phrases: {escape(phrases)}.</p>"
+        f"<table><tr>{head}</tr>{body}</table></html>\n"
+    )
+
+
+def gold_from_sheet(
+    rows: Sequence[Mapping[str, str]], *, vocabulary: Vocabulary, partial: bool = False
+) -> list[GoldReport]:
+    """Turn a corrected sheet into labelled reports.
+
+    Parameters
+    ----------
+    rows
+        The sheet, in columns `COLUMNS`.
+    vocabulary
+        Its pathologies, phrases and sections are the ones that may be used.
+    partial
+        Leave out reports without any verdict, instead of refusing the sheet.
+
+    Raises
+    ------
+    GoldError
+        If a verdict, section, pathology or phrase is unknown, a label belongs to no report of the
+        sheet, or a report has a text but no verdict at all.
+    """
+    problems: list[str] = []
+    labels: dict[str, dict[tuple[str, str], str]] = {}
+    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
+    facts = {row["report_id"]: (row["modality"], row["text"]) for row in rows if row["text"]}
+    judged = {row["report_id"] for row in rows if _verdict(row)}
+    for number, row in enumerate(rows, start=1):
+        label = _label(row)
+        problem = _problem(label, row, vocabulary)
+        if not problem and label is not None and row["report_id"] not in facts:
+            problem = "its report_id stands beside no text in this sheet"
+        if problem:
+            problems.append(f"row {number}: {problem}")
+        elif label is not None:
+            cells = labels.setdefault(row["report_id"], {})
+            key = label.section, label.pathology
+            if strength[label.phrase] >= strength.get(cells.get(key, ""), -1):
+                cells[key] = label.phrase
+    unjudged = len(facts.keys() - judged)
+    if partial:
+        facts = {name: fact for name, fact in facts.items() if name in judged}
+    elif unjudged:
+        problems.append(f"{unjudged} report(s) without any verdict")
+    if problems:
+        shown = "; ".join(problems[:5])
+        message = (
+            f"the sheet has {len(problems)} problem(s): {shown}. Correct them and read it again."
+        )
+        raise GoldError(message)
+    return [_report(report_id, *facts[report_id], labels.get(report_id, {})) for report_id in facts]
+
+
+def _proposals(text: str, outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
+    if isinstance(outcome, Extracted):
+        for found in outcome.findings:
+            sentence = " ".join(text[found.start : found.end].split())
+            yield found.section, sentence, found.pathology, found.cue, found.phrase or ""
+    else:
+        yield "", f"failed: {outcome.reason}" if isinstance(outcome, Failed) else "", "", "", ""
+
+
+def _html_row(row: Sequence[str]) -> str:
+    *cells, text = row
+    whole = f'<tr><td colspan="{len(cells)}"><pre>{escape(text)}</pre></td></tr>' if text else ""
+    return whole + "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+
+
+def _verdict(row: Mapping[str, str]) -> str:
+    return row["verdict"].strip().lower()
+
+
+def _label(row: Mapping[str, str]) -> GoldFinding | None:
+    if _verdict(row) in {"delete", "none"} or not (row["pathology"] or row["correct_pathology"]):
+        return None
+    return GoldFinding(
+        section=row["section"] or "findings",
+        pathology=row["correct_pathology"] or row["pathology"],
+        phrase=row["correct_phrase"] or row["phrase"],
+    )
+
+
+def _problem(label: GoldFinding | None, row: Mapping[str, str], vocabulary: Vocabulary) -> str:
+    verdict = _verdict(row)
+    if verdict not in (*VERDICTS, ""):
+        return f"verdict {verdict!r} is none of {', '.join(VERDICTS)}"
+    if label is None:
+        return ""
+    if verdict == "change" and not (row["correct_pathology"] or row["correct_phrase"]):
+        return "verdict 'change' without a correct_pathology or correct_phrase"
+    if label.section not in {entry.name for entry in vocabulary.sections if entry.read}:
+        return f"section {label.section!r} is none that is read"
+    if label.pathology not in vocabulary.pathologies:
+        return f"pathology {label.pathology!r} is not in the vocabulary"
+    if label.phrase not in vocabulary.phrases:
+        return f"phrase {label.phrase!r} is not in the vocabulary"
+    return ""
+
+
+def _report(
+    report_id: str, modality: str, text: str, labels: Mapping[tuple[str, str], str]
+) -> GoldReport:
+    findings = tuple(
+        GoldFinding(section=section, pathology=pathology, phrase=phrase)
+        for (section, pathology), phrase in labels.items()
+    )
+    return GoldReport.model_validate(
+        {"report_id": report_id, "modality": modality, "text": text, "findings": findings}
+    )

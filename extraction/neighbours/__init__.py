@@ -1,0 +1,1 @@
+"""Neighbouring questions to a language model: its stated certainty, and its layers."""

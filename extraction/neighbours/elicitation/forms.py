@@ -1,0 +1,133 @@
+"""The four forms in which a model may say how sure it is, and the words that ask for each.
+
+| form | the model states | Wang et al. 2025 |
+|---|---|---|
+| ``probability`` | a number from 0 to 1 | table 1, "probability" |
+| ``phrase`` | one phrase of a given table | table 3, "survey" |
+| ``beta`` | the parameters of a Beta distribution, anew for every answer | table 3, "on-the-fly" |
+| ``own-phrase`` | one of K = 12 phrases whose parameters it gave beforehand | table 3, "fixed" |
+
+Prompts end where the answer begins ("Guess:"), so that models with and without instruction tuning
+continue at the right place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, get_args
+
+from extraction.neighbours.elicitation.questions import Question
+
+__all__ = ["FORMS", "OWN_PHRASES", "STOPS", "Asked", "Form", "Prompter", "options_of"]
+
+Form = Literal["probability", "phrase", "beta", "own-phrase"]
+FORMS: Final[tuple[Form, ...]] = get_args(Form)
+
+OWN_PHRASES: Final = 12
+"""K, the number of phrases a model is asked for (appendix B.3)."""
+
+STOPS: Final = ("\nQuestion:", "\nReport:")
+"""Where a model that goes on to the next question is stopped."""
+
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A prompt and what is needed to read its completion.
+
+    Attributes
+    ----------
+    prompt
+        What the model is to continue.
+    form
+        In which form it is to state its confidence.
+    label
+        What stands before the confidence ("Probability").
+    options
+        Lettered options in order; empty for an open question.
+    guessed
+        Whether a guess comes before the confidence.
+    """
+
+    prompt: str
+    form: Form
+    label: str
+    options: tuple[str, ...] = ()
+    guessed: bool = True
+
+
+class Prompter:
+    """Writes prompts; ``phrases`` are those on offer in the forms that choose one."""
+
+    def __init__(self) -> None:
+        content = Path(__file__).with_name("prompts.toml").read_bytes()
+        self._words = tomllib.loads(content.decode())
+        self.digest = hashlib.sha256(content).hexdigest()[:16]
+
+    def question(
+        self, question: Question, form: Form, *, phrases: Sequence[str] = (), choose: bool = False
+    ) -> Asked:
+        """Ask for a guess and its confidence; with ``choose``, among lettered options."""
+        words, shape = self._words[_block(form)], self._words["shape"]
+        options = options_of(question) if choose else ()
+        lettered = [f"{letter}. {text}" for letter, text in zip(_LETTERS, options, strict=False)]
+        lines = [
+            _offered(words["task"], phrases), shape["closing"], "",
+            f"Guess: {shape['choice' if options else 'guess']}",
+            f"{words['label']}: {words['value']}", "",
+            f"Question: {_one_line(question.text)}",
+            *([shape["options"], *lettered] if options else []),
+            "Guess:",
+        ]  # fmt: skip
+        return Asked("\n".join(lines), form, words["label"], options)
+
+    def claim(
+        self, report: str, statement: str, form: Form, *, phrases: Sequence[str] = ()
+    ) -> Asked:
+        """Ask how likely a statement about a report is to be right; there is no guess."""
+        words, claim = self._words[_block(form)], self._words["claim"]
+        lines = [
+            _offered(claim[_block(form)], phrases), claim["closing"], "",
+            f"{words['label']}: {words['value']}", "",
+            "Report:", report.strip(), "", f"Statement: {statement}", f"{words['label']}:",
+        ]  # fmt: skip
+        return Asked("\n".join(lines), form, words["label"], guessed=False)
+
+    def own_phrases(self, number: int = OWN_PHRASES) -> str:
+        """Ask for a list of phrases with parameters."""
+        own = self._words["own"]
+        return f"{own['task'].format(number=number)}\n{own['line']}\n\n-"
+
+    def judgement(self, question: Question, guess: str) -> str:
+        """Ask whether a guess means the same as a right answer."""
+        right = "\n".join(f"- {_one_line(text)}" for text in question.right)
+        return (
+            f"{self._words['judge']['task']}\n\nQuestion: {_one_line(question.text)}\n"
+            f"Right answers:\n{right}\nAnswer: {_one_line(guess)}\nReason:"
+        )
+
+
+def options_of(question: Question) -> tuple[str, ...]:
+    """One right and the wrong answers, in an order that only the question decides."""
+    options = [question.right[0], *question.wrong][: len(_LETTERS)]
+    seed = hashlib.sha256(f"{question.question_id}\0{question.text}".encode()).digest()
+    random.Random(seed).shuffle(options)  # noqa: S311 - an order, not a secret
+    return tuple(options)
+
+
+def _block(form: Form) -> str:
+    return "phrase" if form == "own-phrase" else form
+
+
+def _offered(task: str, phrases: Sequence[str]) -> str:
+    return task.replace("{words}", "; ".join(phrases))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Commands and tables of the neighbouring measures."""

@@ -1,0 +1,265 @@
+"""Tables of items by classes: votes, predictions, pools of predictions.
+
+* Wide: ``item`` and one column per class (vote counts or probabilities).
+* Long votes: ``item``, ``reader``, ``class``; one row per reader and item.
+* Pool: ``model``, ``item``, one column per class, optionally ``reference`` (a class per item).
+
+``item`` may be called ``exam``, ``exam_id``, ``case`` or ``uid``, and the ``class`` of a long table
+``label`` or ``vote``. Rows are numbered from 1, the first below the header. Items are matched by
+name, never by place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.errors import CalibrationError
+from calibration.neighbours.categorical import checked_probabilities, checked_votes
+from pipeline.errors import InputError
+from pipeline.formats.tables import read_table, require_columns
+
+__all__ = ["ClassTable", "Pool", "aligned", "read_pool", "read_predictions", "read_votes"]
+
+
+class _Check(Protocol):
+    """A check of calibration.neighbours.categorical."""
+
+    def __call__(
+        self, array: NDArray[np.float64], /, *, name: str, first_row: int
+    ) -> NDArray[np.float64]: ...
+
+
+_ITEM: Final = {"item": "the exam or case"}
+_ALSO: Final = {"item": ("exam", "exam_id", "case", "uid"), "class": ("label", "vote")}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassTable:
+    """Values of items by classes.
+
+    Attributes
+    ----------
+    source
+        File name, for messages.
+    items
+        Name of every row, distinct.
+    classes
+        Name of every column of values.
+    cells
+        Shape (n, C).
+    """
+
+    source: str
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    cells: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Predictions of several models for the same items.
+
+    Attributes
+    ----------
+    source, items, classes
+        As in :class:`ClassTable`.
+    models
+        Names of the models.
+    probs
+        Shape (m, n, C).
+    reference
+        Class index of every item, shape (n,), or None.
+    """
+
+    source: str
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    classes: tuple[str, ...]
+    probs: NDArray[np.float64]
+    reference: NDArray[np.int64] | None
+
+
+def read_predictions(path: Path) -> ClassTable:
+    """Read a wide table of probabilities, every row checked in the file's own order.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, an item repeats, or a row is not a distribution.
+    """
+    frame = _renamed(read_table(path), "item")
+    require_columns(frame, _ITEM, source=path.name)
+    items = _items(frame["item"], path.name)
+    classes = _classes(frame, ("item",), path.name)
+    values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
+    return ClassTable(path.name, items, classes, values)
+
+
+def read_votes(path: Path, *, classes: Sequence[str] = ()) -> ClassTable:
+    """Read votes, wide or long; classes without a vote are taken from ``classes``.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, an item repeats, a reader votes twice on an item, or a row holds
+        no usable count.
+    """
+    frame = _renamed(read_table(path), "item")
+    require_columns(frame, _ITEM, source=path.name)
+    if "reader" in frame.columns:
+        frame = _renamed(frame, "class")
+        needed = {"class": "the class a reader voted for (a long table: it has a reader)"}
+        require_columns(frame, needed, source=path.name)
+        frame = _counted(frame, tuple(classes), path.name)
+    items = _items(frame["item"], path.name)
+    named = _classes(frame, ("item",), path.name)
+    values = _checked(checked_votes, _numbers(frame, named, path.name), path.name)
+    return ClassTable(path.name, items, named, values)
+
+
+def aligned(table: ClassTable, like: ClassTable) -> ClassTable:
+    """Put items and classes in the order of another table, which must have the same ones.
+
+    Raises
+    ------
+    InputError
+        If classes differ, or an item of either table is not in the other; the first row is named.
+    """
+    if set(table.classes) != set(like.classes):
+        only = sorted(set(table.classes) ^ set(like.classes))
+        msg = (
+            f"{table.source} and {like.source}: classes differ in {', '.join(only)}; both need "
+            f"the same class columns. {like.source} has {', '.join(like.classes)}."
+        )
+        raise InputError(msg)
+    _matched(table, like)
+    _matched(like, table)
+    rows = pd.Index(table.items).get_indexer(pd.Index(like.items))
+    columns = [table.classes.index(name) for name in like.classes]
+    return ClassTable(table.source, like.items, like.classes, table.cells[rows][:, columns])
+
+
+def read_pool(path: Path) -> Pool:
+    """Read predictions of several models, long by model and item.
+
+    Raises
+    ------
+    InputError
+        If a column is missing, a model lacks or repeats an item, a row is not a distribution, or
+        the reference of an item is no class or not always the same.
+    """
+    frame = _renamed(read_table(path), "item")
+    needed = {"model": "the model that predicts", **_ITEM}
+    require_columns(frame, needed, source=path.name)
+    classes = _classes(frame, ("model", "item", "reference"), path.name)
+    values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
+    model, models = pd.factorize(frame["model"].astype(str))
+    item, items = pd.factorize(frame["item"].astype(str))
+    count = np.bincount(model * len(items) + item, minlength=len(models) * len(items))
+    if (count != 1).any():
+        first = int(np.flatnonzero(count != 1)[0])
+        times, name = int(count[first]), models[first // len(items)]
+        msg = (
+            f"{path.name}: {int((count != 1).sum())} pairs of model and item are missing or "
+            f"repeated; first is model {name!r} with its item number {first % len(items) + 1} "
+            f"({times} rows). Give one row for each."
+        )
+        raise InputError(msg)
+    probs = np.empty((len(models), len(items), len(classes)))
+    probs[model, item] = values
+    reference = _reference(frame, item, len(items), classes, path.name)
+    return Pool(path.name, tuple(models), tuple(items), classes, probs, reference)
+
+
+def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Call a column by its name where it goes by another one."""
+    also = [other for other in _ALSO[name] if other in frame.columns]
+    if name in frame.columns or len(also) != 1:
+        return frame
+    return frame.rename(columns={also[0]: name})
+
+
+def _reference(
+    frame: pd.DataFrame,
+    item: NDArray[np.intp],
+    items: int,
+    classes: tuple[str, ...],
+    source: str,
+) -> NDArray[np.int64] | None:
+    if "reference" not in frame.columns:
+        return None
+    code = pd.Index(classes).get_indexer(pd.Index(frame["reference"].astype(str).str.strip()))
+    _refuse(code < 0, source, "name a reference that is no class column")
+    truth = np.zeros(items, dtype=np.int64)
+    truth[item] = code
+    _refuse(truth[item] != code, source, "give an item another reference than its other rows")
+    return truth
+
+
+def _counted(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> pd.DataFrame:
+    """Long votes → one row per item, counts per class, in order of first appearance."""
+    _refuse(
+        frame.duplicated(["item", "reader"]).to_numpy(), source, "repeat a reader's vote on an item"
+    )
+    named = frame["class"].astype(str).str.strip()
+    known = classes or tuple(sorted(set(named)))
+    _refuse(~named.isin(known).to_numpy(), source, f"name none of the classes {', '.join(known)}")
+    counts = pd.crosstab(frame["item"].astype(str), named).reindex(
+        index=pd.unique(frame["item"].astype(str)), columns=list(known), fill_value=0
+    )
+    return counts.reset_index(names="item")
+
+
+def _items(column: pd.Series, source: str) -> tuple[str, ...]:
+    names = column.astype(str).str.strip()
+    _refuse((names == "").to_numpy(), source, "name no item")
+    _refuse(names.duplicated().to_numpy(), source, "repeat an item")
+    return tuple(names)
+
+
+def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple[str, ...]:
+    classes = tuple(str(name) for name in frame.columns if name not in others)
+    if len(classes) < 2:
+        msg = (
+            f"{source}: {len(classes)} class column(s); give one column per class, at least two, "
+            f"beside {', '.join(others)}."
+        )
+        raise InputError(msg)
+    return classes
+
+
+def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> NDArray[np.float64]:
+    numbers = frame[list(classes)].apply(pd.to_numeric, errors="coerce")
+    _refuse(
+        numbers.isna().any(axis=1).to_numpy(), source, "hold a class value that is not a number"
+    )
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def _checked(check: _Check, values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
+    try:
+        return check(values, name=source, first_row=1)
+    except CalibrationError as error:
+        raise InputError(str(error)) from None
+
+
+def _matched(table: ClassTable, other: ClassTable) -> None:
+    lacking = ~pd.Index(table.items).isin(other.items)
+    _refuse(lacking, table.source, f"name an item that {other.source} does not have")
+
+
+def _refuse(wrong: NDArray[np.bool_], source: str, fault: str) -> None:
+    rows = np.flatnonzero(wrong)
+    if rows.size:
+        msg = (
+            f"{source}: {len(rows)} of {len(wrong)} rows {fault}; first at row {rows[0] + 1}. "
+            "Correct or drop them."
+        )
+        raise InputError(msg)

@@ -1,0 +1,217 @@
+"""``radcal lm``: ask a model how sure it is, compare recalibrations held out, draw the pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.errors import EXIT_QUARANTINED, InputError
+from pipeline.neighbours.lm_audit import audit
+from pipeline.neighbours.lm_elicit import elicit
+from pipeline.neighbours.lm_layers import layers
+from pipeline.neighbours.lm_report import report
+
+if TYPE_CHECKING:
+    from calibration.export import Plain
+    from calibration.neighbours.stated_confidence import MethodScore
+    from pipeline.neighbours.lm_answers import StatedAnswers
+
+__all__ = ["register"]
+
+_lm = typer.Typer(help="Language models that state how sure they are.")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``radcal lm``."""
+    _lm.command("elicit")(elicit)
+    _lm.command("audit")(audit)
+    _lm.command("calibrate")(calibrate)
+    _lm.command("report")(report)
+    _lm.command("layers")(layers)
+    _lm.callback()(_about)
+    app.add_typer(_lm, name="lm")
+
+
+def _about() -> None:
+    """Language models that state how sure they are."""
+
+
+def calibrate(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            help="Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")],
+    phrases: Annotated[
+        str | None,
+        typer.Option(
+            "--phrases",
+            help="Phrase table file, or the name of a built-in one; else the answers' own, "
+            "or diagnostic-certainty-scale.",
+        ),
+    ] = None,
+    bins: Annotated[int, typer.Option("--bins", min=1)] = 10,
+    splits: Annotated[
+        int, typer.Option("--splits", min=1, help="Random splits in halves, each used both ways.")
+    ] = 10,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, help="Resamples behind the intervals.")
+    ] = 1000,
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Compare uncalibrated, Platt, histogram, isotonic, beta, transport and monotone, held out.
+
+    Answers nobody judged, or whose confidence cannot be read, are counted in the result
+    (exit code 3). The result is described in docs/neighbours.md.
+    """
+    from calibration.errors import CalibrationError
+    from pipeline.formats.tables import read_table
+    from pipeline.neighbours.lm_answers import FORMS, read_answers
+    from pipeline.store.files import replacing
+
+    frame = read_table(answers)
+    settings: dict[str, Plain] = {
+        "bins": bins, "splits": splits, "bootstrap": bootstrap, "seed": seed,
+    }  # fmt: skip
+    content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
+    try:
+        held, named = read_answers(frame, phrases=phrases, source=answers.name)
+        problems = _problems(held, answers.name)
+        for name in held.keys() - problems.keys():
+            content[name] = _compared(
+                held[name], bins=bins, splits=splits, bootstrap=bootstrap, seed=seed
+            )
+    except CalibrationError as error:
+        msg = f"{answers.name}: {error}"
+        raise InputError(msg) from None
+    content["settings"] = {**settings, "phrases": named}
+    content["not_calibrated"] = dict(problems)
+    with replacing(out) as partial:
+        partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    set_aside = sum(sum(form.set_aside.values()) for form in held.values())
+    summary = {
+        "answers": len(frame),
+        "forms": ", ".join(name for name in held if name not in problems),
+        **({"not_calibrated": problems} if problems else {}),
+        "set_aside": set_aside,
+        "result": str(out),
+    }
+    emit(summary, as_json=as_json, quiet=quiet)
+    if set_aside or problems:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
+    """Say why forms cannot be calibrated; one that can is enough."""
+    problems = {name: form.problem for name, form in held.items() if form.problem}
+    if len(problems) == len(held):
+        msg = f"{source}: {'; '.join(f'{name}: {why}' for name, why in problems.items())}."
+        raise InputError(msg)
+    return problems
+
+
+def _compared(
+    form: StatedAnswers, *, bins: int, splits: int, bootstrap: int, seed: int
+) -> dict[str, Plain]:
+    import numpy as np
+
+    from calibration.export import number, vector
+    from calibration.neighbours.stated_confidence import compare_methods
+
+    counted = form.tally
+    methods = compare_methods(
+        counted,
+        means=form.table.means,
+        phrase_table=form.table if form.between else None,
+        bins=bins,
+        splits=splits,
+        rng=np.random.default_rng(seed),
+    )
+    set_aside: dict[str, Plain] = dict(form.set_aside)
+    names: list[Plain] = list(form.table.phrases)
+    return {
+        "n": number(counted.total),
+        "set_aside": set_aside,
+        "accuracy": number(float(counted.label_mass.sum()) / counted.total),
+        "methods": [_method(score) for score in methods],
+        "maps": _maps(form),
+        "stated": {
+            "name": names,
+            "number": vector(form.table.means),
+            "n": vector(counted.n),
+            "right": vector(counted.label_mass),
+        },
+        "bins": _bins(form, bins),
+        "distributions": _distributions(form, bootstrap=bootstrap, seed=seed),
+    }
+
+
+def _maps(form: StatedAnswers) -> dict[str, Plain]:
+    from calibration.export import vector
+    from calibration.neighbours.stated_confidence import fitted_maps
+
+    if not form.between:
+        return {}
+    fitted = fitted_maps(form.tally, phrase_table=form.table)
+    return {name: vector(m.weights()) if m.converged else None for name, m in fitted.items()}
+
+
+def _bins(form: StatedAnswers, bins: int) -> dict[str, Plain]:
+    """Reliability diagram of the numbers the statements come down to."""
+    from calibration.bins import bin_edges
+    from calibration.export import vector
+    from calibration.neighbours.stated_confidence import scalar_bins
+
+    counted = form.tally
+    count, confidence, accuracy = scalar_bins(
+        counted.n, counted.label_mass, stated=form.table.means, bins=bins
+    )
+    return {
+        "edges": vector(bin_edges(bins)),
+        "count": vector(count),
+        "confidence": vector(confidence),
+        "accuracy": vector(accuracy),
+    }
+
+
+def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[str, Plain]:
+    """Scores of the statements as the distributions they stand for (Eq. 4), and their curve."""
+    import numpy as np
+
+    from calibration.export import curve_data, estimate_data
+    from calibration.result import calibrate as calibrated
+
+    found = calibrated(
+        form.tally,
+        phrase_table=form.table,
+        bootstrap=bootstrap,
+        rng=np.random.default_rng(seed),
+    )
+    return {
+        "ece": estimate_data(found.ece),
+        "ece_star": estimate_data(found.ece_star),
+        "brier": estimate_data(found.brier),
+        "curve": curve_data(found.curve),
+    }
+
+
+def _method(score: MethodScore) -> dict[str, Plain]:
+    from calibration.export import number
+
+    return {
+        "method": score.method,
+        "ece": number(score.ece),
+        "ece_sd": number(score.ece_sd),
+        "brier": number(score.brier),
+        "brier_sd": number(score.brier_sd),
+        "halves": score.halves,
+        "failure": score.failure or None,
+    }

@@ -1,0 +1,155 @@
+"""``radcal lm layers``: what local models would say after each layer → arrays for difficulty."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from extraction.neighbours.layers import Cases, Layerwise
+
+__all__ = ["layers"]
+
+
+def layers(
+    items: Annotated[
+        Path,
+        typer.Argument(
+            help="Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, "
+            "text, and as at hand text_pair and reference."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Arrays for radcal difficulty (.npz).")],
+    model: Annotated[
+        list[Path],
+        typer.Option("--model", metavar="DIR", help="Folder of a model; repeat for a pool."),
+    ],
+    checkpoint: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--checkpoint", metavar="DIR", help="Training checkpoints of one model, in order."
+        ),
+    ] = None,
+    options: Annotated[
+        int, typer.Option("--options", min=2, max=26, help="Options offered per question.")
+    ] = 4,
+    python: Annotated[
+        Path | None,
+        typer.Option("--python", help="A Python with torch and transformers; default this one."),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="Where torch runs: cpu, cuda.")] = "cpu",
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Predict every case after every layer of local models, for radcal difficulty.
+
+    A causal model chooses among lettered options; a sequence classifier names one of its classes.
+    Both read each layer with their own last norm and head. Questions with too few wrong answers
+    are left out and counted (exit code 3).
+    """
+    import numpy as np
+
+    from extraction.neighbours.layers import layerwise
+    from pipeline.store.files import replacing
+
+    if checkpoint and len(model) > 1:
+        msg = "--checkpoint: checkpoints belong to one model; give one --model."
+        raise ConfigurationError(msg)
+    cases, left_out = _cases(items, options)
+
+    def run(folder: Path) -> Layerwise:
+        by = python or Path(sys.executable)
+        return layerwise(cases, model=folder, python=by, device=device, quiet=quiet or as_json)
+
+    found = [run(folder) for folder in model]
+    classes = found[0].classes
+    arrays: dict[str, NDArray[np.generic]] = {
+        "probs": np.stack([_ordered(one, classes).probs for one in found]),
+        "items": np.array(cases.items),
+        **{f"layers_{k}": _ordered(one, classes).layers for k, one in enumerate(found)},
+    }
+    if checkpoint:
+        steps = [_ordered(run(folder), classes).probs for folder in checkpoint]
+        arrays["checkpoints_0"] = np.stack(steps)
+    if cases.references:
+        arrays["reference"] = _reference(cases, classes, items.name)
+    with replacing(out.with_suffix(".npz")) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    summary: dict[str, object] = {
+        "items": len(cases.items),
+        "left_out": left_out,
+        "models": len(model),
+        "layers": ", ".join(str(len(one.layers)) for one in found),
+        "classes": ", ".join(classes),
+        "arrays": str(out.with_suffix(".npz")),
+    }
+    emit(summary, as_json=as_json, quiet=quiet)
+    if left_out:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _cases(path: Path, options: int) -> tuple[Cases, int]:
+    from extraction.neighbours.elicitation import load_questions
+    from extraction.neighbours.layers import cases_of_questions
+
+    if path.suffix.lower() != ".jsonl":
+        return _texts(path), 0
+    questions, problems = load_questions(path)
+    cases, short = cases_of_questions(questions, options=options)
+    if not cases.items:
+        msg = f"{path.name}: no question has {options - 1} wrong answers; lower --options."
+        raise InputError(msg)
+    return cases, short + len(problems)
+
+
+def _texts(path: Path) -> Cases:
+    from extraction.neighbours.layers import cases_of_texts
+    from pipeline.formats.tables import read_table, require_columns
+
+    frame = read_table(path)
+    require_columns(frame, {"item": "the case", "text": "what is read"}, source=path.name)
+    columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
+    pairs = list(zip(*columns, strict=True))
+    if not pairs or frame["item"].duplicated().any():
+        msg = f"{path.name}: items must be there, and each only once."
+        raise InputError(msg)
+    truth = frame["reference"].astype(str).str.strip() if "reference" in frame.columns else ()
+    return cases_of_texts(frame["item"].astype(str).tolist(), pairs, tuple(truth))
+
+
+def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
+    """Put a model's classes in the order of the first model's."""
+    import numpy as np
+
+    from extraction.neighbours.layers import Layerwise
+
+    if sorted(found.classes) != sorted(classes):
+        msg = f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
+        raise InputError(msg)
+    own = [found.classes.index(name) for name in classes]
+    place = np.argsort(own)
+    return Layerwise(classes, found.probs[:, own], place[found.layers])
+
+
+def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> NDArray[np.int64]:
+    """Class index of every case, from its name or its number."""
+    import numpy as np
+
+    known = {str(k): k for k in range(len(classes))} | {name: k for k, name in enumerate(classes)}
+    wrong = [row for row, name in enumerate(cases.references, start=1) if name not in known]
+    if wrong:
+        msg = (
+            f"{source}: reference: {len(wrong)} of {len(cases.items)} are no class of the model "
+            f"({', '.join(classes)}); first at row {wrong[0]}."
+        )
+        raise InputError(msg)
+    return np.array([known[name] for name in cases.references], dtype=np.int64)

@@ -1,0 +1,113 @@
+"""What a model that states its confidence is offered, and its answers as a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.survey import PhraseTable
+    from extraction.neighbours.elicitation import Elicited, Form, Prompter
+    from extraction.neighbours.elicitation.memory import RememberingCompleter
+
+__all__ = ["COLUMNS", "PhrasesOption", "Words", "answers_table", "refuse_silence", "words"]
+
+COLUMNS: Final = (
+    "item", "form", "outcome", "reason", "guess", "probability", "phrase", "alpha", "beta",
+    "correct", "judged_by", "phrases", "model", "prompts",
+)  # fmt: skip
+"""Columns of the answers, one row per question and form."""
+
+PhrasesOption = Annotated[
+    str,
+    typer.Option("--phrases", help="Phrases on offer: a built-in table or a file (form phrase)."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Phrases that one form offers, with what they stand for; empty for forms without phrases."""
+
+    name: str
+    table: PhraseTable | None = None
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases."""
+        return () if self.table is None else self.table.phrases
+
+
+def words(
+    form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
+) -> Words | str:
+    """Phrases that a form offers; a model's own are asked for first. A text says why none."""
+    from calibration.distributions import Beta
+    from calibration.survey import PhraseTable
+    from extraction.neighbours.elicitation.run import own_phrases
+    from pipeline.cli.observations import phrase_table
+
+    if form == "phrase":
+        return Words(phrases, phrase_table(phrases))
+    if form != "own-phrase":
+        return Words("")
+    listed = own_phrases(completer, prompter)
+    if isinstance(listed, str) or len(listed) < 2:
+        return listed if isinstance(listed, str) else "unreadable list of phrases"
+    given = tuple(Beta(alpha, beta) for alpha, beta in listed.values())
+    name = "the model's own phrases"
+    return Words(name, PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name))
+
+
+def answers_table(
+    rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
+) -> pd.DataFrame:
+    """One row per question and form, as ``radcal lm calibrate`` reads it."""
+    import pandas as pd
+
+    cells = []
+    for row, offered in rows:
+        said = row.stated
+        alpha, beta = (said.alpha, said.beta) if said else (None, None)
+        if said and said.phrase and row.form == "own-phrase" and offered.table:
+            given = offered.table.distributions[offered.table.index(said.phrase)]
+            alpha, beta = (getattr(given, name) for name in ("alpha", "beta"))
+        verdict = row.verdict
+        right = None if verdict is None or verdict.right is None else int(verdict.right)
+        reason = row.reason or (verdict.by if verdict and verdict.right is None else None)
+        cells.append(
+            (
+                row.item, row.form, row.outcome, reason, said.guess if said else None,
+                said.probability if said else None, said.phrase if said else None, alpha, beta,
+                right, verdict.by if verdict and right is not None else None,
+                offered.name if row.form == "phrase" else None, model, prompts,
+            )
+        )  # fmt: skip
+    frame = pd.DataFrame(cells, columns=list(COLUMNS))
+    return frame.astype({"correct": "Int64"})
+
+
+def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
+    """Stop where the model was never heard: that is an outage, not a table of failures.
+
+    Raises
+    ------
+    ModelOutageError
+        If every question failed.
+    """
+    from extraction.errors import ModelOutageError
+
+    if not rows or any(row.outcome != "failed" for row, _ in rows):
+        return
+    reasons = Counter(str(row.reason) for row, _ in rows)
+    counts = ", ".join(f"{reason}: {n}" for reason, n in reasons.items())
+    msg = (
+        f"{model}: none of {len(rows)} questions got a reply ({counts}). Nothing was written; "
+        "check the server or the model, its name and the key, and run again."
+    )
+    raise ModelOutageError(msg)

@@ -1,0 +1,198 @@
+"""What ``radcal scalar`` reads, and what it computes from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.export import estimate_data, number
+from calibration.neighbours.export import personal_data, ranking_data, slider_data
+from pipeline.cli.observations import phrase_table
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.tables import read_table, require_columns
+from pipeline.neighbours.categories import ClassTable, aligned, read_predictions, read_votes
+
+if TYPE_CHECKING:
+    from calibration.export import Plain
+
+__all__ = ["Judgements", "against_classes", "personal_table", "sliders"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgements:
+    """One slider value per row, with what else the table has.
+
+    Attributes
+    ----------
+    source
+        File name, for messages.
+    slider
+        Values divided by the scale, in [0, 1], shape (N,).
+    label, phrase, item
+        The columns of these names, None where the table has none.
+    """
+
+    source: str
+    slider: NDArray[np.float64]
+    label: NDArray[np.float64] | None
+    phrase: tuple[str, ...] | None
+    item: tuple[str, ...] | None
+
+    @classmethod
+    def read(cls, path: Path, *, scale: float) -> Judgements:
+        """Read a table; sliders and labels must be numbers from 0 to the scale, and to 1.
+
+        Raises
+        ------
+        InputError
+            If the column is missing, the table is empty or a value is out of range.
+        """
+        if not 0.0 < scale < np.inf:
+            msg = f"--scale {scale}: give the slider's reading at certainty, above 0."
+            raise ConfigurationError(msg)
+        frame = read_table(path)
+        require_columns(frame, {"slider": "the stated number"}, source=path.name)
+        if frame.empty:
+            msg = f"{path.name}: no judgements; the table has a header only."
+            raise InputError(msg)
+        slider = _column(frame["slider"], "slider", scale, path.name) / scale
+        label = None
+        if "label" in frame.columns:
+            label = _column(frame["label"], "label", 1.0, path.name)
+        return cls(path.name, slider, label, _text(frame, "phrase"), _text(frame, "item"))
+
+
+def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
+    """Bin-free calibration where there are labels, personal distributions where phrases."""
+    from calibration.neighbours.scalar import personal_phrases, slider_calibration
+
+    found: dict[str, Plain] = {"calibration": None, "phrases": None}
+    if judged.label is not None:
+        found["calibration"] = slider_data(
+            slider_calibration(slider=judged.slider, label=judged.label)
+        )
+    if judged.phrase is not None:
+        table = phrase_table(phrases)
+        personal = personal_phrases(phrase=list(judged.phrase), slider=judged.slider, table=table)
+        found["phrases"] = [personal_data(phrase) for phrase in personal]
+        found["share_order"] = list(table.phrases)
+    return found
+
+
+def personal_table(judged: Judgements, *, phrases: str) -> pd.DataFrame:
+    """Give the phrases that two sliders or more define, as a phrase table for ``--phrases``."""
+    from calibration.neighbours.scalar import personal_phrases
+    from calibration.survey import PhraseTable
+
+    found = personal_phrases(
+        phrase=list(judged.phrase or ()), slider=judged.slider, table=phrase_table(phrases)
+    )
+    defined = [
+        (one.phrase, one.distribution, one.n) for one in found if one.distribution and one.n > 1
+    ]
+    if not defined:
+        msg = f"{judged.source}: no phrase has sliders that define a distribution."
+        raise InputError(msg)
+    names, distributions, n = zip(*defined, strict=True)
+    return PhraseTable("personal", names, distributions, n).to_frame()
+
+
+def against_classes(
+    judged: Judgements, *, predictions: Path, votes: Path | None, values: str
+) -> dict[str, Plain]:
+    """MAE and ranking risk of the expected score; with votes, class-wise error and bounds."""
+    from calibration.neighbours.scalar import expected_score, ranking_risk, scalar_error
+
+    predicted = read_predictions(predictions)
+    slider = _for_items(judged, predicted)
+    places = _places(values, predicted.classes)
+    score = expected_score(probs=predicted.cells, values=places)
+    error = scalar_error(score=score, judged=slider)
+    found: dict[str, Plain] = {
+        "mean_absolute_error": estimate_data(error.estimate()),
+        "ranking_risk": ranking_data(ranking_risk(score=score, judged=slider)),
+        "classwise_error": None,
+        "bounds": None,
+    }
+    if votes is not None:
+        voted = aligned(read_votes(votes, classes=predicted.classes), predicted)
+        found |= _against_votes(predicted.cells, voted.cells, places)
+    return found
+
+
+def _against_votes(
+    probs: NDArray[np.float64], votes: NDArray[np.float64], places: NDArray[np.float64]
+) -> dict[str, Plain]:
+    from calibration.neighbours.categorical import frequencies
+    from calibration.neighbours.scalar import classwise_error, error_bound, ranking_bound
+
+    truth = frequencies(votes)
+    by_error = error_bound(probs=probs, truth=truth, values=places)
+    by_rank = ranking_bound(probs=probs, truth=truth, values=places)
+    return {
+        "classwise_error": estimate_data(classwise_error(probs=probs, truth=truth).estimate()),
+        "bounds": {
+            "error": number(by_error.paper),
+            "error_tight": number(by_error.tight),
+            "ranking": number(by_rank.bound),
+            "ranking_regret": number(by_rank.regret),
+            "ranking_optimum": by_rank.optimum,
+        },
+    }
+
+
+def _for_items(judged: Judgements, predicted: ClassTable) -> NDArray[np.float64]:
+    """Slider values in the order of the predictions, one per item."""
+    if judged.item is None:
+        msg = f"{judged.source}: column 'item' is needed to match sliders with predictions."
+        raise InputError(msg)
+    index = pd.Index(judged.item)
+    places = index[~index.duplicated()].get_indexer(pd.Index(predicted.items))
+    repeated, lacking = np.flatnonzero(index.duplicated()), np.flatnonzero(places < 0)
+    extra = np.flatnonzero(~index.isin(predicted.items))
+    faults = (
+        (repeated, judged.source, "repeat an item"),
+        (extra, judged.source, f"name an item that {predicted.source} does not have"),
+        (lacking, predicted.source, f"name an item that {judged.source} does not have"),
+    )
+    for rows, source, fault in faults:
+        if rows.size:
+            msg = f"{source}: {len(rows)} rows {fault}; first at row {rows[0] + 1}."
+            raise InputError(msg)
+    return judged.slider[places]
+
+
+def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    named: dict[str, float] = {}
+    try:
+        named = {name.strip(): float(value) for name, _, value in parts}
+    except ValueError:
+        named = {}
+    if set(named) != set(classes) or len(parts) != len(classes):
+        msg = f"--values: give each class its place, as in {'=…,'.join(classes)}=…"
+        raise ConfigurationError(msg)
+    return np.array([named[name] for name in classes])
+
+
+def _column(column: pd.Series, name: str, most: float, source: str) -> NDArray[np.float64]:
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    wrong = np.flatnonzero(~((values >= 0.0) & (values <= most)))
+    if wrong.size:
+        msg = (
+            f"{source}: {name}: {len(wrong)} of {len(values)} values are missing or outside 0 to "
+            f"{most:g}; first at row {wrong[0] + 1}. Correct or drop them."
+        )
+        raise InputError(msg)
+    return values
+
+
+def _text(frame: pd.DataFrame, name: str) -> tuple[str, ...] | None:
+    if name not in frame.columns:
+        return None
+    return tuple(frame[name].astype(str).str.strip())

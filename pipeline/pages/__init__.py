@@ -1,0 +1,1 @@
+"""Results in, contents of pages out; nothing is drawn here."""

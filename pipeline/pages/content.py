@@ -1,0 +1,262 @@
+"""Results → what the pages say: fills the carriers of `reports.content`, and computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calibration.estimate import Estimate
+from calibration.phrase_calibration import PhraseCalibration
+from calibration.survey import PhraseTable
+from pipeline.config import Configuration
+from pipeline.pages.small_cells import complementary
+from pipeline.run.gates import Check
+from pipeline.site.audited import SiteAudit
+from pipeline.stages.pair import INELIGIBLE
+from pipeline.stages.results import GroupResults, Period
+from pipeline.store.provenance import version
+from reports.content import (
+    Case,
+    Coverage,
+    Exclusion,
+    FlowStep,
+    Gate,
+    GovernanceText,
+    Instrument,
+    InstrumentFigure,
+    Masthead,
+    PathologyAdvice,
+    PathologyResult,
+    RadiologistContent,
+    SuppressedCell,
+    TrendPoint,
+)
+
+__all__ = [
+    "COMMITTEE",
+    "Issue",
+    "advice_rows",
+    "cases",
+    "coverage_of",
+    "flow_steps",
+    "gate_rows",
+    "governance",
+    "instrument",
+    "masthead",
+    "pathology_results",
+    "radiologist_content",
+    "trend_points",
+]
+
+COMMITTEE = "Quality committee"
+"""Recipient of the review."""
+
+_GOOD, _POOR = 0.25, 0.5
+_CASES_OF_EACH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What every page of an issue shares."""
+
+    config: Configuration
+    period: Period
+    demonstration: bool = False
+    logo: bytes | None = None
+
+
+def masthead(issue: Issue, recipient: str) -> Masthead:
+    """Say who, what period, which version and which configuration."""
+    settings = issue.config.reports
+    return Masthead(
+        institution=settings.institution,
+        banner=settings.banner,
+        recipient=recipient,
+        period=str(issue.period),
+        data_cut=f"exams performed to the end of {issue.period.months[-1]}",
+        version=version(),
+        config_hash=issue.config.digest,
+        contact=settings.contact,
+        next_issue=settings.next_issue,
+        logo=issue.logo,
+        demonstration=issue.demonstration,
+    )
+
+
+def radiologist_content(
+    issue: Issue,
+    reader: str,
+    *,
+    results: GroupResults,
+    department: PhraseCalibration | SuppressedCell,
+    trend: Sequence[TrendPoint],
+    reader_cases: tuple[Case, ...],
+    coverage: Coverage | None,
+    measured: Instrument,
+) -> RadiologistContent:
+    """Fill one reader's page."""
+    minimum = issue.config.reports.min_exams
+    by_pathology = pathology_results(results, minimum)
+    return RadiologistContent(
+        masthead=masthead(issue, reader),
+        minimum_n=minimum,
+        overall=results.overall or SuppressedCell(minimum),
+        by_pathology=by_pathology,
+        department=department,
+        actions=advice_rows(results, by_pathology),
+        coverage=coverage,
+        instrument=measured,
+        trend=tuple(trend),
+        cases=reader_cases,
+        logistic=results.logistic,
+        discouraged=frozenset(issue.config.phrases.discouraged),
+    )
+
+
+def pathology_results(
+    results: GroupResults,
+    minimum: int,
+    *,
+    few_readers: Mapping[str, SuppressedCell] | None = None,
+) -> tuple[PathologyResult, ...]:
+    """Give each pathology its result, or say that it is withheld, and why.
+
+    Parameters
+    ----------
+    few_readers
+        Pathologies to withhold because too few readers stand behind them.
+    """
+    cells = dict(few_readers or {})
+    for pathology, result in results.by_pathology.items():
+        if result is None:
+            cells.setdefault(pathology, SuppressedCell(minimum))
+    for pathology in complementary(results.sizes, cells):
+        cells[pathology] = SuppressedCell(minimum, "complementary")
+    return tuple(
+        PathologyResult(pathology, cells.get(pathology) or result or SuppressedCell(minimum))
+        for pathology, result in results.by_pathology.items()
+    )
+
+
+def advice_rows(
+    results: GroupResults, by_pathology: Sequence[PathologyResult]
+) -> tuple[PathologyAdvice, ...]:
+    """Give the advice of each pathology that is shown, then that of all together."""
+    shown = {p.pathology for p in by_pathology if not isinstance(p.result, SuppressedCell)}
+    return tuple(
+        PathologyAdvice(pathology, advice)
+        for pathology, advice in results.advice.items()
+        if pathology is None or pathology in shown
+    )
+
+
+def trend_points(
+    series: Sequence[tuple[str, int, Estimate | None]], minimum: int
+) -> tuple[TrendPoint, ...]:
+    """Give each period its point, or say that it is withheld, and why."""
+    sizes = {name: float(n) for name, n, _ in series}
+    hidden = complementary(sizes, {name for name, n, _ in series if n < minimum})
+    return tuple(
+        TrendPoint(name, 0, SuppressedCell(minimum, "complementary"))
+        if name in hidden
+        else TrendPoint(name, n, gap or SuppressedCell(minimum))
+        for name, n, gap in series
+    )
+
+
+def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
+    """Choose a few cases to look at again: the plainest misses and as many plain good calls.
+
+    The distance between the phrase's mean and the CT's label orders them; ties by study code. A
+    hedge that was right is the call worth a look, so "present" comes after it, and "absent" not.
+    """
+    means = dict(zip(phrases.phrases, phrases.means, strict=True))
+    gap = (observations["phrase"].map(means) - observations["label"]).abs()
+    ordered = observations.assign(_gap=gap).sort_values(
+        ["_gap", "pair_id", "pathology"], kind="stable"
+    )
+    missed = ordered[ordered["_gap"] >= _POOR].tail(_CASES_OF_EACH)
+    good = ordered[ordered["_gap"] <= _GOOD]
+    hedged = good[~good["phrase"].isin(["absent", "present"])]
+    sure = good[good["phrase"] == "present"]
+    good = pd.concat([hedged, sure]).head(_CASES_OF_EACH)
+    return tuple(_case(row) for row in pd.concat([missed[::-1], good]).to_dict("records"))
+
+
+def _case(row: Mapping[Hashable, object]) -> Case:
+    xray, ct = str(row["pair_id"]).split(":")
+    gap = float(str(row["_gap"]))
+    return Case(
+        xray_code=xray,
+        ct_code=ct,
+        pathology=str(row["pathology"]),
+        phrase=str(row["phrase"]),
+        ct_phrase=str(row["ct_phrase"]),
+        interval_hours=float(str(row["interval_hours"])),
+        agreed=True if gap <= _GOOD else False if gap >= _POOR else None,
+    )
+
+
+def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
+    """Count the adult chest X-rays in `sums.coverage`, and how many were paired."""
+    eligible = counts[~counts["fate"].isin(INELIGIBLE)]
+    if eligible.empty:
+        return None
+    return Coverage(
+        xrays=int(eligible["n"].sum()),
+        paired=int(eligible.loc[eligible["fate"] == "paired", "n"].sum()),
+        window_hours=config.pairing.window_hours,
+        ct_silence_is_absent=config.calibration.ct_silence == "absent",
+    )
+
+
+def instrument(
+    engine: str,
+    *,
+    counts: Sequence[tuple[str, int]],
+    audited: SiteAudit | None = None,
+    not_yet: str = "not yet audited at this site",
+) -> Instrument:
+    """Say how well the machinery read the reports, as far as it has been measured here."""
+    return Instrument(
+        engine=engine,
+        figures=(
+            InstrumentFigure("extraction accuracy", None, not_yet)
+            if audited is None
+            else InstrumentFigure(
+                "extraction accuracy", audited.cells, _audited_note(audited, engine)
+            ),
+            InstrumentFigure("de-identification recall", None, not_yet),
+        ),
+        counts=tuple(counts),
+    )
+
+
+def _audited_note(audited: SiteAudit, engine: str) -> str:
+    """Say on what the figure rests, and whether another engine earned it."""
+    note = f"cells agreeing in {audited.reports} labelled reports"
+    return note if audited.engine == engine else f"{note}, read by {audited.engine}"
+
+
+def flow_steps(flow: Sequence[Sequence[object]]) -> tuple[FlowStep, ...]:
+    """Turn the pairing's counts into the flow diagram's boxes."""
+    return tuple(
+        FlowStep(
+            name=str(name),
+            count=int(str(remaining)),
+            excluded=(Exclusion(str(reason), int(str(excluded))),) if excluded else (),
+        )
+        for name, remaining, excluded, reason in flow
+    )
+
+
+def gate_rows(checks: Sequence[Check]) -> tuple[Gate, ...]:
+    """Turn the run's checks into rows of a page."""
+    return tuple(Gate(c.name, c.passed, c.required, c.found, c.note) for c in checks)
+
+
+def governance(config: Configuration) -> tuple[GovernanceText, ...]:
+    """Give the configured governance text."""
+    return (GovernanceText("Use of this review", config.reports.governance),)

@@ -1,0 +1,118 @@
+"""The committee's review: every reader by code, the department, and how the run went."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from calibration.result import GroupResult
+from pipeline.pages import content
+from pipeline.pages.committee.case_mix import case_mix
+from pipeline.pages.committee.disagreement import disagreement
+from pipeline.pages.committee.extraction_errors import extraction_tables
+from pipeline.pages.committee.frontier import held_out_frontier
+from pipeline.pages.committee.scale_use import scale_use
+from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
+from pipeline.pages.committee.variation import Variation, variation
+from pipeline.pages.committee.withheld import results_without, withheld_phrases
+from pipeline.run.gates import Check
+from pipeline.site.audited import SiteAudit
+from pipeline.stages.results import GroupResults, Scale, tally_of
+from reports.content import CommitteeContent, Instrument, SuppressedCell
+
+__all__ = ["CommitteeFacts", "committee_content"]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitteeFacts:
+    """What the run itself contributes to the review."""
+
+    flow: Sequence[Sequence[object]]
+    checks: tuple[Check, ...]
+    manifest: tuple[tuple[str, str], ...]
+    measured: Instrument
+    audited: SiteAudit | None = None
+
+
+def committee_content(
+    issue: content.Issue,
+    *,
+    results: GroupResults,
+    scale: Scale,
+    evidence: Evidence,
+    facts: CommitteeFacts,
+) -> CommitteeContent:
+    """Fill the review: the department first, then what rests on its readers.
+
+    Parameters
+    ----------
+    results
+        The department's results.
+    evidence
+        The period's sums, all readers.
+    """
+    settings, cells = issue.config.reports, evidence.cells
+    readers = variation(cells, evidence.mix, evidence.coverage, scale=scale)
+    if len(readers.rows) < settings.min_readers:
+        few = SuppressedCell(settings.min_readers, "readers")
+        return _frame(issue, few, readers, evidence, facts)
+    withheld = withheld_phrases(cells, settings)
+    results = results_without(results, withheld)
+    department = results.overall or SuppressedCell(settings.min_exams)
+    by_pathology = content.pathology_results(
+        results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
+    )
+    return replace(
+        _frame(issue, department, readers, evidence, facts),
+        by_pathology=by_pathology,
+        case_mix=case_mix(evidence.mix, scale=scale),
+        disagreement=disagreement(evidence.mix, scale=scale),
+        sensitivity=(
+            *sensitivity_tables(evidence, scale=scale),
+            *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
+        ),
+        scale_use=scale_use(
+            evidence.words,
+            months=issue.period.months,
+            phrases=issue.config.phrases,
+            minimum=settings.min_exams,
+            minimum_readers=settings.min_readers,
+            withheld=withheld[None],
+        ),
+        maps=content.advice_rows(results, by_pathology),
+        frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),
+    )
+
+
+def _frame(
+    issue: content.Issue,
+    department: GroupResult | SuppressedCell,
+    readers: Variation,
+    evidence: Evidence,
+    facts: CommitteeFacts,
+) -> CommitteeContent:
+    """Fill what a review says however few its readers are."""
+    settings = issue.config.reports
+    return CommitteeContent(
+        masthead=content.masthead(issue, content.COMMITTEE),
+        minimum_n=settings.min_exams,
+        flow=content.flow_steps(facts.flow),
+        department=department,
+        by_pathology=(),
+        readers=readers.rows,
+        funnel=readers.funnel,
+        gates=content.gate_rows(facts.checks),
+        manifest=facts.manifest,
+        governance=content.governance(issue.config),
+        instrument=facts.measured,
+        minimum_readers=settings.min_readers,
+        coverage=content.coverage_of(evidence.coverage, issue.config),
+    )
+
+
+def _few_readers(cells: pd.DataFrame, minimum: int) -> Mapping[str, SuppressedCell]:
+    """Pathologies that fewer than `minimum` readers wrote about."""
+    readers = cells.groupby("pathology")["reader_code"].nunique()
+    return {str(p): SuppressedCell(minimum, "readers") for p in readers.index[readers < minimum]}

@@ -1,0 +1,1 @@
+"""One run: its recipe's workers, books, gates and notices."""

@@ -1,0 +1,140 @@
+"""A Prefect server for the length of one run: on loopback, and gone whenever its parent is.
+
+Prefect can start one itself, which then outlives a run that was killed. This one holds the read
+end of a pipe to its parent and ends when the pipe does, however the parent ended. It starts while
+the parent is still importing, so that a run waits for it less. Where ``PREFECT_API_URL`` or a
+profile names a standing server, none is started.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from pipeline.errors import RadcalError
+
+__all__ = ["temporary_server", "trim"]
+
+_PATIENCE_SECONDS: Final = 180.0
+_LARGEST_RECORDS: Final = 256 * 2**20
+_ADDRESS: Final = "PREFECT_API_URL"
+_BRIEF: Final = {
+    "PREFECT_UI_ENABLED": "0",
+    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "0",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
+}
+"""Nobody watches this server and no automation waits in it; it writes what it hears in batches."""
+
+
+@contextmanager
+def temporary_server() -> Iterator[Callable[[], None]]:
+    """Start a server unless one is configured; gives a function that waits until it answers.
+
+    Raises
+    ------
+    RadcalError
+        By that function, if the server does not come up.
+    """
+    home = Path(os.environ["PREFECT_HOME"])
+    if os.environ.get(_ADDRESS) or (home / "profiles.toml").exists():
+        yield lambda: None
+        return
+    port = _free_port()
+    child = _started(port)
+    os.environ[_ADDRESS] = f"http://127.0.0.1:{port}/api"
+    try:
+        yield lambda: _wait(child, port)
+    finally:
+        del os.environ[_ADDRESS]
+        if child.stdin is not None:
+            child.stdin.close()
+        child.wait()
+
+
+def trim(home: Path) -> None:
+    """Drop the orchestrator's records when they have grown large; nothing reads them back."""
+    records = home / "prefect.db"
+    if records.is_file() and records.stat().st_size > _LARGEST_RECORDS:
+        for path in home.glob("prefect.db*"):
+            path.unlink(missing_ok=True)
+
+
+def _started(port: int) -> subprocess.Popen[bytes]:
+    environment = {"PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1", **_BRIEF}
+    return subprocess.Popen(  # noqa: S603 - this very module, no input from outside
+        [sys.executable, "-m", "pipeline.run.temporary_server", str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **environment},
+    )
+
+
+def _wait(child: subprocess.Popen[bytes], port: int) -> None:
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline and child.poll() is None:
+        if _answers(port):
+            return
+        time.sleep(0.05)
+    if child.poll() is None:
+        msg = (
+            f"Prefect's temporary server did not answer in {_PATIENCE_SECONDS:g} s. Is this "
+            "machine very busy? Run again when it is less so."
+        )
+    else:
+        msg = (
+            f"Prefect's temporary server ended at its start (exit code {child.returncode}). Its "
+            "records may be damaged: delete the workspace's prefect folder, which holds nothing "
+            "else, and run again."
+        )
+    raise RadcalError(msg)
+
+
+def _answers(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/api/health")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _serve(port: int) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    import uvicorn
+
+    uvicorn.run(
+        "prefect.server.api.server:create_app",
+        factory=True,
+        host="127.0.0.1",
+        port=port,
+        log_level="critical",
+        lifespan="on",
+    )
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))

@@ -1,0 +1,267 @@
+"""The workspace on disk: immutable Parquet shards in two zones, manifests, and one run at a time.
+
+    WORKSPACE/raw/<table>/<key>.parquet        identified: exams as exported, the vault
+    WORKSPACE/analysis/<table>/<key>.parquet   coded: everything a page is made from
+    WORKSPACE/runs/<run_id>/manifest.json      what went into a run and what came out
+    WORKSPACE/delivery/<period>/<recipient>/   pages
+
+The two zones may lie on any fsspec address instead (`pipeline.store.objects`); the vault (in
+``raw``), runs, delivery, the audit log and the lock stay in the folder.
+
+A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
+of all that went into it, so a shard that exists need not be made again. That is the whole of
+resuming. A shard that was damaged later is found when it is read (`pipeline.store.shards`), put
+aside and made again. The version of the schema is part of every key: after an upgrade the former
+version's shards stay, for going back, and none is taken for the new one's. Folders are 0700 and
+files 0600.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.config import Configuration
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError
+from pipeline.store.disk import no_room
+from pipeline.store.files import replacing
+from pipeline.store.lock import held, holder
+from pipeline.store.objects import objects
+from pipeline.store.shards import (
+    SCHEMA_VERSION,
+    DamageError,
+    OtherVersionError,
+    decode,
+    encode,
+    facts_of,
+)
+from pipeline.store.used import note
+
+__all__ = ["IRREPLACEABLE", "Workspace", "Zone"]
+
+Zone = Literal["raw", "analysis"]
+_PAGES: Final = "analysis/pages"
+IRREPLACEABLE: Final = ("returns",)
+"""Tables that hold what people wrote, not what a run made."""
+_LEAST_FREE_BYTES: Final = 64 * 2**20
+
+
+class Workspace:
+    """All a site's tables and runs: one folder, or a folder and the address of its tables."""
+
+    def __init__(self, root: Path, url: str | None = None) -> None:
+        self.root = root
+        self.objects = objects(root, url)
+
+    @classmethod
+    def of(cls, config: Configuration) -> Workspace:
+        """Open a configuration's workspace."""
+        return cls(config.workspace, config.store.url)
+
+    def prepare(self) -> None:
+        """Make the zones, private to this user.
+
+        Raises
+        ------
+        ConfigurationError
+            If the folder cannot be made or written.
+        StorageError
+            If its disk is all but full.
+        """
+        try:
+            for folder in (self.root, self.root / "raw", self.root / "analysis"):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                folder.chmod(0o700)
+            probe = self.root / f".probe.{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+            if shutil.disk_usage(self.root).free < _LEAST_FREE_BYTES:
+                raise no_room(self.root)
+        except OSError as error:
+            msg = (
+                f"store.workspace: {self.root} cannot be written ({error.strerror}). "
+                "Choose another folder or give this user the right to write there."
+            )
+            raise ConfigurationError(msg) from None
+        self.objects.claim(self.root)
+
+    def keys(self, zone: Zone, name: str) -> list[str]:
+        """List the keys of a table's shards, sorted."""
+        found = (n for n in self.objects.names(f"{zone}/{name}") if not n.startswith("."))
+        return [n.removesuffix(".parquet") for n in found if n.endswith(".parquet")]
+
+    def write(
+        self,
+        zone: Zone,
+        name: str,
+        key: str,
+        frame: pd.DataFrame,
+        *,
+        facts: Mapping[str, object] | None = None,
+    ) -> None:
+        """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
+        self.objects.put(_shard(zone, name, key), encode(frame, facts or {}))
+        note(_shard(zone, name, key))
+
+    def read(
+        self,
+        zone: Zone,
+        name: str,
+        keys: Sequence[str],
+        *,
+        columns: Sequence[str] | None = None,
+        where: tuple[str, str] | None = None,
+    ) -> pd.DataFrame:
+        """Read the named shards of a table, in the order of their keys.
+
+        Parameters
+        ----------
+        columns
+            Only these.
+        where
+            (column, value): only rows that hold it, without loading the others.
+
+        Raises
+        ------
+        DamagedShardError
+            If a shard is missing or damaged.
+        InputError
+            If another version wrote it, without some of these columns.
+        """
+        frames = [self._read_one(zone, name, key, columns, where) for key in keys]
+        kept = [frame for frame in frames if len(frame)] or frames[:1]
+        return (
+            pd.concat(kept, ignore_index=True)
+            if kept
+            else pd.DataFrame(columns=list(columns or ()))
+        )
+
+    def facts(self, zone: Zone, name: str, key: str) -> dict[str, Any]:
+        """Give the counts that were written with a shard; reads the file's footer only."""
+        with self._judged(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
+            return facts_of(file)
+
+    def has(self, zone: Zone, name: str, key: str) -> bool:
+        """Whether a shard exists; it was whole when it was written."""
+        return self._has(_shard(zone, name, key))
+
+    def complete(self, zone: Zone, key: str, *names: str) -> bool:
+        """Whether a shard of this key exists in each of the named tables."""
+        return all(self.has(zone, name, key) for name in names)
+
+    def put_aside(self, damage: DamagedShardError) -> None:
+        """Move a damaged shard out of its table, so that it is made again; none there is fine."""
+        if self.has(damage.zone, damage.table, damage.key):
+            self.objects.move(
+                _shard(damage.zone, damage.table, damage.key),
+                _shard(damage.zone, "damaged", f"{damage.table}-{damage.key}"),
+            )
+
+    def write_page(self, name: str, content: bytes) -> None:
+        """Keep a drawn page, whole or not at all."""
+        self.objects.put(f"{_PAGES}/{name}", content)
+        note(f"{_PAGES}/{name}")
+
+    def has_page(self, name: str) -> bool:
+        """Whether a page was drawn."""
+        return self._has(f"{_PAGES}/{name}")
+
+    def read_page(self, name: str) -> bytes:
+        """Give a drawn page."""
+        note(f"{_PAGES}/{name}")
+        return self.objects.get(f"{_PAGES}/{name}")
+
+    def write_json(self, path: Path, content: Mapping[str, object]) -> None:
+        """Write a JSON file whole, or not at all."""
+        text = json.dumps(content, indent=2, sort_keys=True, default=str) + "\n"
+        self.write_bytes(path, text.encode())
+
+    def write_bytes(self, path: Path, content: bytes) -> None:
+        """Write a file whole, or not at all."""
+        with replacing(path) as partial:
+            partial.write_bytes(content)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the workspace for one run, and clear what a killed one left half done.
+
+        Raises
+        ------
+        RunLockedError
+            If another run holds it.
+        """
+        with held(self.root / "lock") as first:
+            if first:
+                self._sweep()
+            yield
+
+    def holder(self) -> str:
+        """Say which process holds the workspace; '' if none does."""
+        return holder(self.root / "lock")
+
+    def _sweep(self) -> None:
+        """Remove half-written files and spooled query rows; the lock says that nobody uses them."""
+        for zone in ("raw", "analysis", "delivery", "runs", "metrics"):
+            for partial in (self.root / zone).rglob(".*.part"):
+                partial.unlink(missing_ok=True)
+        for left in (*self.root.glob(".*.part"), *self.root.glob(".probe.*")):
+            left.unlink(missing_ok=True)
+        for vault in (self.root / "raw").glob(".vault-*"):
+            shutil.rmtree(vault, ignore_errors=True)
+        for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
+            spooled.unlink(missing_ok=True)
+
+    def _read_one(
+        self,
+        zone: Zone,
+        name: str,
+        key: str,
+        columns: Sequence[str] | None,
+        where: tuple[str, str] | None,
+    ) -> pd.DataFrame:
+        with self._judged(zone, name, key):
+            content = self.objects.get(_shard(zone, name, key))
+            table = decode(content, None if where else columns)
+        if where:
+            table = table.filter(pc.field(where[0]) == where[1])
+            table = table.select(list(columns)) if columns else table
+        frame: pd.DataFrame = table.to_pandas()
+        return frame
+
+    def _has(self, name: str) -> bool:
+        there = self.objects.has(name)
+        if there:
+            note(name)
+        return there
+
+    @contextmanager
+    def _judged(self, zone: Zone, name: str, key: str) -> Iterator[None]:
+        """Note that a shard is used; say of one that cannot be read why, and what to do."""
+        note(_shard(zone, name, key))
+        try:
+            yield
+        except FileNotFoundError:
+            raise DamagedShardError(zone, name, key, "is missing") from None
+        except (DamageError, pa.ArrowInvalid):
+            raise DamagedShardError(zone, name, key, "is damaged") from None
+        except OtherVersionError as error:
+            msg = (
+                f"shard {zone}/{name}/{key}.parquet was written by another version (schema "
+                f"{error}; this is {SCHEMA_VERSION}). Keep the workspace and its vault, and move "
+                "this one file away: a run makes what it needs again, and a return sheet is "
+                "recorded again with `radcal returns`."
+            )
+            raise InputError(msg) from None
+
+
+def _shard(zone: Zone, name: str, key: str) -> str:
+    return f"{zone}/{name}/{key}.parquet"

@@ -1,0 +1,1 @@
+"""Who is behind a code: codes, keys, sealed pages and the audit log."""

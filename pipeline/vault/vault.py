@@ -1,0 +1,343 @@
+"""The vault: random codes for identifiers, and each patient's date shift, encrypted row by row.
+
+A code is random, never derived from what it stands for (45 CFR 164.514(c)). To find an identifier
+again without storing it readable, a row is looked up by HMAC-SHA-256 over the normalised
+identifier, under a key derived separately for each domain (patient, study, reader, ...), so that
+the same number in two domains cannot be linked. The identifier itself and the patient's date
+shift lie in the row encrypted with AES-256-GCM, bound to their place by associated data: a row
+moved to another domain or code does not open.
+
+    key (>= 32 bytes, environment or file) --HKDF--> check · encryption · one lookup key per domain
+
+The file is SQLite, 0600, and may be opened read-only by any number of processes at once. A process
+killed while it writes leaves the vault as it was before; `copy_to` makes a copy at any time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from pipeline.errors import ConfigurationError, InputError, RadcalError
+from pipeline.store.files import replacing
+from pipeline.vault.codes import (
+    DOMAINS,
+    Domain,
+    domain_of,
+    normalised,
+    random_code,
+    random_shift,
+)
+from pipeline.vault.key import Box, Key, key_from_environment
+
+__all__ = ["DOMAINS", "Domain", "Vault", "domain_of", "key_from_environment", "normalised"]
+
+_CHUNK: Final = 500
+_CACHE_KIB: Final = 64 * 1024
+_SCHEMA: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE codes (
+    domain TEXT NOT NULL, epoch INTEGER NOT NULL, lookup BLOB NOT NULL, code TEXT NOT NULL,
+    sealed BLOB NOT NULL, PRIMARY KEY (domain, epoch, lookup)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX by_code ON codes (domain, code);
+CREATE TABLE shifts (lookup BLOB PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Vault:
+    """One site's codes; make or open it with `create`, `open` or `ensure`."""
+
+    def __init__(self, connection: sqlite3.Connection, key: Key, *, read_only: bool) -> None:
+        self._db = connection
+        self._key = key
+        self._read_only = read_only
+        self._box = Box(key)
+        self._lookups = {domain: key.hmac(f"lookup/{domain}") for domain in DOMAINS}
+        self._shift_lookup = key.hmac("lookup/shift")
+
+    @classmethod
+    def create(cls, path: Path, key: Key | str | None = None) -> Vault:
+        """Make a new vault.
+
+        Raises
+        ------
+        ConfigurationError
+            If a vault is there already, or the key is missing, short or a default.
+        """
+        chosen = Key.of(key)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # Made whole under another name: a kill leaves no half vault, and of two processes that
+        # make one at once the second finds the first's.
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".vault-") as folder:
+            new = Path(folder) / path.name
+            new.touch(mode=0o600)
+            connection = sqlite3.connect(new)
+            connection.executescript(_SCHEMA)
+            sealed = Box(chosen).seal(b"radcal vault", "check")
+            with connection:
+                connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
+                connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
+            connection.close()
+            try:
+                path.hardlink_to(new)
+            except FileExistsError:
+                msg = f"{path.name}: a vault is here already; open it, or choose another folder."
+                raise ConfigurationError(msg) from None
+            except OSError:  # a file system without links
+                new.rename(path)
+        return cls.open(path, chosen)
+
+    @classmethod
+    def open(cls, path: Path, key: Key | str | None = None, *, read_only: bool = False) -> Vault:
+        """Open an existing vault.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is none, the key is unusable, or it is not this vault's key.
+        """
+        chosen = Key.of(key)
+        if not path.is_file():
+            msg = f"{path}: no vault here. A first run makes one."
+            raise ConfigurationError(msg)
+        # A writer that was killed left its journal: only who may write can take it back.
+        if read_only and path.with_name(f"{path.name}-journal").exists():
+            cls.open(path, chosen).close()
+        mode = "ro" if read_only else "rw"
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=30)
+        if not read_only:
+            connection.execute("PRAGMA secure_delete = ON")
+        vault = cls(connection, chosen, read_only=read_only)
+        vault._check_key(path)
+        connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        return vault
+
+    @classmethod
+    def ensure(cls, path: Path, key: Key | str | None = None) -> Vault:
+        """Open the vault, or make it if there is none."""
+        if not path.exists():
+            try:
+                return cls.create(path, key)
+            except ConfigurationError:
+                if not path.exists():
+                    raise  # else another process made it meanwhile
+        return cls.open(path, key)
+
+    def codes(self, domain: Domain, identifiers: Sequence[str]) -> list[str]:
+        """Give each identifier's code, making those that are new; '' stays ''.
+
+        Raises
+        ------
+        RadcalError
+            If a code is needed that a vault opened read-only does not have.
+        """
+        epoch = self._epoch(domain)
+        lookups = [self._lookup(domain, each) for each in identifiers]
+        wanted = {lookup: each for lookup, each in zip(lookups, identifiers, strict=True) if lookup}
+        found = self._stored_codes(domain, epoch, wanted)
+        missing = {lookup: each for lookup, each in wanted.items() if lookup not in found}
+        if missing:
+            found |= self._add_codes(domain, epoch, missing)
+        return [found[lookup] if lookup else "" for lookup in lookups]
+
+    def shift_days(self, patient_ids: Sequence[str]) -> list[int]:
+        """Give each patient's date shift in days, -365 to 365 and never 0; stable for ever."""
+        lookups = [self._shift_lookup(normalised(each)) for each in patient_ids]
+        wanted = dict.fromkeys(lookups)
+        found = self._stored_shifts(wanted)
+        missing = [lookup for lookup in wanted if lookup not in found]
+        if missing:
+            found |= self._add_shifts(missing)
+        return [found[lookup] for lookup in lookups]
+
+    def identifier_for(self, domain: Domain, code: str) -> str:
+        """Give the identifier behind one code, of whichever epoch.
+
+        Raises
+        ------
+        InputError
+            If no such code was ever given.
+        """
+        row = self._db.execute(
+            "SELECT sealed FROM codes WHERE domain = ? AND code = ?", (domain, code)
+        ).fetchone()
+        if row is None:
+            msg = f"{domain} code: not in this vault. Check the code and its domain."
+            raise InputError(msg)
+        return self._box.open(row[0], f"{domain}/{code}").decode()
+
+    @property
+    def reader_epoch(self) -> int:
+        """How often reader codes were rotated."""
+        return self._epoch("reader")
+
+    @staticmethod
+    def epoch_of(path: Path) -> int:
+        """Give the epoch of a vault's reader codes without its key, for those who only look.
+
+        Raises
+        ------
+        ConfigurationError
+            If the file is no vault.
+        """
+        try:
+            with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+                row = db.execute("SELECT value FROM meta WHERE name = 'reader_epoch'").fetchone()
+                return int(row[0])
+        except (sqlite3.DatabaseError, TypeError):
+            msg = f"{path.name}: not a vault of this program."
+            raise ConfigurationError(msg) from None
+
+    def rotate_readers(self) -> int:
+        """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
+        self._must_write()
+        epoch = self._epoch("reader") + 1
+        with self._db:
+            self._db.execute(
+                "UPDATE meta SET value = ? WHERE name = 'reader_epoch'", (str(epoch).encode(),)
+            )
+        return epoch
+
+    def forget(self, domain: Domain, identifiers: Iterable[str]) -> int:
+        """Delete the codes of identifiers past their retention; returns how many rows went."""
+        self._must_write()
+        gone = 0
+        with self._db:
+            for each in identifiers:
+                lookup = self._lookup(domain, each)
+                gone += self._db.execute(
+                    "DELETE FROM codes WHERE domain = ? AND lookup = ?", (domain, lookup)
+                ).rowcount
+                if domain == "patient":
+                    shift = self._shift_lookup(normalised(each))
+                    self._db.execute("DELETE FROM shifts WHERE lookup = ?", (shift,))
+        return gone
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole vault as it is now, while others may be writing to it.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is a file already.
+        """
+        if path.exists():
+            msg = f"{path}: there is a file already; it was left as it is. Name another."
+            raise ConfigurationError(msg)
+        with replacing(path) as partial:
+            target = sqlite3.connect(partial)
+            self._db.backup(target)
+            target.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Vault:
+        """Use the vault for the length of a block."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+    def _epoch(self, domain: Domain) -> int:
+        if domain != "reader":
+            return 0
+        row = self._db.execute("SELECT value FROM meta WHERE name = 'reader_epoch'").fetchone()
+        return int(row[0])
+
+    def _lookup(self, domain: Domain, identifier: str) -> bytes:
+        folded = normalised(identifier)
+        return self._lookups[domain](folded) if folded else b""
+
+    def _stored_codes(
+        self, domain: Domain, epoch: int, lookups: Iterable[bytes]
+    ) -> dict[bytes, str]:
+        found: dict[bytes, str] = {}
+        for chunk in _chunks(list(lookups)):
+            marks = ",".join("?" * len(chunk))
+            query = (
+                "SELECT lookup, code FROM codes "  # noqa: S608 - only question marks are inserted
+                f"WHERE domain = ? AND epoch = ? AND lookup IN ({marks})"
+            )
+            found.update(self._db.execute(query, (domain, epoch, *chunk)).fetchall())
+        return found
+
+    def _stored_shifts(self, lookups: Iterable[bytes]) -> dict[bytes, int]:
+        found: dict[bytes, int] = {}
+        for chunk in _chunks(list(lookups)):
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT lookup, sealed FROM shifts WHERE lookup IN ({marks})"  # noqa: S608
+            for lookup, sealed in self._db.execute(query, chunk).fetchall():
+                found[lookup] = int(self._box.open(sealed, f"shift/{lookup.hex()}"))
+        return found
+
+    def _add_codes(
+        self, domain: Domain, epoch: int, missing: Mapping[bytes, str]
+    ) -> dict[bytes, str]:
+        self._must_write()
+        rows = []
+        for lookup, identifier in sorted(missing.items()):
+            code = random_code(domain)
+            sealed = self._box.seal(identifier.encode(), f"{domain}/{code}")
+            rows.append((domain, epoch, lookup, code, sealed))
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO codes VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (domain, epoch, lookup) DO NOTHING",
+                rows,
+            )
+        return self._stored_codes(domain, epoch, missing)
+
+    def _add_shifts(self, missing: Sequence[bytes]) -> dict[bytes, int]:
+        self._must_write()
+        rows = [
+            (lookup, self._box.seal(str(random_shift()).encode(), f"shift/{lookup.hex()}"))
+            for lookup in sorted(missing)
+        ]
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO shifts VALUES (?, ?) ON CONFLICT (lookup) DO NOTHING", rows
+            )
+        return self._stored_shifts(missing)
+
+    def _must_write(self) -> None:
+        if self._read_only:
+            msg = (
+                "vault: opened read-only, but a new code is needed. "
+                "Codes are given in the de-identification stage only."
+            )
+            raise RadcalError(msg)
+
+    def _check_key(self, path: Path) -> None:
+        try:
+            row = self._db.execute("SELECT value FROM meta WHERE name = 'check'").fetchone()
+        except sqlite3.DatabaseError:
+            row = None
+        if row is None:
+            msg = f"{path.name}: not a vault of this program."
+            raise ConfigurationError(msg)
+        try:
+            self._box.open(row[0], "check")
+        except RadcalError:
+            msg = (
+                f"{path.name}: the key given is not this vault's key. "
+                "Set RADCAL_VAULT_KEY_FILE to the key it was made with."
+            )
+            raise ConfigurationError(msg) from None
+
+
+def _chunks(values: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
+    return (values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK))

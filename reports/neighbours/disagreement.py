@@ -1,0 +1,203 @@
+"""The panels of Baan et al. (2022, appendix B) on one page: a prediction against several readers.
+
+Rows: each class's probability, the k-th guess and the entropy; errors of single items; reliability
+against the majority. Up to four panels stand in a row; more continue below, on further pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from calibration.neighbours.disagreement import BinnedScore, Disagreement
+from calibration.neighbours.disagreement.marginals import Marginals, Pair
+from reports.figures.axes import nice_ticks
+from reports.figures.histograms import histogram_panel, reliability_bars
+from reports.marks import Box, Drawing
+from reports.numbers import count, decimal
+from reports.paper import DocumentInfo, to_pdf
+from reports.strings import Strings
+from reports.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.typeset import paragraph, put
+
+__all__ = ["disagreement_pages", "disagreement_pdf"]
+
+_MOST_COLUMNS: Final = 4
+_BETWEEN: Final = 12.0
+_TALL: Final = 96.0
+_BINS: Final = 20
+
+Panel: TypeAlias = Callable[[Drawing, Box], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A heading and the panels below it; the note stands under the last of them."""
+
+    heading: str
+    panels: tuple[Panel, ...]
+    height: float = _TALL
+    note: str = ""
+
+
+def disagreement_pdf(
+    found: Disagreement, views: Marginals, *, classes: Sequence[str], style: Style | None = None
+) -> bytes:
+    """Make the pages a PDF; the same results give the same bytes."""
+    style = style or Style()
+    say = _catalogue()
+    pages = disagreement_pages(found, views, classes=classes, style=style)
+    return to_pdf(pages, info=DocumentInfo(say("page.title"), "radcal", found.summary()))
+
+
+def disagreement_pages(
+    found: Disagreement, views: Marginals, *, classes: Sequence[str], style: Style | None = None
+) -> list[Drawing]:
+    """Draw every panel, flowing over as many pages as the classes need.
+
+    Parameters
+    ----------
+    found
+        The measures.
+    views
+        Histograms of prediction and votes.
+    classes
+        Names of the classes, C of them.
+    style
+        Paper.
+    """
+    style = style or Style()
+    say = _catalogue()
+    size = say(
+        "page.items",
+        n=count(found.n),
+        fewest=count(found.fewest_votes),
+        most=count(found.most_votes),
+    )
+    pages = [_page(style)]
+    top = style.body.y
+    put(pages[0], style.body.x, top + 18.0, say("page.title"), TITLE)
+    put(pages[0], style.body.x, top + 36.0, size, CAPTION, colour=palette.muted)
+    y = top + 48.0
+    for row in _rows(found, views, classes, say):
+        y = _flow(pages, style, y, row)
+    return pages
+
+
+def _rows(
+    found: Disagreement, views: Marginals, classes: Sequence[str], say: Strings
+) -> list[_Row]:
+    by_class = tuple(
+        _pair_panel(views.edges, pair, name, f"class.{name}")
+        for name, pair in zip(classes, views.classes, strict=True)
+    )
+    guesses = tuple(
+        _pair_panel(views.edges, pair, say("page.guess", k=k), f"guess.{k}")
+        for k, pair in enumerate(views.guesses, start=1)
+    )
+    entropy = _pair_panel(views.edges, views.entropy, say("panel.entropy"), "entropy")
+    return [
+        _Row(say("heading.classes"), by_class, note=say("note.what")),
+        _Row(say("heading.guesses"), (*guesses, entropy)),
+        _Row(say("heading.errors"), _errors(found, say), note=say("note.errors")),
+        _Row(
+            say("heading.reliability"), _reliability(found, classes, say), 138.0,
+            say("note.reliability"),
+        ),
+    ]  # fmt: skip
+
+
+def _errors(found: Disagreement, say: Strings) -> tuple[Panel, ...]:
+    edges = np.linspace(0.0, 1.0, _BINS + 1)
+    control = None if found.control is None else found.control.distance.per_item
+    far = float(np.log(found.classes))
+    across = np.linspace(-far, far, _BINS + 1)
+    title = f"{say('panel.distance')}, {say('panel.mean', value=decimal(float(found.distance)))}"
+
+    def distance(drawing: Drawing, box: Box) -> None:
+        histogram_panel(
+            drawing, box, edges=edges, bars=_shares(found.distance.per_item, edges),
+            line=None if control is None else _shares(control, edges), title=title,
+            name="distance", label=lambda v: decimal(v, 1),
+        )  # fmt: skip
+
+    def signed(drawing: Drawing, box: Box) -> None:
+        ticks = tuple(t for t in nice_ticks(-far, far, about=4) if abs(t) <= far)
+        histogram_panel(
+            drawing, box, edges=across, bars=_shares(found.entropy.signed, across), line=None,
+            title=say("panel.signed"), name="entropy_error", ticks=ticks,
+            label=lambda v: decimal(v, 1),
+        )  # fmt: skip
+
+    return distance, signed
+
+
+def _reliability(found: Disagreement, classes: Sequence[str], say: Strings) -> tuple[Panel, ...]:
+    overall = say("panel.confidence", value=decimal(float(found.confidence)))
+    panels = [_bars_panel(found.confidence, 0, overall, "reliability")]
+    panels += [
+        _bars_panel(found.classwise, k, name, f"reliability.{name}")
+        for k, name in enumerate(classes)
+    ]
+    return tuple(panels)
+
+
+def _bars_panel(score: BinnedScore, row: int, title: str, name: str) -> Panel:
+    def draw(drawing: Drawing, box: Box) -> None:
+        reliability_bars(
+            drawing, box, edges=score.edges, count=score.count[row],
+            accuracy=score.accuracy[row], title=title, name=name,
+        )  # fmt: skip
+
+    return draw
+
+
+def _pair_panel(edges: np.ndarray, pair: Pair, title: str, name: str) -> Panel:
+    def draw(drawing: Drawing, box: Box) -> None:
+        histogram_panel(
+            drawing, box, edges=edges, bars=pair.predicted, line=pair.voted, title=title, name=name
+        )
+
+    return draw
+
+
+def _shares(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    inside = np.clip(values, edges[0], edges[-1])
+    return np.asarray(np.histogram(inside, bins=edges)[0] / len(values))
+
+
+def _flow(pages: list[Drawing], style: Style, y: float, row: _Row) -> float:
+    """Draw a heading with its panels, on a new page where they do not fit; returns the next y."""
+    body = style.body
+    panels = iter(row.panels)
+    across = min(_MOST_COLUMNS, max(2, len(row.panels)))
+    columns = body.columns(across, gutter=_BETWEEN)
+    kind = HEADING
+    while chunk := tuple(islice(panels, len(columns))):
+        if y + row.height + 40.0 > body.bottom:
+            pages.append(_page(style))
+            y = body.y
+        put(pages[-1], body.x, y + 12.0, row.heading, kind)
+        y += 18.0
+        for panel, column in zip(chunk, columns, strict=False):
+            panel(pages[-1], Box(column.x, y, column.width, row.height))
+        y += row.height + 4.0
+        kind = SUBHEADING
+    if row.note:
+        at = Box(body.x, y, body.width, 24.0)
+        y = paragraph(pages[-1], at, row.note, CAPTION, colour=palette.muted)
+    return y + 6.0
+
+
+def _page(style: Style) -> Drawing:
+    width, height = style.size
+    return Drawing(width, height)
+
+
+def _catalogue() -> Strings:
+    return Strings.load(Path(__file__).with_name("disagreement.toml"))
