@@ -25,6 +25,7 @@ from pipeline.deidentify import Deidentifier, Options, Presidio, SecondLayer
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.names.own_lists import own_lexicon
 from pipeline.run.ingredients import ingredients
 from pipeline.site import engines
 from pipeline.site.audited import SiteAudit, read_audit
