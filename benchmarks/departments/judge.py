@@ -1,0 +1,151 @@
+"""One profile against the truth of its department: a list of questions, each answered yes or no.
+
+The profile is the JSON that ``radcal profile`` writes (`readers[]` with `pattern`, `habits`,
+`advice`). A question that doesn't arise for a reader has no answer, so no share is taken over
+readers of whom nothing was asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Final
+
+from benchmarks.departments.staff import HABIT_OFF, hedges, meanings, scale
+from benchmarks.departments.truth import Department, ReaderTruth
+
+__all__ = ["Answer", "judge", "told_of"]
+
+_NOT_A_WORD: Final = frozenset({"none", "too few", ""})
+_REAL_HABIT: Final = HABIT_OFF / 2
+"""A habit told where the true rate is less than this from what the phrase means is a false one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One question about one reader of one volume, and whether it is so."""
+
+    question: str
+    reader: str
+    exams: int
+    yes: bool
+    detail: str = ""
+
+
+def judge(profile: Mapping[str, Any], department: Department) -> list[Answer]:
+    """Answer every question about every reader of a department.
+
+    Raises
+    ------
+    KeyError
+        If the profile leaves a reader out: silence is not an answer.
+    """
+    told = {str(reader["reader"]): reader for reader in profile["readers"]}
+    answers = []
+    for truth in department.truths:
+        found = told[truth.reader.name]
+        for question, yes, detail in _questions(found, truth):
+            answers.append(Answer(question, truth.reader.name, truth.reader.exams, yes, detail))
+    return answers
+
+
+def told_of(reader: Mapping[str, Any]) -> frozenset[str]:
+    """Return the words of a reader's direction; none and too few are no words."""
+    words = str(reader["pattern"]["direction"]).split(", ")
+    return frozenset(words) - _NOT_A_WORD
+
+
+_Question = tuple[str, bool, str]
+
+
+def _questions(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
+    yield from _direction(reader, truth)
+    yield from _swaps(reader.get("advice") or (), truth)
+    yield from _habits(reader.get("habits") or (), truth)
+    yield from _intervals(reader, truth)
+
+
+def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
+    told, standing = told_of(reader), truth.standing
+    clear, false = standing.clear(), told & standing.false()
+    detail = (
+        f"told {', '.join(sorted(told)) or reader['pattern']['direction']}; true "
+        f"{truth.reader.curve or 'calibrated'}, shift {standing.shift:+.2f} "
+        f"({standing.at_half:+.2f} at one half), slope {standing.slope:.2f}"
+    )
+    if clear:
+        yield "clearly off: told so, and nothing false", clear <= told and not false, detail
+        yield (
+            "clearly off: told part of it, and nothing false",
+            bool(clear & told) and not false,
+            detail,
+        )
+        yield "clearly off: told something false", bool(false), detail
+        yield "clearly off: told of no pattern", not told, detail
+    if truth.is_calibrated:
+        yield "calibrated: told of a pattern", bool(told), detail
+    if truth.reader.habit is not None:
+        yield "calibrated with a habit: told a false pattern", bool(false), detail
+    yield "told to move away from the truth", bool(told & standing.reversed()), detail
+
+
+def _swaps(advice: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator[_Question]:
+    yield f"given a swap ({_kind(truth)})", bool(advice), ""
+    for number, swap in enumerate(advice):
+        finding = swap.get("finding")
+        rate = truth.rate(str(swap["phrase"]), finding)
+        now, then = (meanings()[scale().index(str(swap[k]))] for k in ("phrase", "instead"))
+        order = "first" if number == 0 else "second or third"
+        detail = (
+            f"{swap['phrase']} -> {swap['instead']} in {finding or 'all findings'}: true rate "
+            f"{rate:.3f}, means {now:.3f} -> {then:.3f}"
+        )
+        yield f"{order} swap is worse in truth", abs(rate - then) > abs(rate - now), detail
+
+
+def _kind(truth: ReaderTruth) -> str:
+    if truth.standing.clear():
+        return "clearly off"
+    if truth.is_calibrated:
+        return "calibrated"
+    return "calibrated with a habit" if truth.reader.habit is not None else "slightly off"
+
+
+def _habits(habits: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator[_Question]:
+    told = [(str(h["phrase"]), h.get("finding")) for h in habits]
+    own = truth.reader.habit
+    if own is not None:
+        cell = (scale().phrases[own.phrase], truth.findings[own.finding])
+        detail = f"{cell[0]} in {cell[1]} at {own.rate:.2f}; told {told}"
+        yield "habit found at its own scope", cell in told, detail
+    for phrase, finding in told:
+        if own is not None and truth.findings[own.finding] in (finding, None):
+            continue
+        rate, meaning = truth.rate(phrase, finding), meanings()[scale().index(phrase)]
+        detail = f"{phrase} in {finding or 'all findings'}: rate {rate:.3f}, means {meaning:.3f}"
+        yield "told of a habit that is none", abs(rate - meaning) < _REAL_HABIT, detail
+
+
+def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
+    pattern, standing = reader["pattern"], truth.standing
+    yield from _covers("shift", pattern.get("shift"), standing.shift)
+    yield from _covers("shift at one half", pattern.get("shift"), standing.at_half)
+    yield from _covers("slope", pattern.get("slope"), standing.slope)
+    for swap in reader.get("advice") or ():
+        true = truth.rate(str(swap["phrase"]), swap.get("finding"))
+        yield from _covers("rate of an advised word", swap.get("rate"), true)
+    for row in reader.get("phrases") or ():
+        if hedges()[scale().index(str(row["phrase"]))]:
+            true = truth.rate(str(row["phrase"]), row.get("finding"))
+            yield from _covers("rate of a hedge", row.get("rate"), true)
+
+
+def _covers(name: str, interval: Mapping[str, Any] | None, true: float) -> Iterator[_Question]:
+    """Answer whether an interval holds the truth; one that isn't there is not asked."""
+    if interval is None or interval.get("low") is None or interval.get("high") is None:
+        return
+    low, high = float(interval["low"]), float(interval["high"])
+    if isfinite(low) and isfinite(high):
+        detail = f"{true:.3f} in {low:.3f} to {high:.3f}"
+        yield f"interval of {name} covers", low <= true <= high, detail

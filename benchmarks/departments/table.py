@@ -1,0 +1,75 @@
+"""The acceptance table: shares of yes by question, with binomial intervals and what is wanted."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+from scipy.stats import binomtest
+
+__all__ = ["WANTED", "acceptance", "shares"]
+
+_RIGHT: Final = "clearly off: told so, and nothing false"
+
+WANTED: Final = (
+    (_RIGHT, 1000, ">= 95 %"),
+    (_RIGHT, 300, ">= 85 %"),
+    (_RIGHT, 185, ">= 60 %"),
+    (_RIGHT, 100, ">= 40 %"),
+    ("clearly off: told part of it, and nothing false", None, ""),
+    ("clearly off: told something false", None, ""),
+    ("clearly off: told of no pattern", None, ""),
+    ("calibrated: told of a pattern", None, "<= 5 %"),
+    ("calibrated with a habit: told a false pattern", None, ""),
+    ("told to move away from the truth", None, "never"),
+    ("first swap is worse in truth", None, "<= 5 %"),
+    ("second or third swap is worse in truth", None, "<= 8 %"),
+    ("habit found at its own scope", None, ">= 80 %"),
+    ("told of a habit that is none", None, ""),
+    ("given a swap (clearly off)", None, ""),
+    ("given a swap (slightly off)", None, ""),
+    ("given a swap (calibrated)", None, ""),
+    ("given a swap (calibrated with a habit)", None, ""),
+    ("interval of shift covers", None, "93-97 %"),
+    ("interval of shift at one half covers", None, "one of the two"),
+    ("interval of slope covers", None, "93-97 %"),
+    ("interval of rate of an advised word covers", None, "93-97 %"),
+    ("interval of rate of a hedge covers", None, "93-97 %"),
+)
+"""Questions in order, the volume they are asked at (None: all), and what is wanted."""
+
+
+def shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Return n, yes, share and its 95 % Wilson interval by columns of the answers."""
+    counted = answers.groupby(by, sort=False)["yes"].agg(n="size", yes="sum").reset_index()
+    spans = [
+        binomtest(int(yes), int(n)).proportion_ci(method="wilson")
+        for yes, n in zip(counted["yes"], counted["n"], strict=True)
+    ]
+    return counted.assign(
+        share=counted["yes"] / counted["n"],
+        low=[span.low for span in spans],
+        high=[span.high for span in spans],
+    )
+
+
+def acceptance(answers: pd.DataFrame) -> str:
+    """Return the table as text; a question nobody was asked says so."""
+    lines = []
+    for question, exams, wanted in WANTED:
+        asked = answers[answers["question"] == question]
+        if exams is not None:
+            asked = asked[asked["exams"] == exams]
+        name = question if exams is None else f"{question}, {exams} exams"
+        lines.append(f"{name:58s} {_share(asked)}  {wanted}".rstrip())
+    return "\n".join(lines)
+
+
+def _share(asked: pd.DataFrame) -> str:
+    if asked.empty:
+        return f"{'not asked':>28s}"
+    row = shares(asked, ["question"]).iloc[0]
+    return (
+        f"{row['share']:6.1%} ({row['low']:.1%} to {row['high']:.1%})".ljust(24)
+        + f" of {int(row['n']):5d}"
+    )
