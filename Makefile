@@ -43,8 +43,8 @@ test: check
 	$(BIN)/pytest -n auto --dist loadfile
 
 test-vllm: install install-vllm
-	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_lmx_vllm.py \
-		tests/flow/test_lm_layers.py tests/flow/test_lm_elicit.py
+	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py \
+		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
 
 bench: install
 	set -e; for script in benchmarks/*_*.py; do echo "== $$script"; $(BIN)/python $$script; done

@@ -6,7 +6,7 @@ with a message. The sets are not part of this project and their licences vary. A
 where any of its pathologies is stated, anywhere in the report. Neither set says what a hedged
 statement counts as, so three conventions are shown side by side. Targets: Open-i micro F1 .87 with
 hedged as negative and Hernia left out, CT-RATE macro F1 .85 over the classes of our vocabulary. The
-hard sentences are held by ``tests/clinical/test_ext_gold.py``.
+hard sentences are held by ``tests/clinical/test_extraction_gold.py``.
 
 CT-RATE calls any lymph node that is described Lymphadenopathy, also "millimetric" and "not
 pathological" ones; we read it only where nodes are called enlarged, so our recall there is the
