@@ -2,35 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import Output, taking
 
 __all__ = ["register"]
 
 
-def simulate(
-    out: Annotated[Path, typer.Option(help="Folder to write; made if absent.")],
-    pairs: Annotated[int, typer.Option(help="Eligible X-ray/CT pairs.")] = 2662,
-    readers: Annotated[int, typer.Option(help="Radiologists.")] = 12,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0,
-    exams_format: Annotated[str, typer.Option(help="csv, parquet or jsonl.")] = "csv",
-    json_output: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+def register(app: typer.Typer) -> None:
+    """Add ``simulate``."""
+    app.command("simulate")(taking(simulate))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Options of ``radcal simulate``."""
+
+    out: Annotated[Path, typer.Option(help="Folder to write; made if absent.")]
+    pairs: Annotated[int, typer.Option(help="Eligible X-ray/CT pairs.")] = 2662
+    readers: Annotated[int, typer.Option(help="Radiologists.")] = 12
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0
+    exams_format: Annotated[str, typer.Option(help="csv, parquet or jsonl.")] = "csv"
+    output: Output
+
+
+def simulate(given: Given) -> None:
     """Write a simulated hospital: OUT/exams.* to feed the job, OUT/truth/ to judge it."""
     from pipeline.simulate import simulate_chunks
     from pipeline.simulate.write import write_simulation
 
-    chunks = simulate_chunks(pairs=pairs, readers=readers, seed=seed)
-    counts = write_simulation(chunks, out, exams_format=exams_format)
-    summary = {"out": str(out), **counts, "seed": seed}
-    emit(summary, as_json=json_output, quiet=quiet)
-
-
-def register(app: typer.Typer) -> None:
-    """Add ``simulate``."""
-    app.command()(simulate)
+    chunks = simulate_chunks(pairs=given.pairs, readers=given.readers, seed=given.seed)
+    counts = write_simulation(chunks, given.out, exams_format=given.exams_format)
+    given.output.tell({"out": str(given.out), **counts, "seed": given.seed})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import Output, taking
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Fitted:
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal survey``."""
-    _survey.command("fit")(fit)
+    _survey.command("fit")(taking(fit))
     _survey.callback()(_about)
     app.add_typer(_survey, name="survey")
 
@@ -43,24 +43,28 @@ def _about() -> None:
     """Surveys of what phrases of certainty mean to readers."""
 
 
-def fit(
-    out: Annotated[Path, typer.Option("--out", help="Phrase table: .csv, .parquet or .jsonl.")],
-    answers: Annotated[Path | None, typer.Argument(help="Survey file.")] = None,
-    builtin: Annotated[str, typer.Option("--builtin", help="A built-in table by name.")] = "",
-    method: Annotated[str, typer.Option("--method", help="moments or likelihood.")] = "moments",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Options of ``radcal survey fit``."""
+
+    out: Annotated[Path, typer.Option("--out", help="Phrase table: .csv, .parquet or .jsonl.")]
+    answers: Annotated[Path | None, typer.Argument(help="Survey file.")] = None
+    builtin: Annotated[str, typer.Option("--builtin", help="A built-in table by name.")] = ""
+    method: Annotated[str, typer.Option("--method", help="moments or likelihood.")] = "moments"
     respondents: Annotated[
         int, typer.Option("--respondents", min=0, help="People asked, if cells are proportions.")
-    ] = 0,
+    ] = 0
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, help="Respondent resamples for intervals.")
-    ] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
+    ] = 0
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Fits over the answers: .svg or .pdf.")
-    ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    output: Output
+
+
+def fit(given: Given) -> None:
     """Fit one distribution per phrase and write the phrase table.
 
     The survey may count respondents per range or list raw percentages, in any of the shapes that
@@ -69,33 +73,31 @@ def fit(
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import write_table
 
-    if (answers is None) == (not builtin):
-        message = "survey fit: give either a survey file or --builtin NAME."
-        raise ConfigurationError(message)
-    if plot is not None and plot.suffix.lower() not in {".svg", ".pdf"}:
-        message = f"--plot {plot.name}: use a name that ends in .svg or .pdf."
-        raise ConfigurationError(message)
+    _check(given)
     try:
-        fitted = (
-            _builtin(builtin)
-            if answers is None
-            else _fit(answers, method, respondents or None, bootstrap, seed)
-        )
+        fitted = _builtin(given.builtin) if given.answers is None else _fit(given, given.answers)
     except CalibrationError as error:
         raise InputError(str(error)) from None
-    write_table(_frame(fitted), out)
-    if plot is not None:
-        _draw(fitted, plot)
-    emit(
-        {
-            "phrases": len(fitted.table),
-            "source": fitted.table.source,
-            "phrase_table": str(out),
-            **({} if plot is None else {"plot": str(plot)}),
-        },
-        as_json=as_json,
-        quiet=quiet,
-    )
+    write_table(_frame(fitted), given.out)
+    summary: dict[str, object] = {
+        "phrases": len(fitted.table),
+        "source": fitted.table.source,
+        "phrase_table": str(given.out),
+    }
+    if given.plot is not None:
+        _draw(fitted, given.plot)
+        summary["plot"] = str(given.plot)
+    given.output.tell(summary)
+
+
+def _check(given: Given) -> None:
+    """Refuse options that do not go together."""
+    if (given.answers is None) == (not given.builtin):
+        message = "survey fit: give either a survey file or --builtin NAME."
+        raise ConfigurationError(message)
+    if given.plot is not None and given.plot.suffix.lower() not in {".svg", ".pdf"}:
+        message = f"--plot {given.plot.name}: use a name that ends in .svg or .pdf."
+        raise ConfigurationError(message)
 
 
 def _builtin(name: str) -> _Fitted:
@@ -106,7 +108,7 @@ def _builtin(name: str) -> _Fitted:
     return _Fitted(table, [known.get(phrase) for phrase in table.phrases], None)
 
 
-def _fit(path: Path, method: str, respondents: int | None, bootstrap: int, seed: int) -> _Fitted:
+def _fit(given: Given, path: Path) -> _Fitted:
     import numpy as np
 
     from calibration.errors import SurveyError
@@ -115,11 +117,12 @@ def _fit(path: Path, method: str, respondents: int | None, bootstrap: int, seed:
     from calibration.survey_frames import read_survey
     from pipeline.formats.tables import read_table
 
+    method, bootstrap = given.method, given.bootstrap
     if method not in get_args(FitMethod):
         message = f"--method {method}: use one of {', '.join(get_args(FitMethod))}."
         raise ConfigurationError(message)
-    surveys = read_survey(read_table(path), name=path.name, respondents=respondents)
-    rng = np.random.default_rng(seed)
+    surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
+    rng = np.random.default_rng(given.seed)
     fits: list[FittedPhrase] = []
     problems: list[str] = []
     for survey in surveys:
