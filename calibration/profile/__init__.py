@@ -1,0 +1,36 @@
+"""A department's observations in, the one posterior behind every word about a reader out.
+
+The types of the answer are in ``results``; ``rows`` and ``clusters`` make effective counts of a
+table of observations, ``model`` and ``variances`` fit the hierarchy, ``posterior`` asks it.
+"""
+
+from calibration.profile.results import (
+    AtomJudgement,
+    Coordinate,
+    DepartmentProfile,
+    Diagnostics,
+    Habit,
+    Interval,
+    Pattern,
+    PhraseRate,
+    ReaderProfile,
+    Swap,
+    Verdict,
+)
+from calibration.profile.settings import Priors, ProfileSettings
+
+__all__ = [
+    "AtomJudgement",
+    "Coordinate",
+    "DepartmentProfile",
+    "Diagnostics",
+    "Habit",
+    "Interval",
+    "Pattern",
+    "PhraseRate",
+    "Priors",
+    "ProfileSettings",
+    "ReaderProfile",
+    "Swap",
+    "Verdict",
+]

@@ -1,0 +1,253 @@
+"""The hierarchical logistic model of a department at given prior scales: its mode and curvature.
+
+For reader r, finding f and phrase k, with m_k = logit(meaning of k) and x_k = m_k − centre,
+
+    logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk,     z_fk = (1, x_k, e_k, e_f),
+
+θ (J,) is the department (mean shift, mean slope − 1, phrase effects, finding effects) and u_r the
+reader's departure from it in the same coordinates, J = 2 + K + F; H more columns per reader hold
+habits in single cells. Both have normal priors, so the mode is found by Newton's method on
+blocks: eliminate every reader's small system, then solve the department's.
+
+======  ============  ==============================================================
+symbol  shape         meaning
+======  ============  ==============================================================
+N, Y    (R, F, K)     effective observations and label mass
+G_r     (R, L, L)     data's information about (θ + u_r, habits), L = J + H
+C_r     (R, L, L)     (Λ_u + G_r)⁻¹, covariance of u_r were θ known
+V       (J, J)        posterior covariance of θ
+======  ============  ==============================================================
+
+Posterior: u_r | θ has mean û_r − C_r G_r (θ − θ̂), so with D_r = C_r G_r[:, :J]
+Var u_r = C_r + D_r V D_rᵀ and Cov(u_r, θ) = −D_r V.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from calibration.arrays import FloatArray, IntArray
+
+__all__ = ["Counts", "Mode", "Scales", "find_mode", "linear_predictor"]
+
+_STEPS = 60
+_TOLERANCE = 1e-8
+_LONGEST = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Effective observations of hedges in every cell, and what the phrases mean.
+
+    Attributes
+    ----------
+    n, mass
+        Shape (R, F, K).
+    meaning
+        m_k on the log-odds scale, shape (K,).
+    survey
+        Standard error of m_k from the survey's respondents, shape (K,); 0 where assigned.
+    x
+        m_k − centre, shape (K,).
+    """
+
+    n: FloatArray
+    mass: FloatArray
+    meaning: FloatArray
+    survey: FloatArray
+    x: FloatArray
+
+    @property
+    def size(self) -> int:
+        """J, the coordinates the department and a reader share."""
+        return 2 + int(self.n.shape[1]) + int(self.n.shape[2])
+
+    @property
+    def phrases(self) -> slice:
+        """Where phrase effects stand among the coordinates."""
+        return slice(2, 2 + self.n.shape[2])
+
+    @property
+    def findings(self) -> slice:
+        """Where finding effects stand among the coordinates."""
+        return slice(2 + self.n.shape[2], self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scales:
+    """Prior precisions and means: θ (J,), u (R, L), and which cells hold habits.
+
+    ``cell`` (R, H) is the flat index f·K + k of each reader's habit columns, −1 where unused;
+    ``habit_mean`` (R, L) is 0 outside habits.
+    """
+
+    theta: FloatArray
+    reader: FloatArray
+    cell: IntArray
+    habit_mean: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mode:
+    """Where Newton stopped, with the curvature there (see the module's table)."""
+
+    theta: FloatArray
+    reader: FloatArray
+    information: FloatArray
+    covariance: FloatArray
+    theta_covariance: FloatArray
+    gradient: float
+    steps: int
+    converged: bool
+
+    @property
+    def leverage(self) -> FloatArray:
+        """D_r = C_r G_r[:, :J], shape (R, L, J)."""
+        size = len(self.theta)
+        return np.asarray(self.covariance @ self.information[:, :, :size])
+
+    def reader_variance(self) -> FloatArray:
+        """Posterior variance of every coordinate of u_r, shape (R, L)."""
+        lever = self.leverage
+        own = np.diagonal(self.covariance, axis1=1, axis2=2)
+        return np.asarray(own + np.einsum("rlj,rlj->rl", lever @ self.theta_covariance, lever))
+
+
+def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> FloatArray:
+    """Log-odds of every cell, shape (R, F, K); ``total`` is θ + u_r with habits, (R, L)."""
+    eta = (
+        counts.meaning
+        + total[:, None, :1]
+        + total[:, None, 1:2] * counts.x
+        + total[:, None, counts.phrases]
+        + total[:, counts.findings, None]
+    )
+    rows, columns = np.nonzero(scales.cell >= 0)
+    flat = eta.reshape(len(eta), -1)
+    np.add.at(flat, (rows, scales.cell[rows, columns]), total[rows, counts.size + columns])
+    return np.asarray(flat.reshape(eta.shape))
+
+
+def _score(counts: Counts, scales: Scales, residual: FloatArray) -> FloatArray:
+    """Gradient of the log-likelihood in (θ + u_r, habits), shape (R, L)."""
+    by_phrase = residual.sum(axis=1)
+    shift = by_phrase.sum(axis=1, keepdims=True)
+    slope = by_phrase @ counts.x[:, None]
+    flat = residual.reshape(len(residual), -1)
+    held = np.where(scales.cell >= 0, np.take_along_axis(flat, np.maximum(scales.cell, 0), 1), 0.0)
+    return np.concatenate([shift, slope, by_phrase, residual.sum(axis=2), held], axis=1)
+
+
+def _information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArray:
+    """G_r for cell weights n p (1 − p), shape (R, L, L)."""
+    readers, size = len(weight), counts.size
+    k, f, x = counts.phrases, counts.findings, counts.x
+    by_phrase, by_finding = weight.sum(axis=1), weight.sum(axis=2)
+    full = np.zeros((readers, size + scales.cell.shape[1], size + scales.cell.shape[1]))
+    full[:, 0, 0] = by_phrase.sum(axis=1)
+    full[:, 0, 1] = full[:, 1, 0] = by_phrase @ x
+    full[:, 1, 1] = by_phrase @ x**2
+    full[:, 0, k] = full[:, k, 0] = by_phrase
+    full[:, 1, k] = full[:, k, 1] = by_phrase * x
+    full[:, 0, f] = full[:, f, 0] = by_finding
+    full[:, 1, f] = full[:, f, 1] = weight @ x
+    full[:, k, k] = by_phrase[:, :, None] * np.eye(len(x))
+    full[:, f, f] = by_finding[:, :, None] * np.eye(weight.shape[1])
+    full[:, f, k] = weight
+    full[:, k, f] = weight.transpose(0, 2, 1)
+    _add_habits(full, counts, scales, weight)
+    return full
+
+
+def _add_habits(full: FloatArray, counts: Counts, scales: Scales, weight: FloatArray) -> None:
+    rows, columns = np.nonzero(scales.cell >= 0)
+    finding, phrase = np.divmod(scales.cell[rows, columns], len(counts.x))
+    w, at = weight[rows, finding, phrase], counts.size + columns
+    features = (
+        (0, w), (1, w * counts.x[phrase]),
+        (2 + phrase, w), (2 + len(counts.x) + finding, w), (at, w),
+    )  # fmt: skip
+    for other, value in features:
+        full[rows, at, other] = full[rows, other, at] = value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """Gradient and curvature at one place, and the Newton step from it."""
+
+    information: FloatArray
+    covariance: FloatArray
+    theta_covariance: FloatArray
+    gradient: float
+    theta_step: FloatArray
+    reader_step: FloatArray
+
+
+def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> Mode:
+    """Maximise the posterior density by Newton's method with steps of at most 2 on the log-odds.
+
+    Parameters
+    ----------
+    counts, scales
+        Data and prior precisions.
+    start
+        A mode to begin at; its habit columns need not be the same.
+    """
+    size = counts.size
+    theta, reader = np.zeros(size), scales.habit_mean.copy()
+    if start is not None:
+        theta = start.theta.copy()
+        reader[:, :size] = start.reader[:, :size]
+    steps, longest = 0, np.inf
+    while longest >= _TOLERANCE and steps < _STEPS:
+        steps += 1
+        point = _point(counts, scales, theta, reader)
+        moved = _total(point.theta_step, point.reader_step)
+        longest = float(np.abs(linear_predictor(counts, scales, moved) - counts.meaning).max())
+        share = min(1.0, _LONGEST / max(longest, _TOLERANCE))
+        theta = theta + share * point.theta_step
+        reader = reader + share * point.reader_step
+    return Mode(
+        theta,
+        reader,
+        point.information,
+        point.covariance,
+        point.theta_covariance,
+        point.gradient,
+        steps,
+        longest < _TOLERANCE,
+    )
+
+
+def _total(theta: FloatArray, reader: FloatArray) -> FloatArray:
+    """θ + u_r with the reader's habits, shape (R, L)."""
+    total = reader.copy()
+    total[:, : len(theta)] += theta
+    return total
+
+
+def _point(counts: Counts, scales: Scales, theta: FloatArray, reader: FloatArray) -> _Point:
+    """Eliminate every reader's block, solve the department's, and go back."""
+    size = counts.size
+    chance = expit(linear_predictor(counts, scales, _total(theta, reader)))
+    score = _score(counts, scales, counts.mass - counts.n * chance)
+    information = _information(counts, scales, counts.n * chance * (1.0 - chance))
+    up = score - scales.reader * (reader - scales.habit_mean)
+    across = score[:, :size].sum(axis=0) - scales.theta * theta
+    prior = scales.reader[:, :, None] * np.eye(reader.shape[1])
+    covariance = np.linalg.inv(information + prior)
+    lever = covariance @ information[:, :, :size]
+    joint = information[:, :size, :size] - information[:, :size, :] @ lever
+    theta_covariance = np.linalg.inv(np.diag(scales.theta) + joint.sum(axis=0))
+    theta_step = theta_covariance @ (across - np.einsum("rlj,rl->j", lever, up))
+    return _Point(
+        information=information,
+        covariance=np.asarray(covariance, dtype=np.float64),
+        theta_covariance=np.asarray(theta_covariance, dtype=np.float64),
+        gradient=max(float(np.abs(up).max()), float(np.abs(across).max())),
+        theta_step=theta_step,
+        reader_step=np.einsum("rlm,rm->rl", covariance, up) - lever @ theta_step,
+    )

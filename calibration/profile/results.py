@@ -1,0 +1,313 @@
+"""What a profile says: one department, its readers, and for each the pattern, habits and advice.
+
+Signs: **shift > 0** means CT shows the finding more often than the words say, so the words are too
+weak (the reader undercalls); **shift < 0**, less often (overcalls). **slope < 1** means the words
+are more extreme than the truth (too sure); **slope > 1**, less extreme (too cautious). Both are on
+the log-odds scale: logit P(CT positive) = logit(meaning) + shift + (slope − 1)·logit(meaning).
+Intervals are central 95 % posterior intervals; NaN marks a number that does not exist.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pandas as pd
+
+from calibration.profile.settings import ProfileSettings
+
+__all__ = [
+    "AtomJudgement", "Coordinate", "DepartmentProfile", "Diagnostics", "Habit", "Interval", "Part",
+    "Pattern", "PhraseRate", "ReaderProfile", "Swap", "Verdict",
+]  # fmt: skip
+
+Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
+AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A posterior median-like value with its central 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """Shift or slope: value, 95 % interval, and P(beyond the margin on the side of the value)."""
+
+    value: float
+    low: float
+    high: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What may be said first about a reader.
+
+    Attributes
+    ----------
+    state
+        ``pattern``: stated. ``none``: being clearly off is improbable. ``too few``: it is not,
+        and not shown either.
+    parts
+        What is stated; empty unless ``state`` is ``pattern``.
+    question
+        A plausible ordering of CTs explains the shift, so it is put as a question.
+    more_exams
+        How many more exams like these would settle it; None where it is settled, or beyond
+        counting.
+    """
+
+    state: Literal["pattern", "none", "too few"]
+    parts: tuple[Part, ...]
+    question: bool
+    more_exams: int | None
+
+    @property
+    def direction(self) -> str:
+        """The verdict in the words of the profile file."""
+        return ", ".join(self.parts) if self.parts else self.state
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Where a reader's hedges stand as a whole.
+
+    Attributes
+    ----------
+    verdict
+        What may be said.
+    shift, slope
+        See the module's signs.
+    correlation
+        Posterior correlation of shift and slope.
+    within
+        P(both inside their margins).
+    clearly_off
+        P(shift or slope clearly off).
+    tipping
+        λ: how many times as likely a CT would have to be given disease as without, beyond what
+        the X-ray's words say, for the shift to fall inside its margin; NaN for a shift inside.
+    """
+
+    verdict: Verdict
+    shift: Coordinate
+    slope: Coordinate
+    correlation: float
+    within: float
+    clearly_off: float
+    tipping: float
+
+    @property
+    def direction(self) -> str:
+        """Short for ``verdict.direction``."""
+        return self.verdict.direction
+
+
+@dataclass(frozen=True, slots=True)
+class Habit:
+    """One phrase, in one finding or in all (None), far from where the reader's others put it.
+
+    ``expected`` is the rate it would have without the habit, ``meaning`` what the word says.
+    """
+
+    phrase: str
+    finding: str | None
+    n: float
+    observed: float
+    rate: Interval
+    expected: float
+    meaning: float
+    probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class AtomJudgement:
+    """Wrong certainties: "absent" with CT positive or "present" with CT negative.
+
+    They are set against the department's rates on the same findings.
+    ``positive`` and ``wrong`` are label mass, ``expected`` and ``expected_wrong`` what the
+    department's rates give on the same findings; ``ratio`` is of the reader's odds of being wrong
+    to the department's.
+    """
+
+    phrases: tuple[str, ...]
+    n: float
+    positive: float
+    expected: float
+    wrong: float
+    expected_wrong: float
+    rate: Interval
+    ratio: Interval
+    probability: float
+    state: AtomState
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Write ``instead`` for ``phrase``, in one finding or in all (None).
+
+    ``probability`` is P(|rate − meaning of instead| < |rate − meaning of phrase|), ``gain`` the
+    expected fall of the squared error per use.
+    """
+
+    phrase: str
+    finding: str | None
+    instead: str
+    n: float
+    observed: float
+    rate: Interval
+    meaning: float
+    instead_meaning: float
+    probability: float
+    gain: Interval
+    except_findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseRate:
+    """A hedge in a reader's hands: uses, raw and posterior rate, and what the word says."""
+
+    phrase: str
+    n: float
+    observed: float
+    rate: Interval
+    meaning: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderProfile:
+    """Everything said of one reader; ``n`` statements, ``hedges`` of them hedged."""
+
+    reader: str
+    n: float
+    hedges: float
+    exams: int
+    pattern: Pattern
+    habits: tuple[Habit, ...]
+    absent: AtomJudgement
+    present: AtomJudgement
+    advice: tuple[Swap, ...]
+    phrases: tuple[PhraseRate, ...]
+
+    def summary(self) -> str:
+        """One line for a caption.
+
+        The numbers are given even where nothing is stated.
+        """
+        shift, slope = self.pattern.shift, self.pattern.slope
+        return (
+            f"{self.reader}: {self.pattern.direction}; shift {shift.value:+.2f} "
+            f"({shift.low:+.2f} to {shift.high:+.2f}), slope {slope.value:.2f} "
+            f"({slope.low:.2f} to {slope.high:.2f}), {self.n:g} statements"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostics:
+    """Whether the fit may be believed, and what it assumed.
+
+    Attributes
+    ----------
+    converged
+        Newton reached its tolerance and the deviations settled; without it no verdict is given.
+    gradient, newton_steps, rounds
+        Largest gradient at the end; steps of the last mode; rounds of the deviations.
+    deviations
+        Estimated standard deviations by name.
+    same_finding, other_finding
+        Correlation of two outcomes of one patient within a finding and across findings.
+    patients
+        Whether patients were given.
+    label_dispersion
+        Variance of the labels relative to hard 0/1 labels.
+    clipped, unsurveyed
+        Phrases judged as atoms though no atom, and hedges whose meaning carries no survey error.
+    """
+
+    converged: bool
+    gradient: float
+    newton_steps: int
+    rounds: int
+    deviations: Mapping[str, float]
+    same_finding: float
+    other_finding: float
+    patients: bool
+    label_dispersion: float
+    clipped: tuple[str, ...]
+    unsurveyed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DepartmentProfile:
+    """All readers of a department judged together.
+
+    ``unmapped`` counts statements by phrases without a meaning, which nothing uses.
+    ``expected_false`` is the expected number of stated patterns that lie within the margin.
+    """
+
+    readers: tuple[ReaderProfile, ...]
+    phrases: tuple[str, ...]
+    findings: tuple[str, ...]
+    shift: Interval
+    slope: Interval
+    expected_false: float
+    unmapped: Mapping[str, int]
+    diagnostics: Diagnostics
+    settings: ProfileSettings
+
+    def __iter__(self) -> Iterator[ReaderProfile]:
+        return iter(self.readers)
+
+    def reader(self, name: str) -> ReaderProfile:
+        """One reader's profile.
+
+        Raises
+        ------
+        KeyError
+            If there is no such reader.
+        """
+        for each in self.readers:
+            if each.reader == name:
+                return each
+        raise KeyError(name)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per reader: counts, direction, shift and slope with intervals, advice given."""
+        return pd.DataFrame([_row(each) for each in self.readers])
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        told = sum(r.pattern.verdict.state == "pattern" for r in self.readers)
+        few = sum(r.pattern.verdict.state == "too few" for r in self.readers)
+        return (
+            f"{len(self.readers)} readers: {told} with a pattern ({self.expected_false:.1f} of "
+            f"them expected to lie within the margin), {few} with too few exams to say"
+        )
+
+
+def _row(each: ReaderProfile) -> dict[str, object]:
+    pattern, first = each.pattern, each.advice[0] if each.advice else None
+    line = {
+        f"{name}_{field}": getattr(part, field)
+        for name, part in (("shift", pattern.shift), ("slope", pattern.slope))
+        for field in ("value", "low", "high", "probability")
+    }
+    return {
+        "reader": each.reader,
+        "n": each.n,
+        "hedges": each.hedges,
+        "exams": each.exams,
+        "direction": pattern.direction,
+        **line,
+        "tipping": pattern.tipping if math.isfinite(pattern.tipping) else math.nan,
+        "habits": len(each.habits),
+        "swaps": len(each.advice),
+        "first_swap": "" if first is None else f"{first.phrase} → {first.instead}",
+    }

@@ -1,0 +1,164 @@
+"""A table of observations → checked codes of readers, findings, phrases and patients.
+
+Columns: ``reader, phrase, label`` (0 to 1), and where known ``pathology``, ``patient``, ``exam``
+and ``count`` (how many alike each row stands for; 1 if not given). Names are sorted, so the order
+of the rows changes nothing. Phrases are matched whatever their capitals; those the table does not
+know are counted and set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.errors import CalibrationError
+from calibration.survey import PhraseTable
+
+__all__ = ["ALL_FINDINGS", "Rows", "read_rows"]
+
+ALL_FINDINGS = ""
+"""The one finding of a table without a ``pathology`` column."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Observations as codes, all (N,), with the names the codes stand for.
+
+    ``patient`` numbers (reader, patient) pairs; None where patients are not known. ``exams`` (R,)
+    counts the exams behind each reader.
+    """
+
+    reader: IntArray
+    finding: IntArray
+    phrase: IntArray
+    label: FloatArray
+    count: FloatArray
+    patient: IntArray | None
+    readers: tuple[str, ...]
+    findings: tuple[str, ...]
+    exams: IntArray
+    unmapped: Mapping[str, int]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Readers and findings."""
+        return len(self.readers), len(self.findings)
+
+    def take(self, kept: BoolArray) -> Rows:
+        """Keep some rows; readers and findings stay numbered as they are."""
+        patient = None if self.patient is None else self.patient[kept]
+        return Rows(
+            self.reader[kept], self.finding[kept], self.phrase[kept], self.label[kept],
+            self.count[kept], patient, self.readers, self.findings, self.exams, self.unmapped,
+        )  # fmt: skip
+
+
+def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
+    """Check a table of observations and number what it names.
+
+    Raises
+    ------
+    CalibrationError
+        If a column is missing, a reader is not named, or a label is missing or outside [0, 1].
+    """
+    missing = [name for name in ("reader", "phrase", "label") if name not in frame.columns]
+    if missing:
+        msg = f"observations: column(s) missing: {', '.join(missing)}; rename them and try again."
+        raise CalibrationError(msg)
+    label = _numbers(frame["label"], "label", 0.0, 1.0)
+    count = np.ones(len(frame))
+    if "count" in frame.columns:
+        count = _numbers(frame["count"], "count", 0.0, np.inf)
+    reader, readers = _named(frame["reader"], "reader")
+    finding: IntArray = np.zeros(len(frame), dtype=np.int64)
+    findings: tuple[str, ...] = (ALL_FINDINGS,)
+    if "pathology" in frame.columns:
+        finding, findings = _named(frame["pathology"], "pathology")
+    phrase, unmapped = _phrases(frame["phrase"], count, table)
+    patient = None
+    if "patient" in frame.columns:
+        person, people = _named(frame["patient"], "patient")
+        patient = np.unique(reader * len(people) + person, return_inverse=True)[1]
+    rows = Rows(
+        reader, finding, phrase, label, count, patient, readers, findings,
+        _exams(frame, reader, finding, patient, len(readers), count), unmapped,
+    )  # fmt: skip
+    return rows.take(phrase >= 0)
+
+
+def _numbers(column: pd.Series, name: str, low: float, high: float) -> FloatArray:
+    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    for wrong, what in (
+        (np.isnan(values), "are missing or not numbers"),
+        (~((values >= low) & (values <= high)), f"are outside [{low:g}, {high:g}]"),
+    ):
+        if wrong.any():
+            msg = (
+                f"observations: {name}: {int(wrong.sum())} of {len(values)} values {what}; first "
+                f"at row {int(wrong.argmax()) + 1}. Drop or correct them."
+            )
+            raise CalibrationError(msg)
+    return values
+
+
+def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
+    """Codes of a column in the sorted order of its names."""
+    code, found = pd.factorize(column, use_na_sentinel=True)
+    if (code < 0).any():
+        msg = (
+            f"observations: {name}: {int((code < 0).sum())} of {len(code)} values are missing; "
+            f"first at row {int((code < 0).argmax()) + 1}. Name them, or drop the column or rows."
+        )
+        raise CalibrationError(msg)
+    words = np.array([str(each) for each in found], dtype=object)
+    names, place = np.unique(words, return_inverse=True) if len(words) else (words, code)
+    return np.asarray(place[code], dtype=np.int64), tuple(map(str, names))
+
+
+def _phrases(
+    column: pd.Series, count: FloatArray, table: PhraseTable
+) -> tuple[IntArray, dict[str, int]]:
+    """Place of every phrase in the table, −1 where it has none, and those counted."""
+    code, found = pd.factorize(column, use_na_sentinel=False)
+    said = [str(each).strip() for each in found]
+    exact = {phrase: k for k, phrase in enumerate(table.phrases)}
+    folded = {phrase.casefold(): k for phrase, k in exact.items()}
+    place = np.array([exact.get(s, folded.get(s.casefold(), -1)) for s in said], dtype=np.int64)
+    uses = np.bincount(code, weights=count, minlength=len(said))
+    unmapped: dict[str, int] = {}
+    for phrase, at, n in zip(said, place.tolist(), uses.tolist(), strict=True):
+        if at < 0:
+            unmapped[phrase] = unmapped.get(phrase, 0) + round(n)
+    return place[code] if len(said) else code.astype(np.int64), dict(sorted(unmapped.items()))
+
+
+def _exams(
+    frame: pd.DataFrame,
+    reader: IntArray,
+    finding: IntArray,
+    patient: IntArray | None,
+    readers: int,
+    count: FloatArray,
+) -> IntArray:
+    """Exams of each reader: counted if named, else the fewest that these statements need.
+
+    An exam has one statement per finding, so a patient needs as many exams as his most often
+    stated finding has statements.
+    """
+    if "exam" in frame.columns:
+        exam, names = _named(frame["exam"], "exam")
+        pair = np.unique(reader * len(names) + exam)
+        return np.bincount(pair // len(names), minlength=readers)
+    person = reader if patient is None else patient
+    owner = np.zeros(int(person.max(initial=-1)) + 1, dtype=np.int64)
+    owner[person] = reader
+    findings = int(finding.max(initial=0)) + 1
+    cell, at = np.unique(person * findings + finding, return_inverse=True)
+    uses = np.bincount(at, weights=count, minlength=len(cell))
+    most = np.zeros(len(owner))
+    np.maximum.at(most, cell // findings, uses)
+    return np.bincount(owner, weights=most, minlength=readers).round().astype(np.int64)

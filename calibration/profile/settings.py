@@ -1,0 +1,102 @@
+"""What a profile takes as given: margins of indifference, thresholds and the priors' scales."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Priors", "ProfileSettings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Scales of the hierarchy on the log-odds scale; the data move those that are estimated.
+
+    Each estimated standard deviation has a scaled inverse χ² prior of ``worth`` observations
+    at its scale; department means and the slab of habits are fixed.
+
+    Attributes
+    ----------
+    mean_shift, mean_slope
+        Standard deviation of the department's common shift and slope − 1 (fixed).
+    shift, slope
+        Between readers.
+    quirk
+        Of one phrase in one reader's hands.
+    phrase
+        Of a phrase in the whole department's hands, beyond the survey's sampling error.
+    finding, reader_finding
+        Of a finding, and of a finding in one reader's hands.
+    worth
+        Observations each scale is worth, in the order shift, slope, quirk, phrase, finding,
+        reader × finding.
+    tail
+        Degrees of freedom of the readers' shifts and slopes: a reader far off is not pulled in.
+    habit_size, habit_spread
+        A habit's log-odds are ± ``habit_size`` with standard deviation ``habit_spread``.
+    habits
+        Habits expected of a reader, spread over what he writes in proportion to its use.
+    """
+
+    mean_shift: float = 0.3
+    mean_slope: float = 0.15
+    shift: float = 0.35
+    slope: float = 0.2
+    quirk: float = 0.2
+    phrase: float = 0.12
+    finding: float = 0.15
+    reader_finding: float = 0.12
+    worth: tuple[float, ...] = (4.0, 4.0, 12.0, 6.0, 6.0, 12.0)
+    tail: float = 4.0
+    habit_size: float = 1.2
+    habit_spread: float = 0.6
+    habits: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSettings:
+    """Rules of decision; ``docs/profile-json.md`` prints each beside its default.
+
+    Attributes
+    ----------
+    shift_margin, slope_margin
+        Half-widths of indifference about shift 0 and slope 1.
+    pattern_probability
+        Posterior probability beyond the margin at which a pattern is stated; the default tells
+        at most 5 % of calibrated readers of a pattern over simulated departments.
+    clear_shift, clear_slope
+        What counts as clearly off; slopes beyond 1 − and 1 + these.
+    too_few_probability
+        "None" is said only if being clearly off is at most this likely.
+    habit_probability
+        Posterior probability at which a habit is stated.
+    swap_probability, most_swaps, least_gain
+        A swap needs P(substitute nearer) of at least this, and an expected gain per use.
+    contradiction
+        An all-findings swap is not given where one finding's own data say the opposite with
+        this probability.
+    least_uses, least_statements
+        Uses behind a swap or habit; hedged statements behind any pattern.
+    plausible_ordering
+        Range of λ (odds of a CT given disease over without) a department may have.
+    certain
+        Phrases whose meaning is below this or above 1 − this are atoms.
+    priors
+        Scales of the hierarchy.
+    """
+
+    shift_margin: float = 0.2
+    slope_margin: float = 0.15
+    pattern_probability: float = 0.8
+    clear_shift: float = 0.5
+    clear_slope: tuple[float, float] = (0.3, 0.4)
+    too_few_probability: float = 0.05
+    habit_probability: float = 0.5
+    swap_probability: float = 0.9
+    most_swaps: int = 3
+    least_gain: float = 0.0025
+    contradiction: float = 0.8
+    least_uses: int = 20
+    least_statements: int = 30
+    plausible_ordering: tuple[float, float] = (0.8, 1.5)
+    certain: float = 0.01
+    priors: Priors = Priors()
