@@ -32,7 +32,7 @@ from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.pages import content
 from pipeline.simulate.lexicon import hospital
-from pipeline.stages.results import Period, Scale, group_results
+from pipeline.tables.results import Period, Scale, group_results
 from reports.advice import actions
 from reports.content import SuppressedCell
 from reports.strings import Strings

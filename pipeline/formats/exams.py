@@ -1,6 +1,6 @@
 """What every format reader yields: exams as text columns, and the rows it set aside.
 
-Readers do not judge values; they find them. `pipeline.stages.ingest` validates what they yield,
+Readers do not judge values; they find them. `pipeline.tables.validation` validates what they yield,
 so that a bad time is the same quarantine row whichever format it came in.
 """
 

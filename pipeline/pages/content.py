@@ -14,9 +14,9 @@ from pipeline.config import Configuration
 from pipeline.pages.small_cells import complementary
 from pipeline.run.gates import Check
 from pipeline.site.audited import SiteAudit
-from pipeline.stages.pair import INELIGIBLE
-from pipeline.stages.results import GroupResults, Period
 from pipeline.store.provenance import version
+from pipeline.tables.pairing import INELIGIBLE
+from pipeline.tables.results import GroupResults, Period
 from reports.content import (
     Case,
     Coverage,

@@ -19,7 +19,7 @@ from pipeline.pages.committee.variation import Variation, variation
 from pipeline.pages.committee.withheld import results_without, withheld_phrases
 from pipeline.run.gates import Check
 from pipeline.site.audited import SiteAudit
-from pipeline.stages.results import GroupResults, Scale, tally_of
+from pipeline.tables.results import GroupResults, Scale, tally_of
 from reports.content import CommitteeContent, Instrument, SuppressedCell
 
 __all__ = ["CommitteeFacts", "committee_content"]

@@ -27,7 +27,7 @@ KEYED: Final = ("ingest", "de-identify", "pair", "extract", "tally", "pages")
 
 _READING: Final = (
     "extraction.report", "extraction.finding", "extraction.resolution", "extraction.recommendation",
-    "extraction.vocabulary", "pipeline.stages.read", "pipeline.stages.addenda",
+    "extraction.vocabulary", "pipeline.tables.readings", "pipeline.tables.addenda",
 )  # fmt: skip
 _MODELS: Final = ("extraction.prompt", "extraction.engines")
 _ENGINES: Final = {
@@ -47,7 +47,7 @@ def ingredients(site: Site, stage: str) -> Named:
 def _ingest(site: Site) -> Named:
     settings = site.config.input.model_dump(mode="json", exclude={"paths", "exam_codes", "query"})
     return {
-        **_code("pipeline.formats", "pipeline.names", "pipeline.stages.ingest"),
+        **_code("pipeline.formats", "pipeline.names", "pipeline.tables.validation"),
         **_options("input", settings),
         "exam codes": digest_of(sorted(site.chest_codes.items())),
     }
@@ -61,7 +61,7 @@ def _deidentify(site: Site) -> Named:
     own = contents(lists, option="deidentification.word_lists") if lists else {}
     return {
         **_code(
-            "pipeline.deidentify", "pipeline.names", "pipeline.stages.clean",
+            "pipeline.deidentify", "pipeline.names", "pipeline.tables.coding",
             "extraction.certainty", "extraction.rules", "extraction.vocabulary",
         ),
         **_options("deidentification", options),
@@ -74,7 +74,7 @@ def _deidentify(site: Site) -> Named:
 def _pair(site: Site) -> Named:
     settings = site.config.pairing.model_dump(mode="json")
     return {
-        **_code("pipeline.stages.pair", "pipeline.stages.addenda", "pipeline.stages.sums"),
+        **_code("pipeline.tables.pairing", "pipeline.tables.addenda", "pipeline.tables.sums"),
         **_options("pairing", settings),
     }
 
@@ -82,7 +82,7 @@ def _pair(site: Site) -> Named:
 def _extract(site: Site) -> Named:
     engine = site.config.extraction.engine
     own = _ENGINES.get(engine)
-    code = (*_READING, *own) if own else ("extraction", "pipeline.stages.read")
+    code = (*_READING, *own) if own else ("extraction", "pipeline.tables.readings")
     return {
         **_code(*code),
         "extraction engine": f"{site.engine.name} {site.engine.version}",
@@ -92,7 +92,7 @@ def _extract(site: Site) -> Named:
 def _tally(site: Site) -> Named:
     settings = site.config.calibration
     return {
-        **_code("pipeline.stages.observe", "pipeline.stages.sums"),
+        **_code("pipeline.tables.observations", "pipeline.tables.sums"),
         "meaning of phrases": site.phrases_digest,
         "calibration.label": settings.label,
         "calibration.ct_silence": settings.ct_silence,
@@ -108,7 +108,7 @@ def _pages(site: Site) -> Named:
     }
     audited = "none" if site.audited is None else site.audited.digest
     return {
-        **_code("calibration", "reports", "pipeline.pages", "pipeline.stages", "pipeline.work"),
+        **_code("calibration", "reports", "pipeline.pages", "pipeline.tables", "pipeline.work"),
         **options,
         "audit of the engine": str(audited),
         "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),

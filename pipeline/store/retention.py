@@ -13,8 +13,8 @@ from typing import Final
 
 import pandas as pd
 
-from pipeline.stages.clean import exam_identifiers
 from pipeline.store.workspace import Workspace, Zone
+from pipeline.tables.coding import exam_identifiers
 from pipeline.vault.vault import Domain, Vault
 
 __all__ = ["NAMED", "Purged", "identifiers", "purge"]

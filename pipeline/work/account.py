@@ -10,7 +10,7 @@ from typing import Any, Final
 from pipeline.pages import content
 from pipeline.run.gates import Check
 from pipeline.site.site import Site
-from pipeline.stages.results import Period
+from pipeline.tables.results import Period
 from reports import run_report
 from reports.content_run import RunReportContent, RunStage
 from reports.style import style_for

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pipeline.site.site import Site
-from pipeline.stages.pair import in_time
+from pipeline.tables.pairing import in_time
 
 __all__ = ["count", "exams"]
 
@@ -38,7 +38,7 @@ def exams(config: str, clean_keys: list[str], number: int, of: int) -> pd.DataFr
     Returns
     -------
     pd.DataFrame
-        What `stages.pair.pair` needs, and ``shard``.
+        What `tables.pairing.pair` needs, and ``shard``.
     """
     site = Site.open(config)
     moved = _moved(config, tuple(sorted(clean_keys))) if of > 1 else {}

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from pipeline.config import digest_of
 from pipeline.site.site import Site
-from pipeline.stages import sums
-from pipeline.stages.addenda import joined, parts
-from pipeline.stages.observe import tallied
-from pipeline.stages.pair import FlowStep, PairedExams, pair
-from pipeline.stages.read import read_reports
 from pipeline.store.workspace import Workspace
+from pipeline.tables import sums
+from pipeline.tables.addenda import joined, parts
+from pipeline.tables.observations import tallied
+from pipeline.tables.pairing import FlowStep, PairedExams, pair
+from pipeline.tables.readings import read_reports
 from pipeline.work import blocks, returns
 
 __all__ = [
@@ -127,7 +127,7 @@ def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str,
 
 
 def observe_block(config: str, pairs: str, read_keys: list[str]) -> Facts:
-    """Set one block's forecasts against their outcomes, and add up (`stages.sums`)."""
+    """Set one block's forecasts against their outcomes, and add up (`tables.sums`)."""
     site = Site.open(config)
     store, settings = site.workspace, site.config.calibration
     key = tally_key(site, pairs, read_keys)

@@ -15,8 +15,8 @@ from pipeline.deidentify import LeakScan
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
 from pipeline.site.site import Site
-from pipeline.stages.clean import Codes, clean, exam_identifiers, known_identifiers
-from pipeline.stages.ingest import CLOCK_TOLERANCE, IngestOptions, validate
+from pipeline.tables.coding import Codes, clean, exam_identifiers, known_identifiers
+from pipeline.tables.validation import CLOCK_TOLERANCE, IngestOptions, validate
 
 __all__ = [
     "batches", "clean_key", "clean_shard", "ingest_source", "register", "source_content",

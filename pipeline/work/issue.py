@@ -16,7 +16,7 @@ from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.run.gates import Check
 from pipeline.site.site import Site
-from pipeline.stages.results import (
+from pipeline.tables.results import (
     GroupResults,
     Period,
     Scale,
@@ -24,8 +24,8 @@ from pipeline.stages.results import (
     tally_of,
     trend,
 )
-from pipeline.stages.rows import advice_table, result_table
-from pipeline.stages.shrinkage import with_shrunk
+from pipeline.tables.rows import advice_table, result_table
+from pipeline.tables.shrinkage import with_shrunk
 from pipeline.work import period
 from reports import committee, gate_failure, html, radiologist, return_sheet
 from reports.content import GateFailureContent, Instrument, RadiologistContent, SuppressedCell

@@ -10,11 +10,11 @@ import pandas as pd
 from pipeline.config import digest_of
 from pipeline.pages.committee.sensitivity import Evidence
 from pipeline.site.site import Site
-from pipeline.stages.results import choose_period
-from pipeline.stages.shrinkage import shrunk_table
-from pipeline.stages.sums import added, coded
 from pipeline.store.provenance import code_digest
 from pipeline.store.workspace import Workspace
+from pipeline.tables.results import choose_period
+from pipeline.tables.shrinkage import shrunk_table
+from pipeline.tables.sums import added, coded
 
 __all__ = ["cells", "choose_issue", "coverage", "department", "observations", "shrunk"]
 
@@ -40,7 +40,7 @@ def choose_issue(config: str, tallies: list[str], paired: list[str], period: str
     chosen = choose_period(sorted(available), period, window_months=window)
     key = digest_of(
         "issue", tallies, paired, list(chosen.months), site.phrases_digest, minimum,
-        code_digest("calibration", "pipeline.stages"),
+        code_digest("calibration", "pipeline.tables"),
     )  # fmt: skip
     made = not store.complete("analysis", key, "shrunk", *(f"issue_{name}" for name in _SUMS))
     if made:

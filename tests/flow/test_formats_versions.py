@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from pipeline.site.site import Site
-from pipeline.stages.pair import PairedExams, pair
+from pipeline.tables.pairing import PairedExams, pair
 from pipeline.work import evidence, intake
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"

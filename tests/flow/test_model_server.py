@@ -29,7 +29,7 @@ from pipeline.cli import extract as group
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site
-from pipeline.stages.read import read_reports
+from pipeline.tables.readings import read_reports
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"

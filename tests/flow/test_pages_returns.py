@@ -12,7 +12,7 @@ import pytest
 from calibration.survey import builtin
 from pipeline.errors import InputError
 from pipeline.site.site import Site
-from pipeline.stages.observe import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
+from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
 from pipeline.work import returns
 from reports.content import Case
 from reports.return_sheet import build

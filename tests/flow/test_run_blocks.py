@@ -12,8 +12,8 @@ import pytest
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
 from pipeline.site.site import Site
-from pipeline.stages import sums
-from pipeline.stages.pair import pair
+from pipeline.tables import sums
+from pipeline.tables.pairing import pair
 from pipeline.work import blocks, evidence, intake, period
 
 KEY = "dGhpcyBpcyBhIHRlc3Qga2V5IG9mIDMyIGJ5dGVzISE"

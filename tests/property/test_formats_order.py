@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pipeline.site.site import Site
-from pipeline.stages.pair import pair
+from pipeline.tables.pairing import pair
 from pipeline.work import intake
 from tests.fixtures.feeds.canary_hospital import FORMATS, canary_exams, export_query, write
 

@@ -11,7 +11,7 @@ from calibration.gaps import Gaps, shrink_gaps
 from calibration.regression import indicators
 from calibration.selection import selection_weights
 from pipeline.pages.small_cells import complementary
-from pipeline.stages.observe import observe
+from pipeline.tables.observations import observe
 
 SIZES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), max_size=8)
 

@@ -6,7 +6,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.stages.pair import pair
+from pipeline.tables.pairing import pair
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 

@@ -18,7 +18,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.pages.committee.extraction_errors import extraction_tables
 from pipeline.pages.content import instrument
 from pipeline.site.audited import phrase_errors, read_audit
-from pipeline.stages.results import Scale
+from pipeline.tables.results import Scale
 
 TABLE = builtin("diagnostic-certainty-scale")
 XR = [

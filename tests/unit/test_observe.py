@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.survey import builtin
-from pipeline.stages.observe import ct_labels, observe, tallied
+from pipeline.tables.observations import ct_labels, observe, tallied
 
 PHRASES = builtin("diagnostic-certainty-scale")
 

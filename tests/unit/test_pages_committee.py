@@ -21,12 +21,12 @@ from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import variation
 from pipeline.pages.committee.withheld import results_without, withheld_phrases
 from pipeline.pages.small_cells import complementary, of_enough_readers
-from pipeline.stages import sums
-from pipeline.stages.observe import tallied
-from pipeline.stages.pair import pair
-from pipeline.stages.results import Scale, group_results, tally_of
-from pipeline.stages.shrinkage import shrunk_table
 from pipeline.store.workspace import Workspace
+from pipeline.tables import sums
+from pipeline.tables.observations import tallied
+from pipeline.tables.pairing import pair
+from pipeline.tables.results import Scale, group_results, tally_of
+from pipeline.tables.shrinkage import shrunk_table
 from reports.content import ScaleUse, SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 

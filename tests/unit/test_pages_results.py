@@ -6,7 +6,7 @@ import pandas as pd
 
 from calibration.survey import builtin
 from pipeline.config import Configuration
-from pipeline.stages.results import Scale, group_results
+from pipeline.tables.results import Scale, group_results
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
 PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)

@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 import pytest
 
-from pipeline.stages.pair import pair
+from pipeline.tables.pairing import pair
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 

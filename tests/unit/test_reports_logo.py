@@ -17,7 +17,7 @@ import pytest
 from pipeline.errors import ConfigurationError
 from pipeline.pages import content
 from pipeline.site.site import Site
-from pipeline.stages.results import Period
+from pipeline.tables.results import Period
 from reports import committee, html, radiologist
 from reports.logo import LogoError, check, fitted
 from reports.marks import Picture

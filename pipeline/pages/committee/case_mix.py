@@ -21,9 +21,9 @@ from calibration.neighbours.difficulty import mean_entropy
 from calibration.regression import indicators
 from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
-from pipeline.stages.observe import tallied
-from pipeline.stages.results import Scale, tally_of
-from pipeline.stages.sums import BANDS
+from pipeline.tables.observations import tallied
+from pipeline.tables.results import Scale, tally_of
+from pipeline.tables.sums import BANDS
 from reports.content import CaseMix, MixRow, SuppressedCell
 
 __all__ = ["EASY", "HARD", "MIX", "case_mix", "mix_columns"]

@@ -16,8 +16,8 @@ from calibration.arrays import FloatArray
 from calibration.neighbours.disagreement import CaseErrors, phrase_disagreement
 from calibration.substitution.guardrails import statements_of_certainty
 from pipeline.pages.committee.case_mix import EASY, HARD, mix_columns
-from pipeline.stages.observe import tallied
-from pipeline.stages.results import Scale, tally_of
+from pipeline.tables.observations import tallied
+from pipeline.tables.results import Scale, tally_of
 from reports.content import CaseHistogram, Disagreement, SuppressedCell
 
 __all__ = ["disagreement"]

@@ -10,8 +10,8 @@ from calibration.errors import CalibrationError
 from calibration.errors_in_extraction import Audit
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
-from pipeline.stages.observe import ct_labels
-from pipeline.stages.results import Scale, calibrated, chance
+from pipeline.tables.observations import ct_labels
+from pipeline.tables.results import Scale, calibrated, chance
 from reports.content import SensitivityRow, SensitivityTable
 
 __all__ = ["extraction_tables"]

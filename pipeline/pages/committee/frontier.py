@@ -12,7 +12,7 @@ from calibration.substitution.effect import split_tally
 from calibration.substitution.frontier import frontier
 from calibration.substitution.guardrails import allowed_cells
 from calibration.tally import Tally
-from pipeline.stages.results import Scale, chance
+from pipeline.tables.results import Scale, chance
 from reports.content import FrontierPoint
 
 __all__ = ["held_out_frontier"]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pipeline.config import Phrases
 from pipeline.pages.small_cells import few_users
-from pipeline.stages.results import quarters
+from pipeline.tables.results import quarters
 from reports.content import ScaleUse, SuppressedCell
 
 __all__ = ["scale_use"]

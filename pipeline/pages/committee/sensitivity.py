@@ -18,10 +18,10 @@ from calibration.errors import CalibrationError
 from calibration.readers import logistic_calibration
 from calibration.regression import indicators
 from calibration.selection import selection_weights
-from pipeline.stages.observe import Label, Silence, tallied
-from pipeline.stages.pair import INELIGIBLE
-from pipeline.stages.results import Scale, calibrated, tally_of
-from pipeline.stages.sums import QUIET
+from pipeline.tables.observations import Label, Silence, tallied
+from pipeline.tables.pairing import INELIGIBLE
+from pipeline.tables.results import Scale, calibrated, tally_of
+from pipeline.tables.sums import QUIET
 from reports.content import SensitivityRow, SensitivityTable, SuppressedCell
 
 __all__ = ["Evidence", "sensitivity_tables"]
@@ -32,7 +32,7 @@ _FEATURES: Final = ["patient_class", "age_band", "reader_code", "performed_month
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A period's sums, all readers (`stages.sums`).
+    """A period's sums, all readers (`tables.sums`).
 
     Attributes
     ----------

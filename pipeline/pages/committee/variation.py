@@ -24,7 +24,7 @@ from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
-from pipeline.stages.results import Scale, tally_of
+from pipeline.tables.results import Scale, tally_of
 from reports.content import Funnel, ReaderRow, SuppressedCell
 from reports.funnels import funnel_content
 

@@ -14,7 +14,7 @@ from calibration.result import GroupResult
 from calibration.substitution import Advice
 from pipeline.config import Reports
 from pipeline.pages.small_cells import few_users, without
-from pipeline.stages.results import GroupResults
+from pipeline.tables.results import GroupResults
 
 __all__ = ["results_without", "withheld_phrases"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibration.estimate import Estimate
 from calibration.result import GroupResult
-from pipeline.stages.results import GroupResults
+from pipeline.tables.results import GroupResults
 
 __all__ = ["advice_table", "result_table"]
 

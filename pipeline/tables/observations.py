@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from calibration.survey import PhraseTable
-from pipeline.stages.pair import FlowStep
+from pipeline.tables.pairing import FlowStep
 
 __all__ = ["TALLY_KEYS", "Label", "Observed", "Silence", "ct_labels", "observe", "tallied"]
 

@@ -15,7 +15,7 @@ import pandas as pd
 from calibration.readers import shrunk_phrases
 from calibration.result import GroupResult
 from calibration.survey import PhraseTable
-from pipeline.stages.results import tally_of
+from pipeline.tables.results import tally_of
 
 __all__ = ["shrunk_table", "with_shrunk"]
 

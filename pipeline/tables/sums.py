@@ -16,7 +16,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from calibration.survey import PhraseTable
-from pipeline.stages.observe import Label, Observed, Silence, observe, tallied
+from pipeline.tables.observations import Label, Observed, Silence, observe, tallied
 
 __all__ = [
     "BANDS", "QUIET", "Block", "added", "alternatives", "coded", "coverage", "mix", "words",
