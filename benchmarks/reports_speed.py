@@ -14,8 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from reports import committee, html, radiologist
-from reports.style import Style
+from reports.drawing.style import Style
+from reports.pages import committee, radiologist
+from reports.pages.committee import html
 
 LIMIT = 5.0
 

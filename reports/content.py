@@ -15,39 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reports.content_cases import CaseHistogram, CaseMix, Disagreement, MixRow
-from reports.content_committee import (
-    Exclusion,
-    FloatArray,
-    FlowStep,
-    FrontierPoint,
-    Funnel,
-    FunnelPoint,
-    GovernanceText,
-    ReaderRow,
-    ScaleUse,
-    SensitivityRow,
-    SensitivityTable,
-)
-from reports.content_parts import (
-    Case,
-    Coverage,
-    Gate,
-    Instrument,
-    InstrumentFigure,
-    Masthead,
-    PathologyAdvice,
-    PathologyResult,
-    SuppressedCell,
-    TrendPoint,
-)
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from calibration.estimate import Estimate
     from calibration.phrase_calibration import PhraseCalibration
     from calibration.readers import LogisticCalibration
     from calibration.result import GroupResult
+    from calibration.substitution import Advice
+    from reports.figures.funnel import Funnel
 
 __all__ = [
     "Case",
@@ -60,8 +39,6 @@ __all__ = [
     "FloatArray",
     "FlowStep",
     "FrontierPoint",
-    "Funnel",
-    "FunnelPoint",
     "Gate",
     "GateFailureContent",
     "GovernanceText",
@@ -79,6 +56,268 @@ __all__ = [
     "SuppressedCell",
     "TrendPoint",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedCell:
+    """A number withheld: fewer exams (or readers) than ``minimum``, or it would reveal such a one.
+
+    ``complementary`` cells are large enough themselves, but with a printed total they would give
+    a suppressed neighbour away.
+    """
+
+    minimum: int
+    of: Literal["exams", "readers", "complementary"] = "exams"
+
+
+@dataclass(frozen=True, slots=True)
+class Masthead:
+    """What every page says about itself.
+
+    ``recipient`` is a reader code ("R-7Q2F") or the committee's name; ``period`` and
+    ``data_cut`` are printed as given; ``banner`` is the privilege and confidentiality line.
+    """
+
+    institution: str
+    banner: str
+    recipient: str
+    period: str
+    data_cut: str
+    version: str
+    config_hash: str
+    contact: str
+    next_issue: str
+    logo: bytes | None = None
+    """A PNG file's bytes, drawn beside the title; see ``reports.drawing.logo.check``."""
+    language: str = "en-GB"
+    demonstration: bool = False
+    """True stamps every page as made from simulated reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathologyResult:
+    """One pathology's calibration, or the fact that it is withheld."""
+
+    pathology: str
+    result: GroupResult | SuppressedCell
+
+
+@dataclass(frozen=True, slots=True)
+class PathologyAdvice:
+    """The advice fitted on one pathology, or on all of them together (``pathology=None``)."""
+
+    pathology: str | None
+    advice: Advice
+
+
+@dataclass(frozen=True, slots=True)
+class TrendPoint:
+    """Mean distance between words and CT (phrase calibration error) in one period."""
+
+    period: str
+    n: int
+    gap: Estimate | SuppressedCell
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One X-ray/CT pair for the reader's own review, by study code."""
+
+    xray_code: str
+    ct_code: str
+    pathology: str
+    phrase: str
+    ct_phrase: str
+    interval_hours: float
+    agreed: bool | None
+    """True: a good call; False: word and CT point apart; None: the CT itself was uncertain."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the reader's work this page can see: X-rays read, and those with a CT in time."""
+
+    xrays: int
+    paired: int
+    window_hours: float
+    ct_silence_is_absent: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentFigure:
+    """One measured property of the measuring instrument (share in [0, 1] with its interval)."""
+
+    name: str
+    estimate: Estimate | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """How well the machinery itself read the reports.
+
+    ``figures`` are audited shares (extraction accuracy, ...), ``None`` inside where not yet
+    audited; ``counts`` are plain counts by name (reports failed, quarantined, unmapped phrases).
+    """
+
+    engine: str
+    figures: tuple[InstrumentFigure, ...]
+    counts: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check of the run; ``passed=None`` means it could not be evaluated, which is no pass."""
+
+    name: str
+    passed: bool | None
+    required: str
+    found: str
+    note: str = ""
+
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Exams that left at one step of the pairing flow, with the reason."""
+
+    reason: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """What is left after a step of the pairing flow, and who left at it."""
+
+    name: str
+    count: int
+    excluded: tuple[Exclusion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRow:
+    """One coded reader in the committee's tables. Rows are printed in code order, never by value.
+
+    ``gap`` is the unadjusted signed difference CT minus words (mean of label minus mean
+    probability of the phrases used), ``adjusted`` the same adjusted for case mix, ``shrunk`` the
+    empirical-Bayes estimate; ``reliability`` is signal over total variance (NaN: not computed).
+    """
+
+    code: str
+    n: int
+    gap: Estimate | SuppressedCell | None
+    adjusted: Estimate | SuppressedCell | None = None
+    shrunk: Estimate | SuppressedCell | None = None
+    reliability: float = float("nan")
+    logistic: LogisticCalibration | None = None
+    share_paired: float | None = None
+    signal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRow:
+    """The department's figures under one other choice; ``reference`` marks the choice made."""
+
+    name: str
+    n: int
+    ece: Estimate | SuppressedCell | None
+    phrase_error: Estimate | SuppressedCell | None
+    slope: Estimate | SuppressedCell | None = None
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityTable:
+    """One question of the form "would another choice have changed the answer?"."""
+
+    title: str
+    caption: str
+    rows: tuple[SensitivityRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleUse:
+    """Shares of certainty phrases that the scale recommends and discourages, per period.
+
+    ``recommended`` and ``discouraged`` are (T,), NaN where a period has too few phrases; ``n``
+    counts phrases (T,). ``terms`` lists the whole span's count per phrase, or that it is withheld.
+    """
+
+    periods: tuple[str, ...]
+    n: npt.NDArray[np.int64]
+    recommended: FloatArray
+    discouraged: FloatArray
+    terms: tuple[
+        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "other"]], ...
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """One setting of the map: share of phrases it would change, and held-out ECE after it."""
+
+    words_changed: float
+    ece_after: float
+    label: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GovernanceText:
+    """One titled paragraph from the institution's configuration."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MixRow:
+    """One kind of case: how many statements, and the department's gap there (CT minus words).
+
+    ``adjusted`` holds the finding, the words and every other factor equal; ``share`` is of all
+    statements, NaN where the row is withheld.
+    """
+
+    factor: str
+    level: str
+    n: int
+    share: float
+    gap: Estimate | SuppressedCell | None
+    adjusted: Estimate | SuppressedCell | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMix:
+    """Kinds of cases by factor; ``alike`` names the factors in which all cases are of one kind."""
+
+    rows: tuple[MixRow, ...]
+    alike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseHistogram:
+    """Shares of cases (M,) over bins (M + 1,), what exact words would give, mean and cases."""
+
+    edges: FloatArray
+    share: FloatArray
+    expected: FloatArray | None
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Hedged X-ray statements against CT, case by case.
+
+    ``plain``: distance where CT is plain; ``hedged``: distance where CT hedges itself;
+    ``entropy``: of the latter, X-ray less CT entropy in nats (above 0: the X-ray is less decided).
+    """
+
+    plain: CaseHistogram | SuppressedCell
+    hedged: CaseHistogram | SuppressedCell
+    entropy: CaseHistogram | SuppressedCell
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,13 @@ from calibration.neighbours.disagreement import (
     ranking_calibration_score,
 )
 from calibration.neighbours.disagreement.marginals import marginals
+from reports.drawing.marks import Box, Disc, Drawing, Polygon
+from reports.drawing.style import NOTE, palette
+from reports.drawing.svg import to_svg
+from reports.drawing.typeset import put
 from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.marks import Box, Disc, Drawing, Polygon
 from reports.neighbours.disagreement import disagreement_pages
 from reports.numbers import decimal
-from reports.style import NOTE, palette
-from reports.svg import to_svg
-from reports.typeset import put
 
 HERE = Path(__file__).parent
 CLASSES = ("present", "uncertain", "absent")

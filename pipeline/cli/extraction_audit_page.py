@@ -10,7 +10,7 @@ import numpy as np
 from extraction.audit.scores import NOT_MENTIONED, Audit, Score
 from extraction.vocabulary import Vocabulary
 from pipeline.store.files import replacing
-from reports.extraction_audit import AuditFigure, AuditPages, AuditScore, to_document
+from reports.pages.extraction_audit import AuditFigure, AuditPages, AuditScore, to_document
 
 __all__ = ["write_audit_pdf"]
 

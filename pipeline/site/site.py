@@ -33,7 +33,7 @@ from pipeline.store.outcomes import OutcomeMemory
 from pipeline.store.workspace import Workspace
 from pipeline.vault.key import key_from_environment
 from pipeline.vault.vault import Vault
-from reports.logo import LogoError, check
+from reports.drawing.logo import LogoError, check
 
 __all__ = ["Site"]
 

@@ -11,9 +11,10 @@ from pipeline.pages import content
 from pipeline.run.gates import Check
 from pipeline.site.site import Site
 from pipeline.tables.results import Period
-from reports import run_report
-from reports.content_run import RunReportContent, RunStage
-from reports.style import style_for
+from reports.drawing.style import style_for
+from reports.figures.run import RunStage
+from reports.pages import run_report
+from reports.pages.run_report import RunReportContent
 
 __all__ = ["draw_account", "reading_notes"]
 

@@ -27,9 +27,10 @@ from pipeline.tables.results import (
 from pipeline.tables.rows import advice_table, result_table
 from pipeline.tables.shrinkage import with_shrunk
 from pipeline.work import period
-from reports import committee, gate_failure, html, radiologist, return_sheet
 from reports.content import GateFailureContent, Instrument, RadiologistContent, SuppressedCell
-from reports.style import style_for
+from reports.drawing.style import style_for
+from reports.pages import committee, gate_failure, radiologist, return_sheet
+from reports.pages.committee import html
 
 __all__ = ["committee_page", "feedback_page", "refusal_page"]
 

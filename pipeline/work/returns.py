@@ -17,7 +17,7 @@ from pipeline.errors import InputError
 from pipeline.site.site import Site
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
-from reports.return_sheet import ReturnSheetError, read
+from reports.pages.return_sheet import ReturnSheetError, read
 
 __all__ = ["answers", "record", "sheets"]
 

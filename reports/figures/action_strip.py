@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import fit, put, width_of
 from reports.figures.axes import Scale
-from reports.marks import Anchor, Box, Disc, Drawing, Line
 from reports.numbers import percent
-from reports.style import NOTE, palette
-from reports.typeset import fit, put, width_of
 
 if TYPE_CHECKING:
     from calibration.substitution import Suggestion

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reports.marks import Box, Drawing, Line
-from reports.style import NOTE, palette
-from reports.typeset import put
+from reports.drawing.marks import Box, Drawing, Line
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import put
 
 __all__ = ["Scale", "nice_ticks", "x_axis", "y_axis"]
 

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from reports.marks import Box, Drawing, Rect
+from reports.drawing.marks import Box, Drawing, Rect
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import fit, put
 from reports.numbers import count
-from reports.style import NOTE, palette
-from reports.typeset import fit, put
 
 __all__ = ["confusion_grid"]
 

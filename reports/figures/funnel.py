@@ -6,17 +6,112 @@ review; every other reader is an unlabelled disc.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
 import numpy as np
 
-from reports.content import Funnel, FunnelPoint
+from calibration.several_readers import Discoveries
+from calibration.several_readers import Funnel as Measured
+from reports.content import FloatArray
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import put, width_of
 from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.marks import Box, Disc, Drawing, Line, Polygon
 from reports.numbers import count, decimal, signed
 from reports.strings import Strings
-from reports.style import NOTE, palette
-from reports.typeset import put, width_of
 
-__all__ = ["funnel_plot"]
+__all__ = ["Funnel", "FunnelPoint", "funnel_content", "funnel_plot"]
+
+_Z95, _Z998 = 1.959963984540054, 3.0902323061678132
+_STEPS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelPoint:
+    """One reader on the funnel: value against size, and whether it is a signal for review."""
+
+    code: str
+    n: int
+    value: float
+    q_value: float
+    signal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """A funnel plot: limits over ``sizes`` (G,) around ``centre``, already inflated.
+
+    ``overdispersion`` is the inflation factor that was applied to the limits' variance;
+    ``hypotheses`` how many readers were tested; ``false_discovery_rate`` the level controlled.
+    """
+
+    measure: str
+    centre: float
+    sizes: FloatArray
+    low_95: FloatArray
+    high_95: FloatArray
+    low_998: FloatArray
+    high_998: FloatArray
+    points: tuple[FunnelPoint, ...]
+    overdispersion: float
+    hypotheses: int
+    false_discovery_rate: float
+
+
+def funnel_content(
+    codes: Sequence[str],
+    *,
+    measured: Measured,
+    found: Discoveries,
+    minimum_n: int,
+    measure: str = "CT minus words",
+) -> Funnel | None:
+    """Carry a funnel to its page; None where no reader has ``minimum_n`` observations.
+
+    Parameters
+    ----------
+    codes
+        Reader codes in the order of ``measured``, R of them.
+    measured, found
+        Gaps with their standard errors, and the adjusted p-values (R,).
+    minimum_n
+        Readers with fewer observations are not drawn.
+    measure
+        What is plotted, as the axis title says it.
+    """
+    shown = [
+        r for r in range(len(codes)) if measured.n[r] >= minimum_n and np.isfinite(measured.gap[r])
+    ]
+    if not shown:
+        return None
+    points = tuple(
+        FunnelPoint(
+            code=codes[r],
+            n=round(float(measured.n[r])),
+            value=float(measured.gap[r]),
+            q_value=float(found.adjusted[r]),
+            signal=bool(found.rejected[r]),
+        )
+        for r in sorted(shown, key=lambda r: codes[r])
+    )
+    per_statement = float(np.median(measured.standard_error[shown] ** 2 * measured.n[shown]))
+    sizes = np.linspace(float(minimum_n), 1.05 * float(measured.n[shown].max()), _STEPS)
+    spread = np.sqrt(per_statement / sizes + measured.between_variance)
+    return Funnel(
+        measure=measure,
+        centre=0.0,
+        sizes=sizes,
+        low_95=-_Z95 * spread,
+        high_95=_Z95 * spread,
+        low_998=-_Z998 * spread,
+        high_998=_Z998 * spread,
+        points=points,
+        overdispersion=measured.inflation,
+        hypotheses=found.hypotheses,
+        false_discovery_rate=found.rate,
+    )
 
 
 def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:

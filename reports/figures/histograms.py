@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
+from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import fit, put, width_of
 from reports.figures.axes import Scale, x_axis
-from reports.marks import Box, Drawing, Line, Polygon, Rect
 from reports.numbers import decimal, percent
-from reports.style import NOTE, palette
-from reports.typeset import fit, put, width_of
 
 __all__ = ["histogram_panel", "reliability_bars"]
 

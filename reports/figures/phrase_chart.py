@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.style import FIGURE, NOTE, Type, palette
+from reports.drawing.typeset import fit, put, width_of
 from reports.figures.axes import Scale
 from reports.figures.phrase_rows import PhraseRow, RowState
-from reports.marks import Box, Disc, Drawing, Line, Polygon, Rect
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
-from reports.style import FIGURE, NOTE, Type, palette
-from reports.typeset import fit, put, width_of
 
 __all__ = ["phrase_chart", "phrase_chart_height", "phrase_key"]
 

@@ -13,12 +13,12 @@ from typing import Final
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
+from reports.drawing.marks import Box, Drawing, Line, Polygon
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import put
 from reports.figures.axes import Scale, x_axis, y_axis
-from reports.marks import Box, Drawing, Line, Polygon
 from reports.numbers import percent
 from reports.strings import Strings
-from reports.style import NOTE, palette
-from reports.typeset import put
 
 __all__ = ["curve_marks", "reliability"]
 

@@ -11,15 +11,24 @@ from typing import Final
 import numpy as np
 
 from calibration.result import GroupResult
+from reports.content import PathologyResult, SuppressedCell
+from reports.disclosure import state_of
+from reports.drawing.document import Piece, note
+from reports.drawing.layout import Figure
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Rect
+from reports.drawing.style import NOTE, SUBHEADING, palette
+from reports.drawing.typeset import fit, put
 from reports.figures.axes import Scale
 from reports.figures.reliability import curve_marks
-from reports.marks import Anchor, Box, Disc, Drawing, Line, Rect
 from reports.numbers import count, percent
 from reports.strings import Strings
-from reports.style import NOTE, SUBHEADING, palette
-from reports.typeset import fit, put
 
-__all__ = ["COLUMNS", "PANEL_HEIGHT", "panel_row"]
+__all__ = [
+    "COLUMNS",
+    "PANEL_HEIGHT",
+    "panel_pieces",
+    "panel_row",
+]
 
 COLUMNS: Final = 4
 _GUTTER: Final = 14.0
@@ -81,3 +90,31 @@ def _phrase(drawing: Drawing, result: GroupResult, k: int, x: Scale, y: Scale, n
     drawing.add(
         Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
     )
+
+
+def panel_pieces(
+    results: tuple[PathologyResult, ...], *, minimum_n: int, words: Strings
+) -> tuple[Piece, ...]:
+    """Draw what may be shown in the order given; name what may not."""
+    shown = tuple(
+        (r.pathology, r.result) for r in results if not isinstance(r.result, SuppressedCell)
+    )
+    pieces: list[Piece] = [
+        _row(shown[start : start + COLUMNS], minimum_n, words)
+        for start in range(0, len(shown), COLUMNS)
+    ]
+    withheld: dict[str, list[str]] = {}
+    for r in results:
+        if isinstance(r.result, SuppressedCell):
+            withheld.setdefault(state_of(r.result, words), []).append(r.pathology)
+    for state, names in withheld.items():
+        text = words("committee.pathologies_few", state=state.capitalize(), names=", ".join(names))
+        pieces.append(note(text))
+    return tuple(pieces)
+
+
+def _row(panels: tuple[tuple[str, GroupResult], ...], minimum_n: int, words: Strings) -> Figure:
+    def paint(drawing: Drawing, box: Box) -> None:
+        panel_row(drawing, box, panels=panels, minimum_n=minimum_n, words=words)
+
+    return Figure(paint, PANEL_HEIGHT)

@@ -16,7 +16,7 @@ from reportlab.lib.colors import HexColor
 
 from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution, UniformMixture
-from reports.style import palette, register_fonts
+from reports.drawing.style import palette, register_fonts
 
 __all__ = ["survey_fit"]
 

@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
 from calibration.neighbours.disagreement.marginals import Marginals, Pair
+from reports.drawing.marks import Box, Drawing
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.drawing.typeset import paragraph, put
 from reports.figures.axes import nice_ticks
 from reports.figures.histograms import histogram_panel, reliability_bars
-from reports.marks import Box, Drawing
 from reports.numbers import count, decimal
-from reports.paper import DocumentInfo, to_pdf
 from reports.strings import Strings
-from reports.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
-from reports.typeset import paragraph, put
 
 __all__ = ["disagreement_pages", "disagreement_pdf"]
 
@@ -50,7 +49,7 @@ def disagreement_pdf(
 ) -> bytes:
     """Make the pages a PDF; the same results give the same bytes."""
     style = style or Style()
-    say = _catalogue()
+    say = style.strings.under("disagreement")
     pages = disagreement_pages(found, views, classes=classes, style=style)
     return to_pdf(pages, info=DocumentInfo(say("page.title"), "radcal", found.summary()))
 
@@ -72,7 +71,7 @@ def disagreement_pages(
         Paper.
     """
     style = style or Style()
-    say = _catalogue()
+    say = style.strings.under("disagreement")
     size = say(
         "page.items",
         n=count(found.n),
@@ -197,7 +196,3 @@ def _flow(pages: list[Drawing], style: Style, y: float, row: _Row) -> float:
 def _page(style: Style) -> Drawing:
     width, height = style.size
     return Drawing(width, height)
-
-
-def _catalogue() -> Strings:
-    return Strings.load(Path(__file__).with_name("disagreement.toml"))

@@ -8,22 +8,21 @@ and the values stated most.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
+from reports.drawing.marks import Box, Drawing
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.drawing.tables import Column, Row, Table
+from reports.drawing.typeset import paragraph, put
 from reports.figures.histograms import reliability_bars
 from reports.figures.reliability import reliability
 from reports.figures.swap_flow import Stream, swap_flow
-from reports.marks import Box, Drawing
 from reports.numbers import BLANK, count, decimal, percent
-from reports.paper import DocumentInfo, to_pdf
 from reports.strings import Strings
-from reports.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
-from reports.tables import Column, Row, Table
-from reports.typeset import paragraph, put
 
 __all__ = [
     "RestatedBy",
@@ -113,7 +112,8 @@ class StatedForm:
 
 def to_document(forms: tuple[StatedForm, ...], *, style: Style | None = None) -> bytes:
     """Make the pages a PDF; the same results give the same bytes."""
-    say = _catalogue()
+    style = style or Style()
+    say = style.strings.under("stated")
     pages = stated_confidence_pages(forms, style=style)
     return to_pdf(pages, info=DocumentInfo(say("stated.title"), "radcal", say("stated.title")))
 
@@ -122,7 +122,8 @@ def stated_confidence_pages(
     forms: tuple[StatedForm, ...], *, style: Style | None = None
 ) -> list[Drawing]:
     """Draw one page per form."""
-    style, say = style or Style(), _catalogue()
+    style = style or Style()
+    say = style.strings.under("stated")
     return [_page(form, style, say) for form in forms]
 
 
@@ -219,7 +220,3 @@ def _values(form: StatedForm, say: Strings) -> Table:
         for v in sorted(used, key=lambda v: -v.number)
     ]
     return Table(columns, tuple(rows), id="values")
-
-
-def _catalogue() -> Strings:
-    return Strings.load(Path(__file__).with_name("stated_confidence.toml"))

@@ -15,7 +15,7 @@ from pipeline.site.site import Site
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
 from pipeline.work import returns
 from reports.content import Case
-from reports.return_sheet import build
+from reports.pages.return_sheet import build
 
 PAIRS = pd.DataFrame(
     {

@@ -16,9 +16,11 @@ from types import ModuleType
 import pypdf
 import pytest
 
-from reports import committee, content, html
-from reports.style import Style
-from reports.tables import Table
+from reports import content
+from reports.drawing.style import Style
+from reports.drawing.tables import Table
+from reports.pages import committee
+from reports.pages.committee import html
 
 
 def _samples() -> ModuleType:

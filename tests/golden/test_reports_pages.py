@@ -15,9 +15,10 @@ import numpy as np
 import pypdf
 import pytest
 
-from reports import committee, content, gate_failure, radiologist
-from reports.marks import Disc, Drawing, Line, Polygon, Text
-from reports.style import Style, palette
+from reports import content
+from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
+from reports.drawing.style import Style, palette
+from reports.pages import committee, gate_failure, radiologist
 
 
 def _samples() -> ModuleType:

@@ -10,11 +10,13 @@ from types import ModuleType
 
 import numpy as np
 
-from reports import committee, content, html, radiologist
+from reports import content
 from reports.disclosure import guard_committee, guard_radiologist, state_of
-from reports.marks import Drawing, Text
+from reports.drawing.marks import Drawing, Text
+from reports.drawing.style import Style
+from reports.pages import committee, radiologist
+from reports.pages.committee import html
 from reports.strings import Strings
-from reports.style import Style
 
 
 def _samples() -> ModuleType:

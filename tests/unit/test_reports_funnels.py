@@ -7,7 +7,7 @@ import pytest
 
 from calibration.several_readers import Discoveries
 from calibration.several_readers import Funnel as Measured
-from reports.funnels import funnel_content
+from reports.figures.funnel import funnel_content
 
 
 def measured(n: tuple[float, ...]) -> Measured:

@@ -9,11 +9,12 @@ from types import ModuleType
 
 import pytest
 
-from reports import committee, content, gate_failure, radiologist
-from reports.marks import Box, Drawing, Rect, Text
-from reports.style import MARGIN, Style
-from reports.tables import Column, Row, Table
-from reports.typeset import text_box
+from reports import content
+from reports.drawing.marks import Box, Drawing, Rect, Text
+from reports.drawing.style import MARGIN, Style
+from reports.drawing.tables import Column, Row, Table
+from reports.drawing.typeset import text_box
+from reports.pages import committee, gate_failure, radiologist
 
 
 def _samples() -> ModuleType:

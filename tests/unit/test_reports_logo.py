@@ -18,10 +18,11 @@ from pipeline.errors import ConfigurationError
 from pipeline.pages import content
 from pipeline.site.site import Site
 from pipeline.tables.results import Period
-from reports import committee, html, radiologist
-from reports.logo import LogoError, check, fitted
-from reports.marks import Picture
-from reports.style import MARGIN, Style
+from reports.drawing.logo import LogoError, check, fitted
+from reports.drawing.marks import Picture
+from reports.drawing.style import MARGIN, Style
+from reports.pages import committee, radiologist
+from reports.pages.committee import html
 
 
 def _samples() -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.content import Case
-from reports.return_sheet import CaseAnswer, ReturnSheetError, build, read
+from reports.pages.return_sheet import CaseAnswer, ReturnSheetError, build, read
 
 CASES = (
     Case("X-1", "C-1", "pleural effusion", "likely", "absent", 3.0, agreed=False),

@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reports.marks import Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
-from reports.svg import to_svg
-from reports.typeset import width_of_font
+from reports.drawing.marks import Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
+from reports.drawing.svg import to_svg
+from reports.drawing.typeset import width_of_font
 
 
 def element(mark: object) -> ET.Element:

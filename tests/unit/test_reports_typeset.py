@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.marks import Box, Drawing, Text
+from reports.drawing.marks import Box, Drawing, Text
+from reports.drawing.style import BODY, FIGURE, LEAD, Style, style_for
+from reports.drawing.typeset import fit, paragraph, paragraph_height, text_box, width_of, wrap
 from reports.numbers import count, decimal, interval, percent, percent_interval, points, signed
-from reports.style import BODY, FIGURE, LEAD, Style, style_for
-from reports.typeset import fit, paragraph, paragraph_height, text_box, width_of, wrap
 
 WORDS = st.text(st.sampled_from("abcdefgh ijk WM†“” *é"), max_size=200)
 

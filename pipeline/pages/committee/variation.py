@@ -25,8 +25,8 @@ from pipeline.pages import content
 from pipeline.pages.committee.case_mix import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale, tally_of
-from reports.content import Funnel, ReaderRow, SuppressedCell
-from reports.funnels import funnel_content
+from reports.content import ReaderRow, SuppressedCell
+from reports.figures.funnel import Funnel, funnel_content
 
 __all__ = ["Variation", "variation"]
 

@@ -1,0 +1,229 @@
+"""Blocks onto pages: a column that fills, breaks and carries header and footer on every page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from reports.content import Masthead
+from reports.drawing.logo import fitted
+from reports.drawing.marks import Bookmark, Box, Drawing, Line, Picture
+from reports.drawing.style import (
+    BODY,
+    CAPTION,
+    GUTTER,
+    HEADING,
+    MARGIN,
+    NOTE,
+    TITLE,
+    Style,
+    Type,
+    palette,
+)
+from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
+
+__all__ = ["Block", "Composer", "Figure", "Prose", "Splittable"]
+
+_LOGO_WIDTH: Final = 110.0
+_LOGO_HEIGHT: Final = 36.0
+
+
+class Block(Protocol):
+    """Something that knows its height at a width and can draw itself into a box."""
+
+    def height(self, width: float) -> float:
+        """Height in points."""
+        ...
+
+    def draw(self, drawing: Drawing, box: Box) -> None:
+        """Draw into the box (its height is the one asked for)."""
+        ...
+
+
+class Splittable(Block, Protocol):
+    """A block that may be cut at a page end."""
+
+    def split(self, width: float, room: float) -> tuple[Block | None, Splittable | None]:
+        """Cut into what fits into ``room`` (None: nothing does) and the rest (None: no rest)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A paragraph of one type."""
+
+    text: str
+    kind: Type = BODY
+    colour: str = palette.ink
+
+    def height(self, width: float) -> float:
+        """Lines times leading."""
+        return paragraph_height(self.text, self.kind, width)
+
+    def draw(self, drawing: Drawing, box: Box) -> None:
+        """Set flush left."""
+        paragraph(drawing, box, self.text, self.kind, colour=self.colour)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawing function with a fixed height and an optional caption below."""
+
+    paint: Callable[[Drawing, Box], None]
+    tall: float
+    caption: str = ""
+
+    def height(self, width: float) -> float:
+        """Figure, gap and caption."""
+        gap = 6.0 if self.caption else 0.0
+        return self.tall + gap + paragraph_height(self.caption, CAPTION, width)
+
+    def draw(self, drawing: Drawing, box: Box) -> None:
+        """Figure above, caption below."""
+        self.paint(drawing, Box(box.x, box.y, box.width, self.tall))
+        below = box.cut(top=self.tall + 6.0)
+        paragraph(drawing, below, self.caption, CAPTION, colour=palette.muted)
+
+
+@dataclass(slots=True)
+class Composer:
+    """A document being laid out: the current page and how far down it is filled."""
+
+    style: Style
+    masthead: Masthead
+    pages: list[Drawing] = field(default_factory=list)
+    y: float = 0.0
+
+    @property
+    def body(self) -> Box:
+        """The content frame of every page."""
+        return self.style.body
+
+    @property
+    def page(self) -> Drawing:
+        """The page being filled."""
+        return self.pages[-1]
+
+    @property
+    def room(self) -> float:
+        """Points left above the footer."""
+        return self.body.bottom - self.y
+
+    def new_page(self) -> None:
+        """Open a page with its header."""
+        drawing = Drawing(*self.style.size)
+        self.pages.append(drawing)
+        self._header(drawing)
+        self.y = self.body.y
+
+    def claim(self, height: float) -> Box:
+        """Reserve a strip of the page at the cursor, opening a page where none has room."""
+        if not self.pages or height > self.room + 0.01:
+            self.new_page()
+        box = Box(self.body.x, self.y, self.body.width, height)
+        self.y += height
+        return box
+
+    def skip(self, height: float) -> None:
+        """White space, except at the top of a page."""
+        if self.y > self.body.y:
+            self.y = min(self.y + height, self.body.bottom)
+
+    def add(self, block: Block, *, after: float = 10.0) -> None:
+        """Place a block whole."""
+        block.draw(*self._place(block.height(self.body.width)))
+        self.skip(after)
+
+    def _place(self, height: float) -> tuple[Drawing, Box]:
+        box = self.claim(height)
+        return self.page, box
+
+    def flow(self, block: Splittable, *, after: float = 10.0) -> None:
+        """Place a block that may run over several pages."""
+        rest: Splittable | None = block
+        while rest is not None:
+            head, rest = rest.split(self.body.width, self.room)
+            if head is not None:
+                self.add(head, after=0.0)
+            if rest is not None:
+                self.new_page()
+        self.skip(after)
+
+    def title(self, text: str, subtitle: str) -> None:
+        """Open the document: title, subtitle, bookmark, and the logo on the right."""
+        box = self.claim(46.0)
+        self.page.bookmarks.append(Bookmark(text, 0, box.y))
+        width = box.width - self._logo(box)
+        line, kind = fit(text, TITLE, width)
+        put(self.page, box.x, box.y + 20.0, line, kind, id="title")
+        line, kind = fit(subtitle, BODY, width)
+        put(self.page, box.x, box.y + 36.0, line, kind, colour=palette.muted)
+
+    def _logo(self, box: Box) -> float:
+        """Draw the logo, if there is one; return the width it takes."""
+        png = self.masthead.logo
+        if png is None:
+            return 0.0
+        width, height = fitted(png, width=_LOGO_WIDTH, height=_LOGO_HEIGHT)
+        name = self.masthead.institution
+        self.page.add(Picture(box.right - width, box.y + 4.0, width, height, png, name, "logo"))
+        return width + GUTTER
+
+    def heading(
+        self,
+        title: str,
+        *,
+        level: int = 0,
+        room: float = 120.0,
+        note: str = "",
+        kind: Type = HEADING,
+    ) -> None:
+        """Set a heading with its bookmark and an optional note, never alone at a page end."""
+        lines = paragraph_height(title, kind, self.body.width)
+        if not self.pages or self.room < room + lines:
+            self.new_page()
+        self.skip(8.0 if level == 0 else 2.0)
+        self.page.bookmarks.append(Bookmark(title, level, self.y))
+        self.add(Prose(title, kind), after=4.0)
+        if note:
+            self.add(Prose(note, CAPTION, palette.muted), after=8.0)
+
+    def finish(self) -> list[Drawing]:
+        """Set the page numbers and return the pages."""
+        for number, drawing in enumerate(self.pages, start=1):
+            self._footer(drawing, number)
+        return self.pages
+
+    def _header(self, drawing: Drawing) -> None:
+        width = self.style.size[0]
+        right = width - MARGIN
+        stamp = self.style.strings("page.demonstration") if self.masthead.demonstration else ""
+        space = width - 2 * MARGIN - (150.0 if stamp else 0.0)
+        lines = wrap(self.masthead.banner, NOTE.bold, space)[:2]
+        for i, line in enumerate(lines):
+            y = 30.0 + (i - len(lines) + 1) * 8.5
+            put(drawing, MARGIN, y, line, NOTE.bold, colour=palette.muted, id="banner")
+        if stamp:
+            put(drawing, right, 30.0, stamp, NOTE.bold, colour=palette.department, anchor="end")
+        drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
+
+    def _footer(self, drawing: Drawing, number: int) -> None:
+        words, head = self.style.strings, self.masthead
+        width, height = self.style.size
+        y = height - 30.0
+        drawing.add(Line(MARGIN, y - 11.0, width - MARGIN, y - 11.0, palette.rule, 0.5))
+        page = words("page.number", number=number, of=len(self.pages))
+        line = words(
+            "page.footer",
+            recipient=head.recipient,
+            period=head.period,
+            data_cut=head.data_cut,
+            version=head.version,
+            config_hash=head.config_hash,
+        )
+        first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
+        put(drawing, MARGIN, y, first, kind, colour=palette.muted)
+        second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
+        put(drawing, MARGIN, y + 9.0, second, kind, colour=palette.muted)
+        put(drawing, width - MARGIN, y, page, NOTE, colour=palette.muted, anchor="end", id="page")

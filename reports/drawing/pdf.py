@@ -1,0 +1,182 @@
+"""Marks to PDF bytes: embedded fonts, bookmarks, title and language, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from reportlab.lib.colors import HexColor
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from reports.drawing.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
+from reports.drawing.style import register_fonts
+from reports.drawing.typeset import width_of_font
+
+__all__ = ["DocumentInfo", "to_pdf"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What a PDF says about itself; never a name, a path or an identifier."""
+
+    title: str
+    author: str
+    subject: str
+    language: str = "en-GB"
+
+
+def to_pdf(pages: Sequence[Drawing], *, info: DocumentInfo) -> bytes:
+    """Render pages to PDF; two calls on equal pages give equal bytes."""
+    register_fonts()
+    buffer = io.BytesIO()
+    canvas = Canvas(
+        buffer,
+        pagesize=(pages[0].width, pages[0].height),
+        invariant=1,
+        pageCompression=1,
+        initialFontName="Book",
+        lang=info.language,
+    )
+    canvas.setTitle(info.title)
+    canvas.setAuthor(info.author)
+    canvas.setSubject(info.subject)
+    canvas.setCreator("radcal")
+    for number, page in enumerate(pages):
+        _page(canvas, page, number)
+        canvas.showPage()
+    canvas.showOutline()
+    canvas.save()
+    return buffer.getvalue()
+
+
+def _page(canvas: Canvas, page: Drawing, number: int) -> None:
+    canvas.setPageSize((page.width, page.height))
+    for i, entry in enumerate(page.bookmarks):
+        key = f"p{number}-{i}"
+        canvas.bookmarkHorizontal(key, 0, page.height - entry.y)
+        canvas.addOutlineEntry(entry.title, key, entry.level, closed=False)
+    pen = _Pen(canvas, page.height)
+    for mark in page.marks:
+        _paint(mark, pen)
+
+
+class _Pen:
+    """A canvas with y pointing down, remembering what it last set so as to say it once."""
+
+    __slots__ = ("_dash", "_fill", "_stroke", "_width", "canvas", "height")
+
+    def __init__(self, canvas: Canvas, height: float) -> None:
+        self.canvas: Any = canvas
+        self.height = height
+        self._fill = self._stroke = ""
+        self._width = -1.0
+        self._dash: tuple[float, ...] | None = None
+
+    def y(self, y: float) -> float:
+        return self.height - y
+
+    def ink(
+        self, fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()
+    ) -> None:
+        if fill is not None and fill != self._fill:
+            self.canvas.setFillColor(HexColor(fill))
+            self._fill = fill
+        if stroke is None:
+            return
+        if stroke != self._stroke:
+            self.canvas.setStrokeColor(HexColor(stroke))
+            self._stroke = stroke
+        if width != self._width:
+            self.canvas.setLineWidth(width)
+            self._width = width
+        if dash != self._dash:
+            self.canvas.setDash(list(dash))
+            self._dash = dash
+
+
+@singledispatch
+def _paint(mark: Mark, pen: _Pen) -> None:
+    message = f"Marks of type {type(mark).__name__} cannot be painted; register a painter."
+    raise TypeError(message)
+
+
+@_paint.register
+def _(mark: Text, pen: _Pen) -> None:
+    shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
+    dx = -shift * width_of_font(mark.string, mark.font, mark.size) if shift else 0.0
+    pen.ink(mark.colour, None, 0.0)
+    pen.canvas.setFont(mark.font, mark.size)
+    pen.canvas.drawString(mark.x + dx, pen.y(mark.y), mark.string)
+
+
+@_paint.register
+def _(mark: Line, pen: _Pen) -> None:
+    pen.ink(None, mark.colour, mark.width, mark.dash)
+    pen.canvas.line(mark.x1, pen.y(mark.y1), mark.x2, pen.y(mark.y2))
+
+
+@_paint.register
+def _(mark: Rect, pen: _Pen) -> None:
+    pen.ink(mark.fill, mark.stroke, mark.stroke_width)
+    draw = {"stroke": int(mark.stroke is not None), "fill": int(mark.fill is not None)}
+    bottom = pen.y(mark.y + mark.height)
+    if mark.radius:
+        pen.canvas.roundRect(mark.x, bottom, mark.width, mark.height, mark.radius, **draw)
+    else:
+        pen.canvas.rect(mark.x, bottom, mark.width, mark.height, **draw)
+
+
+@_paint.register
+def _(mark: Polygon, pen: _Pen) -> None:
+    pen.ink(mark.fill, mark.stroke, mark.stroke_width, mark.dash)
+    path = pen.canvas.beginPath()
+    (x, y), *rest = mark.points
+    path.moveTo(x, pen.y(y))
+    for x, y in rest:
+        path.lineTo(x, pen.y(y))
+    if mark.fill is not None:
+        path.close()
+    pen.canvas.drawPath(path, stroke=int(mark.stroke is not None), fill=int(mark.fill is not None))
+
+
+@_paint.register
+def _(mark: Ribbon, pen: _Pen) -> None:
+    pen.ink(mark.fill, None, 0.0)
+    path = pen.canvas.beginPath()
+    middle = (mark.x1 + mark.x2) / 2
+    top1, top2 = pen.y(mark.y1), pen.y(mark.y2)
+    low1, low2 = pen.y(mark.y1 + mark.width1), pen.y(mark.y2 + mark.width2)
+    path.moveTo(mark.x1, top1)
+    path.curveTo(middle, top1, middle, top2, mark.x2, top2)
+    path.lineTo(mark.x2, low2)
+    path.curveTo(middle, low2, middle, low1, mark.x1, low1)
+    path.close()
+    pen.canvas.drawPath(path, stroke=0, fill=1)
+
+
+@_paint.register
+def _(mark: Picture, pen: _Pen) -> None:
+    image = ImageReader(io.BytesIO(mark.png))
+    bottom = pen.y(mark.y + mark.height)
+    pen.canvas.drawImage(image, mark.x, bottom, mark.width, mark.height, mask="auto")
+
+
+@_paint.register
+def _(mark: Disc, pen: _Pen) -> None:
+    pen.ink(mark.fill, mark.stroke, mark.stroke_width)
+    draw = {"stroke": int(mark.stroke is not None), "fill": int(mark.fill is not None)}
+    x, y, r = mark.x, pen.y(mark.y), mark.r
+    if mark.shape in ("circle", "ring"):
+        pen.canvas.circle(x, y, r, **draw)
+        return
+    path = pen.canvas.beginPath()
+    (left, top), *rest = mark.corners
+    path.moveTo(left, pen.y(top))
+    for corner in rest:
+        path.lineTo(corner[0], pen.y(corner[1]))
+    path.close()
+    pen.canvas.drawPath(path, **draw)

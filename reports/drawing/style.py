@@ -1,0 +1,142 @@
+"""One visual language: type scale, palette, grid, paper.
+
+Palette: own results are dark blue, the department is ochre, what readers of a word expect is a
+pale blue-grey band. The three differ in lightness (about 25, 50 and 90 %) and in shape (disc,
+triangle, band), so a grey copy and a colour-blind reader lose nothing. Nothing is red or green.
+
+Grid: margins of 48 points, twelve columns with gutters of 12, vertical steps of 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.ttfonts import TTFont
+
+from reports.drawing.marks import Box
+from reports.strings import Strings
+
+__all__ = [
+    "BODY",
+    "CAPTION",
+    "FIGURE",
+    "GUTTER",
+    "HEADING",
+    "LEAD",
+    "MARGIN",
+    "NOTE",
+    "SUBHEADING",
+    "TITLE",
+    "Paper",
+    "Style",
+    "Type",
+    "palette",
+    "register_fonts",
+    "style_for",
+]
+
+MARGIN: Final = 48.0
+GUTTER: Final = 12.0
+_TOP: Final = 52.0
+_BOTTOM: Final = 50.0
+Paper: TypeAlias = Literal["A4", "Letter"]
+_PAPERS: Final[dict[Paper, tuple[float, float]]] = {
+    "A4": (595.28, 841.89),
+    "Letter": (612.0, 792.0),
+}
+_FONT_FILES: Final = {
+    "Book": "DejaVuSansCondensed.ttf",
+    "Bold": "DejaVuSansCondensed-Bold.ttf",
+    "Oblique": "DejaVuSansCondensed-Oblique.ttf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A step of the type scale: font name, size and line distance in points."""
+
+    font: Literal["Book", "Bold", "Oblique"]
+    size: float
+    leading: float
+
+    @property
+    def bold(self) -> Type:
+        """The same step in bold."""
+        return Type("Bold", self.size, self.leading)
+
+    @property
+    def oblique(self) -> Type:
+        """The same step, slanted."""
+        return Type("Oblique", self.size, self.leading)
+
+
+TITLE: Final = Type("Bold", 19.0, 24.0)
+LEAD: Final = Type("Book", 12.5, 18.0)
+HEADING: Final = Type("Bold", 11.5, 16.0)
+SUBHEADING: Final = Type("Bold", 9.0, 12.0)
+BODY: Final = Type("Book", 8.5, 12.0)
+FIGURE: Final = Type("Book", 7.5, 10.0)
+CAPTION: Final = Type("Book", 7.5, 10.5)
+NOTE: Final = Type("Book", 6.5, 9.0)
+
+
+class palette:
+    """Named colours; lightness falls in the order band, rule, muted, department, own, ink."""
+
+    ink: Final = "#1c1f23"
+    muted: Final = "#5b636c"
+    rule: Final = "#c8cdd3"
+    hairline: Final = "#e3e6ea"
+    paper: Final = "#ffffff"
+    wash: Final = "#f4f6f8"
+    band: Final = "#d9e2ec"
+    own: Final = "#12497e"
+    own_soft: Final = "#9db8d3"
+    department: Final = "#b0721a"
+    department_soft: Final = "#e6cfa8"
+
+
+@cache
+def register_fonts() -> None:
+    """Make the shipped fonts known to ReportLab under the names Book, Bold and Oblique."""
+    folder = Path(__file__).parent / "fonts"
+    for name, file in _FONT_FILES.items():
+        pdfmetrics.registerFont(TTFont(name, str(folder / file)))
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The paper and the words of a set of pages."""
+
+    paper: Paper = "A4"
+    strings: Strings = field(default_factory=Strings.load)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height of a page in points."""
+        return _PAPERS[self.paper]
+
+    @property
+    def body(self) -> Box:
+        """The frame between header and footer that content may use."""
+        width, height = self.size
+        return Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - _BOTTOM)
+
+
+def style_for(paper: str, *, catalogue: Path | None = None) -> Style:
+    """Make the style from a configuration's words: paper name, and a catalogue of sentences.
+
+    Raises
+    ------
+    ValueError
+        When the paper is neither A4 nor Letter.
+    """
+    for known in _PAPERS:
+        if paper.lower() == known.lower():
+            return Style(paper=known, strings=Strings.load(catalogue))
+    message = f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}."
+    raise ValueError(message)

@@ -1,0 +1,252 @@
+"""Tables: hairlines, no boxes, numbers flush right, text flush left, header repeated on each page.
+
+A cell is a string, or a :class:`Span` that draws an estimate with its interval on a common scale.
+A text column may wrap; every other cell is fitted to its column.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Final, Literal, TypeAlias
+
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Rect
+from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
+from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
+from reports.figures.axes import Scale
+
+__all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox", "draw_span"]
+
+_PAD: Final = 3.0
+_GAP: Final = 8.0
+_SPAN: Final = 50.0
+"""Least width of a drawn interval."""
+_MOST_LINES: Final = 12
+_WIDEST: Final = 150.0
+"""A cell wider than this is fitted instead of widening its column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An estimate with its interval, drawn on the column's scale ``domain``."""
+
+    value: float
+    low: float
+    high: float
+    domain: tuple[float, float]
+    reference: float | None = None
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TickBox:
+    """An empty square to tick with a pen."""
+
+
+Cell: TypeAlias = str | Span | TickBox
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: header, share of the table's width, alignment, and whether its text wraps."""
+
+    title: str
+    share: float
+    align: Literal["left", "right"] = "left"
+    wraps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of cells; ``quiet`` rows are grey (not reportable), ``strong`` ones bold."""
+
+    cells: tuple[Cell, ...]
+    strong: bool = False
+    quiet: bool = False
+
+    @property
+    def kind(self) -> Type:
+        """Type of the row's text."""
+        return FIGURE.bold if self.strong else FIGURE
+
+    @property
+    def colour(self) -> str:
+        """Ink of the row's text."""
+        return palette.muted if self.quiet else palette.ink
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows; ``empty`` is printed where there are no rows."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    empty: str = ""
+    id: str = "table"
+    fixed: tuple[float, ...] = ()
+    """Column widths in points, once a page break has made them common to all parts."""
+
+    def _widths(self, width: float) -> tuple[float, ...]:
+        """Widths that show every cell whole where that is possible; shares divide what is left."""
+        if self.fixed:
+            return self.fixed
+        free = width - _GAP * (len(self.columns) - 1)
+        needs = [self._need(j) for j in range(len(self.columns))]
+        over = sum(needs) - free
+        if over > 0:
+            return tuple(need * free / sum(needs) for need in needs)
+        total = sum(column.share for column in self.columns)
+        return tuple(n - over * c.share / total for n, c in zip(needs, self.columns, strict=True))
+
+    def _need(self, j: int) -> float:
+        """Width that column j cannot do without: its longest header word and its widest cell."""
+        column = self.columns[j]
+        needs = [width_of(word, NOTE.bold) for word in column.title.split()]
+        for row in self.rows:
+            cell = row.cells[j]
+            if isinstance(cell, Span):
+                needs.append(_SPAN)
+            elif isinstance(cell, str):
+                parts = cell.split() if column.wraps else [cell]
+                needs.extend(min(width_of(part, row.kind), _WIDEST) for part in parts)
+        return max(needs, default=0.0) + 0.5
+
+    def _row_height(self, row: Row, widths: tuple[float, ...]) -> float:
+        lines = CAPTION.leading
+        for cell, column, width in zip(row.cells, self.columns, widths, strict=True):
+            if column.wraps and isinstance(cell, str):
+                lines = max(lines, len(_clipped(cell, row.kind, width)) * CAPTION.leading)
+        return lines + _PAD
+
+    def _header_height(self, widths: tuple[float, ...]) -> float:
+        heights = [
+            paragraph_height(c.title, NOTE.bold, w)
+            for c, w in zip(self.columns, widths, strict=True)
+        ]
+        return max(heights) + _PAD + 1.0
+
+    def height(self, width: float) -> float:
+        """Add header and all rows."""
+        widths = self._widths(width)
+        rows = sum(self._row_height(row, widths) for row in self.rows)
+        return self._header_height(widths) + (rows or CAPTION.leading + _PAD) + 1.0
+
+    def split(self, width: float, room: float) -> tuple[Table | None, Table | None]:
+        """Cut between rows; three stay under a header, and no single one goes to the next page."""
+        widths = self._widths(width)
+        used = self._header_height(widths) + 1.0
+        fitting = 0
+        for row in self.rows:
+            used += self._row_height(row, widths)
+            if used > room:
+                break
+            fitting += 1
+        if fitting == len(self.rows):
+            return self, None
+        if fitting == len(self.rows) - 1:
+            fitting -= 1
+        if fitting < 3:
+            return None, replace(self, fixed=widths)
+        head = replace(self, rows=self.rows[:fitting], fixed=widths)
+        return head, replace(self, rows=self.rows[fitting:], fixed=widths)
+
+    def draw(self, drawing: Drawing, box: Box) -> None:
+        """Header, hairlines, rows."""
+        widths = self._widths(box.width)
+        y = self._draw_header(drawing, box, widths)
+        if not self.rows:
+            put(
+                drawing,
+                box.x,
+                y + CAPTION.leading,
+                self.empty,
+                CAPTION.oblique,
+                colour=palette.muted,
+            )
+            return
+        for i, row in enumerate(self.rows):
+            height = self._row_height(row, widths)
+            self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
+            y += height
+            last = i == len(self.rows) - 1
+            ink = palette.rule if last else palette.hairline
+            drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
+
+    def _draw_header(self, drawing: Drawing, box: Box, widths: tuple[float, ...]) -> float:
+        height = self._header_height(widths)
+        x = box.x
+        for column, width in zip(self.columns, widths, strict=True):
+            tall = paragraph_height(column.title, NOTE.bold, width)
+            top = box.y + height - _PAD - tall
+            _header_cell(drawing, Box(x, top, width, tall), column.title, column.align)
+            x += width + _GAP
+        y = box.y + height
+        drawing.add(Line(box.x, y, box.right, y, palette.ink, 0.6))
+        return y
+
+    def _draw_row(
+        self, drawing: Drawing, row: Row, box: Box, widths: tuple[float, ...], i: int
+    ) -> None:
+        x = box.x
+        for j, (cell, column, width) in enumerate(
+            zip(row.cells, self.columns, widths, strict=True)
+        ):
+            slot = Box(x, box.y, width, box.height)
+            if isinstance(cell, Span):
+                draw_span(drawing, slot, cell, quiet=row.quiet)
+            elif isinstance(cell, TickBox):
+                top = slot.y + slot.height / 2 - 3.7
+                drawing.add(Rect(slot.x + 1.0, top, 7.4, 7.4, stroke=palette.ink))
+            else:
+                _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
+            x += width + _GAP
+
+
+def _clipped(text: str, kind: Type, width: float) -> list[str]:
+    """Break a cell's text into lines, the last of too many ending in an ellipsis."""
+    lines = wrap(text, kind, width)
+    if len(lines) <= _MOST_LINES:
+        return lines
+    last, _ = fit(lines[_MOST_LINES - 1] + " …", kind, width, smallest=kind.size)
+    return [*lines[: _MOST_LINES - 1], last if last.endswith("…") else last + "…"]
+
+
+def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name: str) -> None:
+    """Set a text cell: wrapped, or fitted to one line."""
+    baseline = slot.y + _PAD / 2 + 7.2
+    if column.wraps:
+        for i, line in enumerate(_clipped(cell, row.kind, slot.width)):
+            y = baseline + i * CAPTION.leading
+            put(drawing, slot.x, y, line, row.kind, colour=row.colour, id=name)
+        return
+    text, kind = fit(cell, row.kind, slot.width, smallest=5.0)
+    right = column.align == "right"
+    x = slot.right if right else slot.x
+    anchor: Anchor = "end" if right else "start"
+    put(drawing, x, baseline, text, kind, colour=row.colour, anchor=anchor, id=name)
+
+
+def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
+    """Set a header cell of one or more lines."""
+    kind, right = NOTE.bold, align == "right"
+    for i, line in enumerate(wrap(text, kind, box.width)):
+        y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
+        x, anchor = (box.right, "end") if right else (box.x, "start")
+        side: Anchor = "end" if anchor == "end" else "start"
+        put(drawing, x, y, line, kind, colour=palette.muted, anchor=side)
+
+
+def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
+    """Draw an estimate with its interval on the column's scale."""
+    scale = Scale(*span.domain, box.x, box.right)
+    middle = box.y + box.height / 2
+    if span.reference is not None:
+        x = scale(span.reference)
+        drawing.add(Line(x, box.y, x, box.bottom, palette.rule, 0.5))
+    if math.isnan(span.value):
+        return
+    ink = palette.own_soft if quiet else palette.own
+    if not (math.isnan(span.low) or math.isnan(span.high)):
+        ends = scale(span.low), scale(span.high)
+        drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
+    drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))

@@ -1,0 +1,191 @@
+"""Measuring and breaking text: what fits is known before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from reportlab.pdfbase import pdfmetrics
+
+from reports.drawing.marks import Anchor, Box, Drawing, Text
+from reports.drawing.style import Type, palette, register_fonts
+
+__all__ = [
+    "fit",
+    "paragraph",
+    "paragraph_height",
+    "put",
+    "text_box",
+    "width_of",
+    "width_of_font",
+    "wrap",
+]
+
+_ASCENT: Final = 0.76
+_DESCENT: Final = 0.24
+_ELLIPSIS: Final = "…"
+
+
+@lru_cache(maxsize=65536)
+def width_of_font(string: str, font: str, size: float) -> float:
+    """Width of one line in points, for a mark that carries its font by name."""
+    register_fonts()
+    return float(pdfmetrics.stringWidth(string, font, size))
+
+
+def width_of(string: str, kind: Type) -> float:
+    """Width of one line in points."""
+    return width_of_font(string, kind.font, kind.size)
+
+
+def text_box(mark: Text) -> Box:
+    """Measure the box a line covers, from ascender to descender."""
+    width = width_of_font(mark.string, mark.font, mark.size)
+    shift = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
+    up, down = _ASCENT * mark.size, _DESCENT * mark.size
+    return Box(mark.x - shift, mark.y - up, width, up + down)
+
+
+def put(
+    drawing: Drawing,
+    x: float,
+    y: float,
+    string: str,
+    kind: Type,
+    *,
+    colour: str = palette.ink,
+    anchor: Anchor = "start",
+    id: str = "",  # noqa: A002 - the attribute it becomes in SVG
+) -> None:
+    """Draw one line with its baseline at ``y``."""
+    drawing.add(Text(x, y, string, kind.font, kind.size, colour, anchor, id))
+
+
+def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tuple[str, Type]:
+    """Make a line fit: first in smaller type, then with an ellipsis in place of its end."""
+    natural = width_of(string, kind)
+    if natural <= width:
+        return string, kind
+    size = max(smallest, kind.size * width / natural)
+    kind = Type(kind.font, size, kind.leading)
+    if width_of(string, kind) <= width * 1.0001:
+        return string, kind
+    while string and width_of(string + _ELLIPSIS, kind) > width:
+        string = string[:-1].rstrip()
+    return string + _ELLIPSIS, kind
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    string: str
+    bold: bool
+    glued: bool
+    """True when no space separates it from the word before (a change of weight inside a word)."""
+
+
+def _words(text: str) -> Iterator[_Word]:
+    bold, glued = False, False
+    for i, part in enumerate(text.split("**")):
+        bold = i % 2 == 1
+        for j, token in enumerate(part.split(" ")):
+            if token:
+                yield _Word(token, bold, glued and j == 0)
+        glued = bool(part) and not part.endswith(" ")
+
+
+def _pieces(word: _Word, kind: Type, width: float) -> Iterator[_Word]:
+    """Break a word that is wider than a line into pieces that are not."""
+    string, glued = word.string, word.glued
+    while string:
+        end = len(string)
+        while end > 1 and width_of(string[:end], kind) > width:
+            end -= 1
+        yield _Word(string[:end], word.bold, glued)
+        string, glued = string[end:], False
+
+
+def _clusters(text: str, kind: Type, width: float) -> Iterator[list[_Word]]:
+    """Words that must stay together (a bold word and the comma behind it)."""
+    cluster: list[_Word] = []
+    for word in _words(text):
+        for piece in _pieces(word, kind.bold if word.bold else kind, width):
+            if cluster and not piece.glued:
+                yield cluster
+                cluster = []
+            cluster.append(piece)
+    if cluster:
+        yield cluster
+
+
+@lru_cache(maxsize=4096)
+def _lines(text: str, kind: Type, width: float) -> tuple[tuple[_Word, ...], ...]:
+    lines: list[tuple[_Word, ...]] = []
+    line: list[_Word] = []
+    used = 0.0
+    space = width_of(" ", kind.bold)
+    for cluster in _clusters(text, kind, width):
+        advance = sum(width_of(w.string, kind.bold if w.bold else kind) for w in cluster)
+        if line and used + space + advance > width:
+            lines.append(tuple(line))
+            line, used = [], 0.0
+        used += advance + (space if line else 0.0)
+        line.extend(cluster)
+    if line:
+        lines.append(tuple(line))
+    return tuple(lines)
+
+
+def wrap(text: str, kind: Type, width: float) -> list[str]:
+    """Break a text into lines, ``**bold**`` marks taken out.
+
+    >>> from reports.drawing.style import BODY
+    >>> wrap("one two", BODY, 20.0)
+    ['one', 'two']
+    """
+    joined = []
+    for line in _lines(text, kind, width):
+        joined.append(
+            "".join(("" if w.glued or i == 0 else " ") + w.string for i, w in enumerate(line))
+        )
+    return joined
+
+
+def paragraph_height(text: str, kind: Type, width: float) -> float:
+    """Height a text takes at this width."""
+    return len(_lines(text, kind, width)) * kind.leading
+
+
+def _runs(line: tuple[_Word, ...]) -> Iterator[tuple[str, bool]]:
+    """Neighbouring words of one weight as one string, with the space before it."""
+    string, bold = "", line[0].bold
+    for i, word in enumerate(line):
+        lead = "" if word.glued or i == 0 else " "
+        if word.bold != bold:
+            yield string, bold
+            string, bold = "", word.bold
+        string += lead + word.string
+    yield string, bold
+
+
+def paragraph(
+    drawing: Drawing,
+    box: Box,
+    text: str,
+    kind: Type,
+    *,
+    colour: str = palette.ink,
+    id: str = "",  # noqa: A002
+) -> float:
+    """Set a text flush left from the box's top; returns the y below its last line."""
+    y = box.y
+    for line in _lines(text, kind, box.width):
+        x = box.x
+        baseline = y + (kind.leading - kind.size) / 2 + _ASCENT * kind.size
+        for string, bold in _runs(line):
+            face = kind.bold if bold else kind
+            put(drawing, x, baseline, string, face, colour=colour, id=id)
+            x += width_of(string, face)
+        y += kind.leading
+    return y

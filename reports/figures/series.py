@@ -1,0 +1,177 @@
+"""Values over periods or settings: a reader's trend, use of scale terms, the map's frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reports.content import FloatArray, FrontierPoint, ScaleUse, SuppressedCell, TrendPoint
+from reports.disclosure import state_of
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
+from reports.drawing.marks import Shape as MarkShape
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import fit, put
+from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.numbers import count, decimal, percent, points
+from reports.strings import Strings
+
+__all__ = [
+    "frontier",
+    "shares_over_time",
+    "trend",
+]
+
+
+def trend(
+    drawing: Drawing,
+    frame: Box,
+    *,
+    series: tuple[TrendPoint, ...],
+    words: Strings,
+) -> None:
+    """Draw the periods left to right; a suppressed period keeps its place and says so."""
+    plot = frame.cut(left=30.0, right=8.0, top=16.0, bottom=24.0)
+    tops = [
+        p.gap.high if p.gap.high == p.gap.high else p.gap.value
+        for p in series
+        if not isinstance(p.gap, SuppressedCell)
+    ]
+    ticks = nice_ticks(0.0, max([0.1, *(t for t in tops if t == t)]), about=4)
+    y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
+    y_axis(drawing, plot, y, ticks, lambda v: f"{100 * v:.0f}", title=words("trend.y"))
+    step = plot.width / max(len(series), 1)
+    middles = [plot.x + (i + 0.5) * step for i in range(len(series))]
+    _joined(drawing, series, middles, y)
+    for point, x in zip(series, middles, strict=True):
+        _period(drawing, plot, point, x, step, y, words)
+
+
+def _joined(
+    drawing: Drawing, series: tuple[TrendPoint, ...], middles: list[float], y: Scale
+) -> None:
+    """Join neighbours that are both shown."""
+    for i in range(len(series) - 1):
+        first, second = series[i].gap, series[i + 1].gap
+        if isinstance(first, SuppressedCell) or isinstance(second, SuppressedCell):
+            continue
+        if first.value == first.value and second.value == second.value:
+            ends = ((middles[i], y(first.value)), (middles[i + 1], y(second.value)))
+            drawing.add(Polygon(ends, stroke=palette.own_soft, stroke_width=1.0))
+
+
+def _period(
+    drawing: Drawing, plot: Box, point: TrendPoint, x: float, step: float, y: Scale, words: Strings
+) -> None:
+    label, kind = fit(point.period, NOTE, step - 2.0, smallest=4.5)
+    put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
+    if isinstance(point.gap, SuppressedCell):
+        note = state_of(point.gap, words)
+        text, kind = fit(note, NOTE.oblique, step - 2.0, smallest=4.5)
+        put(drawing, x, plot.bottom + 18.0, text, kind, colour=palette.muted, anchor="middle")
+        return
+    size, kind = fit(f"n {point.n:,}", NOTE, step - 2.0, smallest=4.5)
+    put(drawing, x, plot.bottom + 18.0, size, kind, colour=palette.muted, anchor="middle")
+    gap = point.gap
+    if gap.value != gap.value:
+        return
+    hint = f"{point.period}: {points(gap.value)}, n {point.n}"
+    if gap.null_high == gap.null_high:
+        half = min(0.3 * step, 12.0)
+        level = y(gap.null_high)
+        drawing.add(Line(x - half, level, x + half, level, palette.muted, 0.8, dash=(2.0, 1.5)))
+    if gap.low == gap.low and gap.high == gap.high:
+        drawing.add(Line(x, y(gap.low), x, y(gap.high), palette.own, 1.3, hint=hint))
+    drawing.add(
+        Disc(x, y(gap.value), 2.6, "circle", palette.own, id=f"trend.{point.period}", hint=hint)
+    )
+
+
+def shares_over_time(drawing: Drawing, frame: Box, *, use: ScaleUse, words: Strings) -> None:
+    """Draw both shares; a period with too few phrases keeps its place and says so."""
+    plot = frame.cut(left=30.0, right=96.0, top=12.0, bottom=24.0)
+    both = np.concatenate([use.recommended, use.discouraged])
+    top = float(np.nanmax(both)) if np.isfinite(both).any() else 0.5
+    ticks = nice_ticks(0.0, min(max(top, 0.1), 1.0), about=4)
+    y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
+    y_axis(drawing, plot, y, ticks, percent)
+    step = plot.width / max(len(use.periods), 1)
+    middles = [plot.x + (i + 0.5) * step for i in range(len(use.periods))]
+    for period, n, rate, x in zip(use.periods, use.n, use.recommended, middles, strict=True):
+        label, kind = fit(period, NOTE, step - 2.0, smallest=4.5)
+        put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
+        size = f"n {count(n)}" if np.isfinite(rate) else words("state.few_short")
+        label, kind = fit(size, NOTE, step - 2.0, smallest=4.5)
+        put(drawing, x, plot.bottom + 18.0, label, kind, colour=palette.muted, anchor="middle")
+    _series(drawing, use, use.recommended, middles, y, "circle", palette.own, "recommended")
+    _series(drawing, use, use.discouraged, middles, y, "diamond", palette.department, "discouraged")
+    _labels(drawing, plot, use, y, words, frame.right)
+
+
+def _series(
+    drawing: Drawing,
+    use: ScaleUse,
+    shares: FloatArray,
+    middles: list[float],
+    y: Scale,
+    shape: MarkShape,
+    ink: str,
+    name: str,
+) -> None:
+    shown = [i for i in range(len(shares)) if np.isfinite(shares[i])]
+    if len(shown) > 1:
+        path = tuple((middles[i], y(float(shares[i]))) for i in shown)
+        drawing.add(Polygon(path, stroke=ink, stroke_width=1.2))
+    for i in shown:
+        hint = f"{use.periods[i]}: {percent(float(shares[i]))}, n {count(use.n[i])}"
+        mark = f"{name}.{use.periods[i]}"
+        drawing.add(Disc(middles[i], y(float(shares[i])), 2.8, shape, ink, id=mark, hint=hint))
+
+
+def _labels(
+    drawing: Drawing, plot: Box, use: ScaleUse, y: Scale, words: Strings, right: float
+) -> None:
+    """Names at the line ends, pushed apart where they would meet."""
+    ends = []
+    for shares, key, ink in (
+        (use.recommended, "recommended", palette.own),
+        (use.discouraged, "discouraged", palette.department),
+    ):
+        shown = shares[np.isfinite(shares)]
+        if len(shown):
+            ends.append((y(float(shown[-1])), float(shown[-1]), key, ink))
+    ends.sort()
+    last = -100.0
+    for at, share, key, ink in ends:
+        at = max(at, last + 10.0)
+        last = at
+        label, kind = fit(
+            f"{words(f'scale.{key}')} {percent(share)}",
+            NOTE.bold,
+            right - plot.right - 6.0,
+            smallest=5.0,
+        )
+        put(drawing, plot.right + 6.0, at + 2.4, label, kind, colour=ink)
+
+
+def frontier(
+    drawing: Drawing, frame: Box, *, points: Sequence[FrontierPoint], words: Strings
+) -> None:
+    """Draw the settings in order of words changed; the setting used is ringed."""
+    plot = frame.cut(left=36.0, right=12.0, top=16.0, bottom=24.0)
+    ordered = sorted(points, key=lambda p: p.words_changed)
+    across = nice_ticks(0.0, max([p.words_changed for p in ordered] + [0.1]), about=5)
+    up = nice_ticks(0.0, max([p.ece_after for p in ordered] + [0.02]), about=4)
+    x = Scale(0.0, across[-1], plot.x, plot.right)
+    y = Scale(0.0, up[-1], plot.bottom, plot.y)
+    y_axis(drawing, plot, y, up, lambda v: decimal(v, 2), title=words("maps.y"))
+    x_axis(drawing, plot, x, across, percent, title=words("maps.x"))
+    line = tuple((x(p.words_changed), y(p.ece_after)) for p in ordered)
+    if len(line) > 1:
+        drawing.add(Polygon(line, stroke=palette.own_soft, stroke_width=1.0))
+    for i, p in enumerate(ordered):
+        at, height = x(p.words_changed), y(p.ece_after)
+        hint = f"{p.label}: {percent(p.words_changed)}, ECE {decimal(p.ece_after)}"
+        drawing.add(Disc(at, height, 2.4, "circle", palette.own, id=f"frontier.{i}", hint=hint))
+        if p.chosen:
+            drawing.add(Disc(at, height, 5.0, "ring", None, palette.ink, 1.1))

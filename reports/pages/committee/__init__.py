@@ -1,0 +1,121 @@
+"""The quality committee's review: exams, department, readers, sensitivity, maps, instrument, gates.
+
+Readers appear by code, in code order; figures by reader and for the department appear only from
+``minimum_readers`` readers on. The same sections become the PDF here and HTML in ``html.py``.
+"""
+
+from __future__ import annotations
+
+from reports.content import CommitteeContent, SuppressedCell
+from reports.disclosure import guard_committee
+from reports.drawing.document import Section, compose
+from reports.drawing.layout import Composer, Prose
+from reports.drawing.marks import Drawing
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.style import BODY, CAPTION, LEAD, Style, palette
+from reports.numbers import points
+from reports.pages.committee import cases
+from reports.pages.committee import sections as later
+from reports.pages.committee.department import department, exams, pathologies
+from reports.pages.committee.readers import readers
+from reports.strings import Strings
+
+__all__ = ["build", "headline", "pages", "sections"]
+
+
+def build(content: CommitteeContent, *, style: Style) -> bytes:
+    """Make the PDF; the same content and style give the same bytes."""
+    words = style.strings
+    info = DocumentInfo(
+        title=words("committee.title"),
+        author=content.masthead.institution,
+        subject=words("committee.subject"),
+        language=content.masthead.language,
+    )
+    return to_pdf(pages(content, style=style), info=info)
+
+
+def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
+    """Lay out all pages as drawings (what the geometry tests look at)."""
+    composer = Composer(style, content.masthead)
+    composer.new_page()
+    _opening(composer, guard_committee(content))
+    compose(composer, sections(content, words=style.strings))
+    return composer.finish()
+
+
+def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...]:
+    """Lay out all sections in order, whatever they become."""
+    content = guard_committee(content)
+    return (
+        exams(content, words),
+        *department(content, words),
+        *_findings(content, words),
+        later.instrument(content, words),
+        later.gates(content, words),
+        later.manifest(content, words),
+        later.governance(content, words),
+    )
+
+
+def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out what rests on readers; left out whole where there are too few of them."""
+    if len(content.readers) < content.minimum_readers:
+        return ()
+    by_pathology = (pathologies(content, words),) if content.by_pathology else ()
+    return (
+        *by_pathology,
+        cases.disagreement(content, words),
+        *readers(content, words),
+        cases.case_mix(content, words),
+        later.sensitivity(content, words),
+        later.scale_use(content, words),
+        later.maps(content, words),
+    )
+
+
+def _opening(composer: Composer, content: CommitteeContent) -> None:
+    """Set title, the one sentence, and how to read what follows."""
+    words, head = composer.style.strings, content.masthead
+    subtitle = words("committee.subtitle", recipient=head.recipient, period=head.period)
+    composer.title(words("committee.title"), subtitle)
+    composer.skip(6.0)
+    composer.add(Prose(headline(content, words=words), LEAD), after=12.0)
+    for text in words.series("reading"):
+        composer.add(Prose(text, BODY), after=4.0)
+    contact = words("committee.contact", contact=head.contact, next_issue=head.next_issue)
+    composer.add(Prose(contact, CAPTION, palette.muted), after=8.0)
+
+
+def headline(content: CommitteeContent, *, words: Strings) -> str:
+    """Say how far the department's words lie from CT, what chance gives, and who is a signal."""
+    department = content.department
+    if isinstance(department, SuppressedCell):
+        few_readers = department.of == "readers"
+        key = "committee.headline_few_readers" if few_readers else "committee.headline_too_few"
+        return words(key, minimum=department.minimum)
+    gap = department.phrase_error
+    if gap.null_high != gap.null_high:
+        chance = words("committee.headline_no_chance")
+    else:
+        key = "within" if gap.value <= gap.null_high else "beyond"
+        chance = words(f"committee.headline_{key}", null=points(gap.null_high))
+    return words(
+        "committee.headline",
+        gap=points(gap.value),
+        low=points(gap.low),
+        high=points(gap.high),
+        statements=words.several("unit.statements", round(department.n)),
+        chance=chance,
+        signals=_signals(content, words),
+    ).strip()
+
+
+def _signals(content: CommitteeContent, words: Strings) -> str:
+    """How many readers are signals; silent where the funnel was not computed or not shown."""
+    if content.funnel is None or len(content.readers) < content.minimum_readers:
+        return ""
+    found = sum(point.signal for point in content.funnel.points)
+    if not found:
+        return words("committee.signals.none")
+    return words.several("committee.signals", found)

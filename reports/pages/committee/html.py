@@ -1,0 +1,173 @@
+"""The committee's review as one self-contained HTML file: the PDF's sections, sortable, hoverable.
+
+A pure function of ``CommitteeContent``: the same sections, tables and figures as the PDF, so the
+numbers cannot differ. Nothing is loaded from anywhere; a content-security policy in the file
+forbids it. Sorting puts cells without a number ("too few", "–") last in either direction: they
+are not zeros.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from reports.content import CommitteeContent
+from reports.disclosure import guard_committee
+from reports.drawing.document import Piece, Section, Subheading
+from reports.drawing.layout import Figure, Prose
+from reports.drawing.logo import check
+from reports.drawing.marks import Box, Drawing
+from reports.drawing.style import CAPTION, NOTE, Style
+from reports.drawing.svg import to_svg
+from reports.drawing.tables import Column, Row, Span, Table, draw_span
+from reports.pages import committee
+from reports.pages.committee import headline
+from reports.strings import Strings
+
+__all__ = ["build"]
+
+_SPAN = (120.0, 14.0)
+
+
+@cache
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / "web" / name).read_text(encoding="utf-8")
+
+
+def build(content: CommitteeContent, *, style: Style) -> bytes:
+    """Make the file; the same content and style give the same bytes."""
+    content = guard_committee(content)
+    words, head = style.strings, content.masthead
+    parts = committee.sections(content, words=words)
+    width = style.body.width
+    body = "\n".join(_section(s, i, width) for i, s in enumerate(parts))
+    links = "".join(
+        f'<li><a href="#s{i}">{escape(s.title)}</a></li>'
+        for i, s in enumerate(parts)
+        if s.level == 0
+    )
+    page = _asset("review.html")
+    slots = {
+        "lang": escape(head.language, quote=True),
+        "title": escape(words("committee.title")),
+        "style": _asset("review.css"),
+        "script": _asset("review.js"),
+        "skip": escape(words("html.skip")),
+        "banner": escape(head.banner),
+        "stamp": escape(words("page.demonstration")) if head.demonstration else "",
+        "subtitle": escape(
+            words("committee.subtitle", recipient=head.recipient, period=head.period)
+        ),
+        "headline": _rich(headline(content, words=words)),
+        "reading": "".join(f"<p>{_rich(text)}</p>" for text in words.series("reading")),
+        "hint": escape(words("html.hint")),
+        "contents": escape(words("html.contents")),
+        "links": links,
+        "body": body,
+        "logo": _logo(content),
+        "institution": escape(head.institution),
+        "footer": escape(_footer(content, words)),
+        "contact": escape(
+            words("committee.contact", contact=head.contact, next_issue=head.next_issue)
+        ),
+    }
+    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], page).encode("utf-8")
+
+
+def _logo(content: CommitteeContent) -> str:
+    head = content.masthead
+    if head.logo is None:
+        return ""
+    width, height = check(head.logo)
+    data = base64.b64encode(head.logo).decode("ascii")
+    size = f'width="{width}" height="{height}"'
+    name = escape(head.institution, quote=True)
+    return f'<img class="logo" {size} alt="{name}" src="data:image/png;base64,{data}">'
+
+
+def _footer(content: CommitteeContent, words: Strings) -> str:
+    head = content.masthead
+    return words(
+        "page.footer",
+        recipient=head.recipient,
+        period=head.period,
+        data_cut=head.data_cut,
+        version=head.version,
+        config_hash=head.config_hash,
+    )
+
+
+def _rich(text: str) -> str:
+    """Escape a text and turn its ``**bold**`` into markup."""
+    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text))
+
+
+def _section(section: Section, index: int, width: float) -> str:
+    level = 2 + section.level
+    note = f'<p class="note">{_rich(section.note)}</p>' if section.note else ""
+    pieces = "\n".join(_piece(piece, section.title, width) for piece in section.pieces)
+    title = escape(section.title)
+    return f'<section id="s{index}"><h{level}>{title}</h{level}>{note}{pieces}</section>'
+
+
+def _piece(piece: Piece, title: str, width: float) -> str:
+    if isinstance(piece, Subheading):
+        return f"<h4>{escape(piece.title)}</h4>"
+    if isinstance(piece, Table):
+        return _table(piece)
+    if isinstance(piece, Figure):
+        return _figure(piece, title, width)
+    return _prose(piece)
+
+
+def _prose(piece: Prose) -> str:
+    quiet = ' class="note"' if piece.kind in (CAPTION, NOTE) else ""
+    state = ' class="state"' if piece.kind.font == "Oblique" else quiet
+    return f"<p{state}>{_rich(piece.text)}</p>"
+
+
+def _figure(piece: Figure, title: str, width: float) -> str:
+    drawing = Drawing(width, piece.tall)
+    piece.paint(drawing, Box(0.0, 0.0, width, piece.tall))
+    caption = f"<figcaption>{_rich(piece.caption)}</figcaption>" if piece.caption else ""
+    return f"<figure>{to_svg(drawing, label=title)}{caption}</figure>"
+
+
+def _table(table: Table) -> str:
+    head = "".join(_header(column) for column in table.columns)
+    rows = "".join(_row(row, table.columns) for row in table.rows)
+    if not rows:
+        rows = (
+            f'<tr><td colspan="{len(table.columns)}" class="state">{escape(table.empty)}</td></tr>'
+        )
+    return (
+        f'<div class="scroll"><table data-id="{table.id}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+    )
+
+
+def _header(column: Column) -> str:
+    title = escape(column.title.replace("- ", ""))
+    kind = ' class="number"' if column.align == "right" else ""
+    return f'<th scope="col"{kind} aria-sort="none"><button type="button">{title}</button></th>'
+
+
+def _row(row: Row, columns: tuple[Column, ...]) -> str:
+    cells = []
+    for cell, column in zip(row.cells, columns, strict=True):
+        name = "number" if column.align == "right" else "wraps" if column.wraps else ""
+        kind = f' class="{name}"' if name else ""
+        if isinstance(cell, Span):
+            drawing = Drawing(*_SPAN)
+            draw_span(drawing, drawing.frame.inset(3.0, 0.0), cell, quiet=row.quiet)
+            picture = to_svg(drawing, label=cell.hint)
+            cells.append(f'<td class="span" data-value="{cell.value:.12g}">{picture}</td>')
+        else:
+            text = escape(cell) if isinstance(cell, str) else ""
+            cells.append(f"<td{kind}>{text}</td>")
+    names = [name for name, on in (("strong", row.strong), ("quiet", row.quiet)) if on]
+    mark = f' class="{" ".join(names)}"' if names else ""
+    return f"<tr{mark}>{''.join(cells)}</tr>"

@@ -1,0 +1,207 @@
+"""The committee's reader tables: coded, in code order, with unreportable figures withheld.
+
+A column is printed when at least one reader has the figure; measures that no reader has are named
+as not computed, so that an absent column cannot be mistaken for an absent difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from reports.content import CommitteeContent, ReaderRow, SuppressedCell
+from reports.drawing.document import Piece, Section, note, statement
+from reports.drawing.layout import Figure
+from reports.drawing.tables import Cell, Column, Row, Span, Table
+from reports.figures.funnel import funnel_plot
+from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.strings import Strings
+
+if TYPE_CHECKING:
+    from calibration.estimate import Estimate
+
+__all__ = [
+    "measure_notes",
+    "missing_measures",
+    "reader_table",
+    "readers",
+]
+
+
+def readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out the funnel, then every reader in code order."""
+    title = words("committee.readers")
+    table = (reader_table(content, words=words), note(_note(content, words)))
+    return (
+        Section(title, (_funnel(content, words),), room=320.0),
+        Section(words("committee.readers_table"), table, level=1, room=160.0),
+    )
+
+
+def _funnel(content: CommitteeContent, words: Strings) -> Piece:
+    if content.funnel is None:
+        return statement(words("state.not_computed_funnel"))
+    funnel = content.funnel
+    caption = words(
+        "committee.funnel_note",
+        overdispersion=decimal(funnel.overdispersion, 2),
+        hypotheses=count(funnel.hypotheses),
+        fdr=percent(funnel.false_discovery_rate),
+    )
+    return Figure(lambda d, box: funnel_plot(d, box, funnel=funnel, words=words), 260.0, caption)
+
+
+def _note(content: CommitteeContent, words: Strings) -> str:
+    parts = [
+        measure_notes(content, words=words),
+        words("committee.readers_note", few=content.minimum_n),
+    ]
+    missing = missing_measures(content, words=words)
+    if missing:
+        parts.append(words("committee.absent_columns", names=missing))
+    return " ".join(part for part in parts if part)
+
+
+Value: TypeAlias = "Estimate | SuppressedCell | None"
+
+
+@dataclass(frozen=True, slots=True)
+class _Measure:
+    """A measure of the reader table: where it is found and how it prints."""
+
+    key: str
+    of: Callable[[ReaderRow], Value]
+    show: Callable[[float], str]
+    graph: bool = False
+    reference: float = 0.0
+
+
+def _slope(row: ReaderRow) -> Value:
+    return row.logistic.slope if row.logistic else None
+
+
+def _intercept(row: ReaderRow) -> Value:
+    return row.logistic.intercept if row.logistic else None
+
+
+_MEASURES = (
+    _Measure("gap", lambda row: row.gap, signed),
+    _Measure("adjusted", lambda row: row.adjusted, signed),
+    _Measure("shrunk", lambda row: row.shrunk, signed, graph=True),
+    _Measure("slope", _slope, lambda v: decimal(v, 2), graph=True, reference=1.0),
+    _Measure("intercept", _intercept, lambda v: signed(v, 2)),
+)
+
+
+def _estimates(rows: Iterable[ReaderRow], measure: _Measure) -> list[Estimate]:
+    found = (measure.of(row) for row in rows)
+    return [e for e in found if e is not None and not isinstance(e, SuppressedCell)]
+
+
+def missing_measures(content: CommitteeContent, *, words: Strings) -> str:
+    """Names of the measures that no reader has, for the line that says so."""
+    shown = {m.key for m in _shown(content.readers)}
+    gone = shown | {"intercept"} if "gap" in shown else shown
+    absent = [words(f"readers.{m.key}") for m in _MEASURES if m.key not in gone]
+    if not _has_reliability(content.readers):
+        absent.append(words("readers.reliability_long"))
+    return ", ".join(absent)
+
+
+def _shown(rows: Sequence[ReaderRow]) -> list[_Measure]:
+    """Choose the measures to print; the intercept only where the plainer gap is absent."""
+    found = [m for m in _MEASURES if _estimates(rows, m)]
+    plain = any(m.key == "gap" for m in found)
+    return [m for m in found if not (plain and m.key == "intercept")]
+
+
+def measure_notes(content: CommitteeContent, *, words: Strings) -> str:
+    """Explain the measures that are printed, and no others."""
+    notes = [words(f"readers_note.{m.key}") for m in _shown(content.readers)]
+    if _has_reliability(content.readers):
+        limit = f"{content.minimum_reliability:g}"
+        notes.append(words("readers_note.reliability", minimum=limit))
+    return " ".join(notes)
+
+
+def _has_reliability(rows: Sequence[ReaderRow]) -> bool:
+    return any(not math.isnan(row.reliability) for row in rows)
+
+
+def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
+    """All readers in code order."""
+    rows = sorted(content.readers, key=lambda row: row.code)
+    shown = _shown(rows)
+    domains = {m.key: _domain(_estimates(rows, m), m.reference) for m in shown if m.graph}
+    columns: list[Column] = [
+        Column(words("readers.code"), 1.3),
+        Column(words("readers.n"), 1.1, "right"),
+        Column(words("readers.share"), 0.9, "right"),
+    ]
+    for measure in shown:
+        columns.append(Column(words(f"readers.{measure.key}"), 1.0, "right"))
+        if measure.graph:
+            columns.append(Column(words(f"readers.{measure.key}_graph"), 2.0))
+    if _has_reliability(rows):
+        columns.append(Column(words("readers.reliability"), 0.8, "right"))
+    columns.append(Column(words("readers.note"), 1.6))
+    body = tuple(_row(row, content, shown, domains, words) for row in rows)
+    return Table(tuple(columns), body, empty=words("state.none"), id="readers")
+
+
+def _domain(estimates: list[Estimate], reference: float) -> tuple[float, float]:
+    ends = [v for e in estimates for v in (e.low, e.high, e.value) if math.isfinite(v)]
+    ends.append(reference)
+    low, high = min(ends), max(ends)
+    pad = 0.05 * (high - low) or 0.1
+    return low - pad, high + pad
+
+
+def _row(
+    row: ReaderRow,
+    content: CommitteeContent,
+    shown: list[_Measure],
+    domains: dict[str, tuple[float, float]],
+    words: Strings,
+) -> Row:
+    few = row.n < content.minimum_n
+    unreportable = row.reliability < content.minimum_reliability
+    hidden = few or unreportable
+    cells: list[Cell] = [
+        row.code,
+        _size(row, words, few=few),
+        BLANK if few or row.share_paired is None else percent(row.share_paired),
+    ]
+    for measure in shown:
+        cells.extend(_cells(None if hidden else measure.of(row), measure, domains))
+    if _has_reliability(content.readers):
+        cells.append(BLANK if few else decimal(row.reliability, 2))
+    note = BLANK
+    if unreportable and not few:
+        note = words("state.not_reportable")
+    elif row.signal and not few:
+        note = words("readers.is_signal")
+    cells.append(note)
+    return Row(tuple(cells), quiet=hidden, strong=note == words("readers.is_signal"))
+
+
+def _size(row: ReaderRow, words: Strings, *, few: bool) -> str:
+    """Give a reader's exams, or the state of a row that is withheld."""
+    if isinstance(row.gap, SuppressedCell) and row.gap.of != "exams":
+        return words("state.withheld_short")
+    return words("state.few_short") if few else count(row.n)
+
+
+def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, float]]) -> list[Cell]:
+    """Give the number, and beside it the graph where the measure has one."""
+    hidden = value is None or isinstance(value, SuppressedCell)
+    text = BLANK if hidden else measure.show(value.value)  # type: ignore[union-attr]
+    if not measure.graph:
+        return [text]
+    if value is None or isinstance(value, SuppressedCell):
+        return [text, BLANK]
+    hint = f"{text} ({interval(value.low, value.high, 2)})"
+    domain = domains[measure.key]
+    return [text, Span(value.value, value.low, value.high, domain, measure.reference, hint)]

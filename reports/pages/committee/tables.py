@@ -1,0 +1,223 @@
+"""The committee's tables of scores, pathologies, sensitivity, swaps and terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from reports.content import (
+    CommitteeContent,
+    PathologyAdvice,
+    ScaleUse,
+    SensitivityTable,
+    SuppressedCell,
+)
+from reports.disclosure import state_of
+from reports.drawing.tables import Cell, Column, Row, Span, Table
+from reports.numbers import (
+    BLANK,
+    count,
+    decimal,
+    interval,
+    percent,
+    percent_interval,
+    signed,
+)
+from reports.strings import Strings
+
+if TYPE_CHECKING:
+    from calibration.estimate import Estimate
+    from calibration.result import GroupResult
+    from calibration.substitution import Suggestion
+
+__all__ = [
+    "pathology_table",
+    "score_table",
+    "sensitivity_table",
+    "suggestion_table",
+    "suppressed_table",
+    "term_table",
+]
+
+Value: TypeAlias = "Estimate | SuppressedCell | None"
+
+
+def number(value: Value, words: Strings, places: int = 3) -> str:
+    """Print an estimate's value, or its state in words."""
+    if value is None:
+        return words("state.not_computed_short")
+    if isinstance(value, SuppressedCell):
+        return words("state.few_short" if value.of == "exams" else "state.withheld_short")
+    return decimal(value.value, places)
+
+
+def score_table(result: GroupResult, *, words: Strings) -> Table:
+    """One row per score, with its interval and the level that exact calibration would show."""
+    scores = (
+        ("ece", result.ece),
+        ("ece_star", result.ece_star),
+        ("phrase_error", result.phrase_error),
+        ("brier", result.brier),
+        ("accuracy", result.accuracy),
+    )
+    columns = (
+        Column(words("scores.measure"), 2.4),
+        Column(words("scores.value"), 0.9, "right"),
+        Column(words("scores.interval"), 1.6, "right"),
+        Column(words("scores.reference"), 1.2, "right"),
+        Column(words("scores.null_high"), 1.3, "right"),
+        Column(words("scores.n"), 0.9, "right"),
+    )
+    rows = tuple(
+        Row(
+            (
+                words(f"scores.{key}"),
+                decimal(e.value),
+                interval(e.low, e.high),
+                decimal(e.reference_level),
+                decimal(e.null_high),
+                count(e.n),
+            )
+        )
+        for key, e in scores
+    )
+    return Table(columns, rows, id="scores")
+
+
+def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
+    """Scores by pathology; withheld ones in words."""
+    columns = (
+        Column(words("scores.pathology"), 2.2),
+        Column(words("scores.n"), 1.3, "right"),
+        Column(words("scores.phrase_error"), 1.0, "right"),
+        Column(words("scores.interval"), 1.5, "right"),
+        Column(words("scores.ece"), 0.8, "right"),
+        Column(words("scores.reference"), 1.1, "right"),
+        Column(words("scores.brier"), 1.0, "right"),
+    )
+    rows = []
+    for part in content.by_pathology:
+        if isinstance(part.result, SuppressedCell):
+            few = state_of(part.result, words)
+            rows.append(Row((part.pathology, few, *(BLANK,) * 5), quiet=True))
+            continue
+        r = part.result
+        error = interval(r.phrase_error.low, r.phrase_error.high)
+        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), error)
+        tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
+        rows.append(Row((*cells, *tail)))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
+
+
+def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
+    """One row per choice, the phrase error also drawn; the choice made is bold."""
+    shown = [
+        r.phrase_error
+        for r in table.rows
+        if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell)
+    ]
+    top = max([v for e in shown for v in (e.high, e.value) if v == v], default=0.1)
+    columns = (
+        Column(words("sensitivity.choice"), 3.0, wraps=True),
+        Column(words("sensitivity.n"), 0.9, "right"),
+        Column(words("sensitivity.ece"), 0.9, "right"),
+        Column(words("sensitivity.slope"), 0.9, "right"),
+        Column(words("sensitivity.phrase_error"), 0.9, "right"),
+        Column(words("sensitivity.graph"), 2.4),
+    )
+    rows = []
+    for r in table.rows:
+        few = isinstance(r.phrase_error, SuppressedCell)
+        graph: Cell = BLANK
+        if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell):
+            e = r.phrase_error
+            graph = Span(e.value, e.low, e.high, (0.0, 1.05 * top), hint=e.summary())
+        size = words("state.few_short") if few else count(r.n)
+        numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
+        rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="sensitivity")
+
+
+def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
+    """List the swaps that passed every guard-rail."""
+    columns = (
+        Column(words("maps.finding"), 1.8),
+        Column(words("maps.source"), 1.6),
+        Column(words("maps.target"), 1.6),
+        Column(words("maps.n"), 0.7, "right"),
+        Column(words("maps.observed"), 1.9, "right"),
+        Column(words("maps.expected"), 0.9, "right"),
+        Column(words("maps.target_expected"), 0.9, "right"),
+        Column(words("maps.stability"), 0.9, "right"),
+        Column(words("maps.held_out"), 1.9, "right"),
+    )
+    rows = tuple(
+        Row(
+            (
+                part.pathology or words("action.scope_all"),
+                s.source,
+                s.target,
+                count(s.n),
+                f"{percent(s.observed)} ({percent_interval(s.low, s.high)})",
+                percent(s.expected),
+                percent(s.target_expected),
+                percent(s.stability),
+                _gain(s),
+            )
+        )
+        for part in maps
+        for s in part.advice.suggestions
+    )
+    return Table(columns, rows, empty=words("state.none"), id="suggestions")
+
+
+def _gain(suggestion: Suggestion) -> str:
+    """Give the held-out gain in Brier score with its interval, above 0 for better."""
+    if suggestion.effect is None:
+        return BLANK
+    e = suggestion.effect.brier_difference
+    return f"{signed(-e.value, 4)} ({signed(-e.high, 4)} to {signed(-e.low, 4)})"
+
+
+def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
+    """List swaps held back; counts below the minimum are not given away."""
+    columns = (
+        Column(words("maps.finding"), 1.8),
+        Column(words("maps.source"), 1.6),
+        Column(words("maps.target"), 1.6),
+        Column(words("maps.reason"), 1.7),
+        Column(words("maps.detail"), 3.4, wraps=True),
+    )
+    quiet = {"protected", "matches expectation", "too few uses"}
+    rows = tuple(
+        Row(
+            (
+                part.pathology or words("action.scope_all"),
+                s.source,
+                s.target or BLANK,
+                s.reason,
+                s.detail,
+            )
+        )
+        for part in maps
+        for s in part.advice.suppressed
+        if s.reason not in quiet
+    )
+    return Table(columns, rows, empty=words("state.none"), id="suppressed")
+
+
+def _uses(uses: int | SuppressedCell, words: Strings) -> str:
+    return state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
+
+
+def term_table(use: ScaleUse, *, words: Strings) -> Table:
+    """Count the uses of each phrase over the whole span."""
+    columns = (
+        Column(words("scale.term"), 2.4),
+        Column(words("scale.count"), 1.0, "right"),
+        Column(words("scale.kind"), 1.6),
+    )
+    rows = tuple(
+        Row((term, _uses(uses, words), words(f"scale.{kind}_kind")))
+        for term, uses, kind in use.terms
+    )
+    return Table(columns, rows, empty=words("state.none"), id="terms")

@@ -1,0 +1,134 @@
+"""The radiologist's appendices: small multiples, all numbers, cases with tick boxes."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from calibration.result import GroupResult
+from reports.content import Case, RadiologistContent, SuppressedCell
+from reports.drawing.document import Section, compose
+from reports.drawing.layout import Composer, Prose
+from reports.drawing.style import BODY, CAPTION, palette
+from reports.drawing.tables import Column, Row, Table, TickBox
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
+from reports.figures.small_multiples import panel_pieces
+from reports.numbers import BLANK, count, percent, percent_interval
+from reports.strings import Strings
+
+__all__ = ["appendices", "case_table", "number_table"]
+
+_BORROWED: Final = ("shrunk", "department")
+"""Columns that need the department; left out where it is not shown."""
+
+
+def appendices(composer: Composer, content: RadiologistContent) -> None:
+    """Add every appendix for which there is something to show."""
+    if any(not isinstance(part.result, SuppressedCell) for part in content.by_pathology):
+        _pathologies(composer, content)
+    if not isinstance(content.overall, SuppressedCell):
+        _numbers(composer, content, content.overall)
+    if content.cases is not None:
+        _cases(composer, content)
+
+
+def _pathologies(composer: Composer, content: RadiologistContent) -> None:
+    words = composer.style.strings
+    composer.new_page()
+    note = words("radiologist.appendix_pathology_note", minimum=content.minimum_n)
+    minimum = content.minimum_n
+    pieces = panel_pieces(content.by_pathology, minimum_n=minimum, words=words)
+    compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
+
+
+def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
+    words = composer.style.strings
+    composer.heading(words("radiologist.appendix_numbers"), room=160.0)
+    composer.flow(number_table(content, overall, words=words), after=4.0)
+    shrunk = not all(map(math.isnan, overall.phrases.shrunk))
+    text = words("numbers.note_shrunk" if shrunk else "numbers.note")
+    composer.add(Prose(text, CAPTION, palette.muted))
+
+
+def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
+    """List the phrase chart's numbers; withheld ones in words."""
+    department = None if isinstance(content.department, SuppressedCell) else content.department
+    rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
+    columns = [
+        Column(words("numbers.phrase"), 2.6),
+        Column(words("numbers.n"), 1.9, "right"),
+        Column(words("numbers.observed"), 1.2, "right"),
+        Column(words("numbers.interval"), 1.3, "right"),
+        Column(words("numbers.expected"), 1.2, "right"),
+        Column(words("numbers.range"), 1.3, "right"),
+    ]
+    borrowed = [name for name in _BORROWED if any(not math.isnan(getattr(r, name)) for r in rows)]
+    columns += [Column(words(f"numbers.{name}"), 1.3, "right") for name in borrowed]
+    body = tuple(_number_row(row, borrowed, content.minimum_n, words) for row in rows)
+    return Table(tuple(columns), body, id="numbers")
+
+
+def _number_row(row: PhraseRow, borrowed: list[str], minimum_n: int, words: Strings) -> Row:
+    shown = row.state is RowState.SHOWN
+    state = (
+        words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
+    )
+    cells = (
+        row.phrase,
+        state or count(row.n),
+        percent(row.observed) if shown else BLANK,
+        percent_interval(row.low, row.high) if shown else BLANK,
+        percent(row.expected),
+        percent_interval(row.expected_low, row.expected_high),
+        *(
+            words("state.withheld_short")
+            if name == "department" and row.department_withheld
+            else percent(getattr(row, name))
+            for name in borrowed
+        ),
+    )
+    return Row(cells, quiet=not shown)
+
+
+def _cases(composer: Composer, content: RadiologistContent) -> None:
+    words = composer.style.strings
+    note = words("radiologist.appendix_cases_note")
+    composer.heading(words("radiologist.appendix_cases"), room=150.0, note=note)
+    if not content.cases:
+        composer.add(Prose(words("radiologist.cases_none"), BODY.oblique, palette.muted))
+        return
+    composer.flow(case_table(content.cases, words=words))
+
+
+def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
+    """One line per case, four boxes to tick."""
+    columns = (
+        Column(words("cases.xray"), 1.6),
+        Column(words("cases.ct"), 1.6),
+        Column(words("cases.pathology"), 2.2),
+        Column(words("cases.phrase"), 1.9),
+        Column(words("cases.ct_phrase"), 1.9),
+        Column(words("cases.interval"), 0.8, "right"),
+        Column(words("cases.call"), 1.1),
+        *(
+            Column(words(f"cases.{key}"), 1.05)
+            for key in ("concordant", "discordant", "not_applicable", "wrong_pair")
+        ),
+    )
+    calls = {True: "call_good", False: "call_apart", None: "call_open"}
+    rows = tuple(
+        Row(
+            (
+                case.xray_code,
+                case.ct_code,
+                case.pathology,
+                case.phrase,
+                case.ct_phrase,
+                f"{case.interval_hours:.1f}",
+                words(f"cases.{calls[case.agreed]}"),
+                *(TickBox(),) * 4,
+            )
+        )
+        for case in cases
+    )
+    return Table(columns, rows, id="cases")
