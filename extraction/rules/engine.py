@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from extraction.engines import Modality
 from extraction.finding import Explanation, Extracted, Failed, Finding, NothingStated, Outcome
@@ -16,7 +16,7 @@ from extraction.rules.sentences import split
 from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
-__all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine"]
+__all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine", "Spoken"]
 
 REVISION: Final = "2"
 """Raised whenever the rules change what any report yields."""
@@ -25,6 +25,23 @@ MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 
 _BATCH: Final = 256
+
+
+class Spoken(NamedTuple):
+    """A pathology that a sentence speaks of, whether or not it states anything about it.
+
+    `start` and `end` are the sentence, `mention_start` and `mention_end` the words that name the
+    pathology; `states` is False for a question, a history, a recommendation or what could not be
+    judged; `phrase` is the certainty, None where a cue maps to none or nothing is stated.
+    """
+
+    start: int
+    end: int
+    pathology: str
+    mention_start: int
+    mention_end: int
+    states: bool
+    phrase: str | None
 
 
 class RuleEngine:
@@ -60,6 +77,24 @@ class RuleEngine:
             with self._reader.session():
                 outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
         return outcomes
+
+    def spoken(self, text: str) -> list[Spoken]:
+        """Give all that the sentences of a report speak of, in reading order."""
+        clean = without_markup(text)
+        with self._reader.session():
+            return [
+                Spoken(
+                    tokens[0].start,
+                    tokens[-1].end,
+                    decision.mention.pathology,
+                    *_span(tokens, decision.mention.first, decision.mention.last),
+                    decision.states,
+                    decision.cue.phrase if decision.states else None,
+                )
+                for section in self._sections.read(clean)
+                for tokens, decisions in self._sentences(clean, section)
+                for decision in decisions
+            ]
 
     def _outcome(self, text: object) -> Outcome:
         if not isinstance(text, str):
