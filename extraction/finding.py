@@ -38,6 +38,8 @@ FailureReason: TypeAlias = Literal[
     "empty answer",
     "unreadable answer",
     "ungrounded answer",
+    "unsupported answer",
+    "incomplete answer",
     "repeated answer",
     "truncated answer",
     "server unreachable",
@@ -46,8 +48,8 @@ FailureReason: TypeAlias = Literal[
     "timed out",
     "model stopped",
 ]
-"""Why a report could not be processed; a closed set. The last ten are a language model's: five of
-its answer, five of the server or the process it runs in."""
+"""Why a report could not be processed; a closed set. The last twelve are a language model's:
+seven of its answer, five of the server or the process it runs in."""
 
 FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
 

@@ -11,17 +11,29 @@ from typing import Final
 
 import pandas as pd
 
+from extraction.engines.account import Answer
 from extraction.finding import Extracted, Failed, Finding, Outcome
 from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["REPORT_COLUMNS", "STATEMENT_COLUMNS", "report_table", "statement_table"]
+__all__ = [
+    "ANSWER_COLUMNS", "QUEUE_COLUMNS", "REPORT_COLUMNS", "STATEMENT_COLUMNS", "answer_table",
+    "queue_table", "report_table", "statement_table",
+]  # fmt: skip
 
 STATEMENT_COLUMNS: Final = (
     "report_id", "section", "start", "end", "sentence", "pathology", "cue", "phrase", "outcome",
     "reason", "mention",
 )  # fmt: skip
 REPORT_COLUMNS: Final = ("report_id", "pathology", "cue", "phrase", "outcome", "reason")
+
+ANSWER_COLUMNS: Final = (
+    "report_id", "attempt", "line", "became", "start", "end", "pathology", "certainty", "written",
+)  # fmt: skip
+QUEUE_COLUMNS: Final = (
+    "report_id", "outcome", "reason", "statements", "unsupported", "contradicted", "uncovered",
+    "lines_left_out", "first_answer_failed", "margin",
+)  # fmt: skip
 
 
 def statement_table(
@@ -71,6 +83,56 @@ def report_table(
         if every_state or row.outcome == "stated"
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=list(REPORT_COLUMNS))
+
+
+def answer_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.DataFrame:
+    """One row per line of what a model answered; it holds no text of a report.
+
+    Returns
+    -------
+    Columns `ANSWER_COLUMNS`: ``became`` is the vocabulary's verdict or why the line was left out,
+    ``start`` and ``end`` the quoted words as offsets, both 0 where they stand nowhere, ``written``
+    the line with every word unknown to the vocabulary as ``_``.
+    """
+    rows = [
+        (report_id, line.attempt, number, line.became, line.start, line.end, line.pathology,
+         line.certainty, line.written)
+        for report_id, answer in zip(report_ids, answers, strict=True)
+        for number, line in enumerate(answer.lines, start=1)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS))
+
+
+def queue_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.DataFrame:
+    """List the reports whose answers want a person to look, the most doubtful first.
+
+    Returns
+    -------
+    Columns `QUEUE_COLUMNS`. A report is listed when its answer failed, when the answer and the
+    vocabulary part over a statement or a sentence, when a line was left out, or when a margin is
+    known; failures stand first, then the larger share of disagreement, then the smaller margin.
+    """
+    doubtful = [
+        (report_id, answer)
+        for report_id, answer in zip(report_ids, answers, strict=True)
+        if isinstance(answer.outcome, Failed)
+        or answer.disagreement.parted
+        or answer.rejected
+        or answer.margin is not None
+    ]
+    doubtful.sort(key=lambda pair: pair[1].doubt, reverse=True)
+    rows = [(report_id, *_doubt(answer)) for report_id, answer in doubtful]
+    return pd.DataFrame(rows, columns=list(QUEUE_COLUMNS))
+
+
+def _doubt(answer: Answer) -> tuple[object, ...]:
+    failed = answer.outcome.reason if isinstance(answer.outcome, Failed) else ""
+    apart = answer.disagreement
+    return (
+        "failed" if failed else "read", failed, answer.statements, apart.unsupported,
+        apart.contradicted, apart.uncovered, sum(answer.rejected.values()), answer.earlier,
+        answer.margin,
+    )  # fmt: skip
 
 
 _CUED: Final = ("stated", "unmapped")

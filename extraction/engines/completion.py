@@ -1,21 +1,23 @@
 """A language model's completion → an outcome; whatever it says, this never raises.
 
-    completion → lines → grounded in the report → in the vocabulary → findings
+    completion → lines → grounded in the report → held against its words → findings
 
 Lines that cannot be used are counted by reason. An answer is a failure, with its reason, when it is
-empty or unreadable, stops in the middle, repeats itself, or quotes more that is not in the report
-than is: a statement lost that way must not read as "not mentioned".
+empty or unreadable, stops in the middle, repeats itself, quotes or names more that is not in the
+report than is, or is silent about more sentences that state something than it speaks of: a
+statement lost that way must not read as "not mentioned".
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final
 
+from extraction.engines.account import Answer, AnswerLine, Became, Rejection, masked
 from extraction.engines.grounding import DecidingWords, Grounder, Place
+from extraction.engines.witness import Coverage, Testimony
 from extraction.finding import (
     PLAIN,
     Extracted,
@@ -29,42 +31,39 @@ from extraction.prompt import MARK, NONE, NOT_EVALUABLE, OTHER, Line, parse
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["MAX_LINES", "REJECTIONS", "Answer", "CompletionReader", "Rejection"]
+__all__ = ["MAX_LINES", "CompletionReader"]
 
 MAX_LINES: Final = 200
 """More lines than this are no answer about one report."""
-
-Rejection: TypeAlias = Literal[
-    "broken line", "ungrounded sentence", "unlisted pathology", "repeated line"
-]
-"""Why a line of an answer was left out; a closed set."""
-
-REJECTIONS: Final[tuple[Rejection, ...]] = get_args(Rejection)
 
 _MAX_CHARACTERS: Final = 200_000
 _LOOP: Final = 3
 _UNLISTED: Final = "(unlisted)"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What became of one completion: the outcome, and how many lines were left out and why."""
-
-    outcome: Outcome
-    rejected: Mapping[Rejection, int] = field(default_factory=dict)
-
-
 @dataclass(slots=True)
 class _Tally:
     """What an answer's lines have yielded so far."""
 
+    grounder: Grounder
+    testimony: Testimony | None
+    lines: list[AnswerLine] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     not_evaluable: set[str] = field(default_factory=set)
-    rejected: Counter[Rejection] = field(default_factory=Counter)
+    covered: list[tuple[Place, str]] = field(default_factory=list)
     last: dict[Line, int] = field(default_factory=dict)
     places: set[tuple[int, Line]] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     cursor: int = 0
+
+    def left_out(self, reason: Rejection) -> int:
+        """Count the lines left out for one reason."""
+        return sum(line.became == reason for line in self.lines)
+
+    @property
+    def coverage(self) -> Coverage:
+        """How much of what is stated the lines speak of."""
+        return self.testimony.coverage(self.covered) if self.testimony else Coverage()
 
 
 class CompletionReader:
@@ -73,12 +72,21 @@ class CompletionReader:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._pathologies = frozenset(vocabulary.pathologies)
         self._phrases = frozenset(vocabulary.phrases)
+        self._certainties = self._phrases | {OTHER, NOT_EVALUABLE}
         self._deciding = DecidingWords.of(vocabulary)
+        listed = " ".join(self._pathologies | self._certainties).split()
+        self._known = self._deciding.protected | frozenset(listed) | {NONE.strip("- ")}
         names = {re.escape(section.name) for section in vocabulary.sections if section.read}
         self._label = re.compile(rf"(?:{'|'.join(sorted(names))})\s*:\s*", re.IGNORECASE)
 
     def read(
-        self, completion: str, *, text: str, sections: Sequence[Section], cut: bool = False
+        self,
+        completion: str,
+        *,
+        text: str,
+        sections: Sequence[Section],
+        cut: bool = False,
+        testimony: Testimony | None = None,
     ) -> Answer:
         """Turn a completion into an outcome.
 
@@ -92,37 +100,58 @@ class CompletionReader:
             Its stretches that were shown to the model.
         cut
             Whether the model was stopped by a limit and not by itself.
+        testimony
+            What the vocabulary finds said in the report; None to hold the answer against nothing.
         """
         body, mark, _ = completion[:_MAX_CHARACTERS].partition(MARK)
         written = [line for line in body.splitlines() if line.strip()]
         cut = (cut or len(completion) > _MAX_CHARACTERS) and not mark
         cut = cut or len(written) > MAX_LINES
-        lines = [line for line in written[:MAX_LINES] if not _says_none(line)]
-        nones = len(written[:MAX_LINES]) - len(lines)
-        tally = _Tally()
-        grounder = Grounder(text, sections, self._deciding)
-        parsed = [parse(line) for line in lines]
-        for line in parsed:
-            self._take(line, grounder, tally)
-        cut = cut or (bool(parsed) and parsed[-1] is None and _opens(lines[-1]))
-        return Answer(_outcome(tally, lines=len(lines), nones=nones, cut=cut), tally.rejected)
+        tally = _Tally(Grounder(text, sections, self._deciding), testimony)
+        parsed: list[Line | None] = []
+        for line in written[:MAX_LINES]:
+            if _says_none(line):
+                tally.lines.append(AnswerLine("none", written=NONE))
+            else:
+                parsed.append(parse(line))
+                self._take(parsed[-1], line, tally)
+        last = next((line for line in reversed(written[:MAX_LINES]) if not _says_none(line)), "")
+        cut = cut or (bool(parsed) and parsed[-1] is None and _opens(last))
+        nones = len(written[:MAX_LINES]) - len(parsed)
+        coverage = tally.coverage
+        return Answer(
+            _outcome(tally, coverage, lines=len(parsed), nones=nones, cut=cut),
+            tuple(tally.lines),
+            coverage,
+        )
 
-    def _take(self, line: Line | None, grounder: Grounder, tally: _Tally) -> None:
+    def _take(self, line: Line | None, written: str, tally: _Tally) -> None:
+        """Note what becomes of one line."""
+        place = None if line is None else self._placed(line, tally)
+        became = self._became(line, place, tally)
         if line is None:
-            tally.rejected["broken line"] += 1
+            tally.lines.append(AnswerLine(became, written=masked(written, self._known)))
             return
-        place = self._placed(line, grounder, tally)
-        if place is None:
-            tally.rejected["repeated line" if line in tally.last else "ungrounded sentence"] += 1
-            tally.last.setdefault(line, 0)
-        elif (place.start, line) in tally.places:
-            tally.rejected["repeated line"] += 1
-        else:
-            tally.places.add((place.start, line))
-            tally.last[line] = tally.cursor = place.start
-            self._state(line, place, tally)
+        where = (place.start, place.end) if place else (0, 0)
+        pathology = line.pathology if line.pathology in self._pathologies else ""
+        certainty = line.certainty if line.certainty in self._certainties else ""
+        shown = masked(written, self._known)
+        tally.lines.append(AnswerLine(became, *where, pathology, certainty, shown))
 
-    def _placed(self, line: Line, grounder: Grounder, tally: _Tally) -> Place | None:
+    def _became(self, line: Line | None, place: Place | None, tally: _Tally) -> Became:
+        if line is None:
+            return "broken line"
+        if place is None:
+            repeated = line in tally.last
+            tally.last.setdefault(line, 0)
+            return "repeated line" if repeated else "ungrounded sentence"
+        if (place.start, line) in tally.places:
+            return "repeated line"
+        tally.places.add((place.start, line))
+        tally.last[line] = tally.cursor = place.start
+        return self._state(line, place, tally)
+
+    def _placed(self, line: Line, tally: _Tally) -> Place | None:
         """Find a line's sentence: where the answer has got to, or after its last mention."""
         sentence = self._label.sub("", line.sentence, count=1) if ":" in line.sentence else ""
         wanted = [line.sentence] + [sentence] * (sentence not in ("", line.sentence))
@@ -130,23 +159,30 @@ class CompletionReader:
         for candidate in wanted:
             if candidate in tally.unknown:
                 continue
-            place = grounder.find(candidate, after=after)
+            place = tally.grounder.find(candidate, after=after)
             if place is not None:
                 return place
             tally.unknown.add(candidate)
         return None
 
-    def _state(self, line: Line, place: Place, tally: _Tally) -> None:
+    def _state(self, line: Line, place: Place, tally: _Tally) -> Became:
+        """Hold a line against the words it quotes, and take what can be believed."""
         if line.pathology not in self._pathologies:
-            tally.rejected["unlisted pathology"] += 1
-        elif line.certainty == NOT_EVALUABLE:
+            return "unlisted pathology"
+        held = tally.testimony
+        said = held.verdict(place, line.pathology, line.certainty) if held else "unchecked"
+        if said == "unsupported pathology":
+            return said
+        tally.covered.append((place, line.pathology))
+        if line.certainty == NOT_EVALUABLE:
             tally.not_evaluable.add(line.pathology)
-        else:
-            phrase = line.certainty if line.certainty in self._phrases else None
-            cue = PLAIN if phrase else self._named(line.certainty)
-            tally.findings.append(
-                Finding(place.section, place.start, place.end, line.pathology, cue, phrase)
-            )
+            return said
+        phrase = line.certainty if line.certainty in self._phrases else None
+        cue = PLAIN if phrase else self._named(line.certainty)
+        tally.findings.append(
+            Finding(place.section, place.start, place.end, line.pathology, cue, phrase)
+        )
+        return said
 
     def _named(self, certainty: str) -> str:
         """Name an unmapped certainty, in words of ours only: an answer may hold anything."""
@@ -155,8 +191,9 @@ class CompletionReader:
         return certainty if known or certainty == OTHER else _UNLISTED
 
 
-def _outcome(tally: _Tally, *, lines: int, nones: int, cut: bool) -> Outcome:
+def _outcome(tally: _Tally, coverage: Coverage, *, lines: int, nones: int, cut: bool) -> Outcome:
     failure = _failure(tally, lines=lines, nones=nones, cut=cut)
+    failure = failure or ("incomplete answer" if _mostly_silent(coverage) else None)
     if failure is not None:
         return Failed(failure)
     if tally.findings:
@@ -164,19 +201,25 @@ def _outcome(tally: _Tally, *, lines: int, nones: int, cut: bool) -> Outcome:
     return NothingStated(frozenset(tally.not_evaluable))
 
 
+def _mostly_silent(coverage: Coverage) -> bool:
+    return coverage.silent > coverage.covered + coverage.partly
+
+
 def _failure(tally: _Tally, *, lines: int, nones: int, cut: bool) -> FailureReason | None:
     """Why an answer cannot be used, most telling reason first."""
-    rejected, used = tally.rejected, len(tally.findings) + len(tally.not_evaluable)
+    used = len(tally.findings) + len(tally.not_evaluable)
     if not lines and not nones:
         return "empty answer"
-    repeated = rejected["repeated line"]
+    repeated = tally.left_out("repeated line")
     if (repeated >= _LOOP and 2 * repeated >= lines) or (nones >= _LOOP and not used):
         return "repeated answer"
     if cut:
         return "truncated answer"
-    if rejected["ungrounded sentence"] > used:
+    if tally.left_out("ungrounded sentence") > used:
         return "ungrounded answer"
-    if not nones and (not used or rejected["broken line"] > used):
+    if tally.left_out("unsupported pathology") > used:
+        return "unsupported answer"
+    if not nones and (not used or tally.left_out("broken line") > used):
         return "unreadable answer"
     return None
 

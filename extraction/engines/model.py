@@ -10,21 +10,21 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 from typing import Final, Protocol
 
-from extraction.engines import Modality
+from extraction.engines import Engine, Modality
+from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Completer, Completion, Question, Usage
-from extraction.engines.completion import Answer, Rejection
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import MARK, regex
 
-__all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
+__all__ = ["BLOCK", "Memory", "ModelEngine", "Named", "answers_of"]
 
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
@@ -117,6 +117,7 @@ class ModelEngine:
         self._lock = threading.Lock()
         self._rejected: Counter[Rejection] = Counter()
         self._recalled = 0
+        self._apart = Disagreement()
 
     def __enter__(self) -> ModelEngine:
         return self
@@ -128,6 +129,11 @@ class ModelEngine:
     def rejected(self) -> dict[Rejection, int]:
         """Lines of all answers so far that were left out, by reason."""
         return dict(self._rejected)
+
+    @property
+    def disagreement(self) -> Disagreement:
+        """How far all answers so far part from what the vocabulary reads."""
+        return self._apart
 
     @property
     def usage(self) -> Usage:
@@ -145,6 +151,7 @@ class ModelEngine:
             "answer_tokens_per_second": None if rate is None else round(rate, 1),
             "reports_remembered": self._recalled,
             "answer_lines_left_out": self.rejected,
+            "held_against_the_vocabulary": asdict(self._apart),
             "engine_counters": dict(usage.counters),
             **self.facts,
         }
@@ -175,31 +182,46 @@ class ModelEngine:
         ModelOutageError
             If the model failed a larger share of them than is tolerated, or cannot be had.
         """
+        return [answer.outcome for answer in self.answers(texts, modality=modality)]
+
+    def answers(self, texts: Sequence[object], *, modality: Modality) -> list[Answer]:
+        """Read reports and give what became of every answer; raises as `extract` does."""
         blocks = [texts[start : start + BLOCK] for start in range(0, len(texts), BLOCK)]
         if not blocks:
             return []
         with ThreadPoolExecutor(min(self._blocks, len(blocks))) as pool:
             read = pool.map(lambda block: self._read(block, modality), blocks)
-            outcomes = [outcome for block in read for outcome in block]
-        self._check_outage(outcomes)
-        return outcomes
+            answers = [answer for block in read for answer in block]
+        self._check_outage([answer.outcome for answer in answers])
+        return answers
 
-    def _read(self, texts: Sequence[object], modality: Modality) -> list[Outcome]:
+    def _read(self, texts: Sequence[object], modality: Modality) -> list[Answer]:
         with self._slots:
             keys = [self._key(text, modality) for text in texts]
             known = self._memory.recall(keys) if self._memory else {}
             new = {n: texts[n] for n, key in enumerate(keys) if key not in known}
-            answers = self._round(new, modality, again=False)
-            failed = [n for n, answer in answers.items() if self._worth_asking(answer.outcome)]
-            answers |= self._round({n: texts[n] for n in failed}, modality, again=True)
+            answers = self._asked_twice(new, modality)
         outcomes = {keys[n]: answer.outcome for n, answer in answers.items()}
         if self._memory:
             self._memory.keep({k: o for k, o in outcomes.items() if not isinstance(o, Failed)})
+        old = {n: known[key] for n, key in enumerate(keys) if n not in answers}
+        answers |= {n: self._reader.recalled(texts[n], outcome) for n, outcome in old.items()}
+        self._note(answers.values(), recalled=len(old))
+        return [answers[n] for n in range(len(texts))]
+
+    def _asked_twice(self, texts: Mapping[int, object], modality: Modality) -> dict[int, Answer]:
+        """Ask about some reports, and once more about those whose answers failed."""
+        answers = self._round(texts, modality, again=False)
+        failed = [n for n, answer in answers.items() if self._worth_asking(answer.outcome)]
+        second = self._round({n: texts[n] for n in failed}, modality, again=True)
+        return answers | {n: _second(answers[n], answer) for n, answer in second.items()}
+
+    def _note(self, answers: Iterable[Answer], *, recalled: int) -> None:
         with self._lock:
-            self._recalled += len(texts) - len(new)
-            for answer in answers.values():
+            self._recalled += recalled
+            for answer in answers:
                 self._rejected.update(answer.rejected)
-        return [answers[n].outcome if n in answers else known[key] for n, key in enumerate(keys)]
+                self._apart += answer.disagreement
 
     def _round(
         self, texts: Mapping[int, object], modality: Modality, *, again: bool
@@ -259,3 +281,17 @@ class ModelEngine:
                 "model's name and place, and run again."
             )
             raise ModelOutageError(msg)
+
+
+def answers_of(engine: Engine, texts: Sequence[str], *, modality: Modality) -> list[Answer]:
+    """Let any engine read reports; of one without a model only the outcomes are known."""
+    if isinstance(engine, ModelEngine):
+        return engine.answers(texts, modality=modality)
+    return [Answer(outcome) for outcome in engine.extract(texts, modality=modality)]
+
+
+def _second(first: Answer, second: Answer) -> Answer:
+    """Join the answer to a second question to what is known of the first."""
+    lines = tuple(replace(line, attempt=2) for line in second.lines)
+    reason = first.outcome.reason if isinstance(first.outcome, Failed) else ""
+    return replace(second, lines=first.lines + lines, earlier=reason, attempt=2)

@@ -11,9 +11,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.engines import Modality
-from extraction.engines.completion import Answer, CompletionReader
-from extraction.finding import Failed
-from extraction.prompt import Example, Prompts, Template, estimated_tokens, fitting, ordered
+from extraction.engines.account import Answer, AnswerLine
+from extraction.engines.completion import CompletionReader
+from extraction.engines.grounding import Place
+from extraction.engines.witness import Testimony, Witness
+from extraction.finding import Extracted, Failed, Outcome
+from extraction.prompt import (
+    OTHER,
+    Example,
+    Prompts,
+    Template,
+    estimated_tokens,
+    fitting,
+    ordered,
+)
 from extraction.prompt import load as load_prompts
 from extraction.prompt.choose import TokenCounter
 from extraction.prompt.template import REVISION
@@ -78,6 +89,7 @@ class PromptedReader:
         self._template = Template(self.vocabulary)
         self._sections = SectionReader(self.vocabulary)
         self._completions = CompletionReader(self.vocabulary)
+        self._witness = Witness(self.vocabulary)
         self._examples: Mapping[Modality, tuple[Example, ...]] = {
             modality: ordered(examples) for modality, examples in self._prompts.examples.items()
         }
@@ -88,8 +100,9 @@ class PromptedReader:
 
     @property
     def digest(self) -> str:
-        """Hash of everything that decides how a model is asked."""
-        parts = (REVISION, self._prompts.digest, str(self._context), str(self._answer))
+        """Hash of everything that decides how a model is asked, and its answer believed."""
+        asked = (REVISION, self._prompts.digest, str(self._context), str(self._answer))
+        parts = (*asked, self._witness.digest)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def ask(self, text: object, *, modality: Modality, again: bool = False) -> Asked | Failed:
@@ -133,4 +146,29 @@ class PromptedReader:
 
     def read(self, asked: Asked, completion: str, *, cut: bool) -> Answer:
         """Read the completion of a question; see `CompletionReader.read`."""
-        return self._completions.read(completion, text=asked.text, sections=asked.sections, cut=cut)
+        return self._completions.read(
+            completion,
+            text=asked.text,
+            sections=asked.sections,
+            cut=cut,
+            testimony=self._witness.hear(asked.text),
+        )
+
+    def recalled(self, text: object, outcome: Outcome) -> Answer:
+        """Give the answer of an earlier run, held against its report anew."""
+        if not isinstance(text, str) or isinstance(outcome, Failed):
+            return Answer(outcome, remembered=True)
+        heard = self._witness.hear(text)
+        findings = outcome.findings if isinstance(outcome, Extracted) else ()
+        places = [(Place(f.section, f.start, f.end), f.pathology) for f in findings]
+        lines = tuple(
+            _recalled_line(heard, place, name, found.phrase or OTHER)
+            for (place, name), found in zip(places, findings, strict=True)
+        )
+        uncovered = heard.coverage(places)
+        return Answer(outcome, lines, uncovered, remembered=True)
+
+
+def _recalled_line(heard: Testimony, place: Place, pathology: str, certainty: str) -> AnswerLine:
+    verdict = heard.verdict(place, pathology, certainty)
+    return AnswerLine(verdict, place.start, place.end, pathology, certainty)

@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
+from pipeline.cli.extraction_answers import hold_against_words, keep_answers
 from pipeline.cli.extraction_checks import annotate, audit_extraction, vocabulary_check
 from pipeline.cli.extraction_options import (
+    AnswersOption,
     ConcurrencyOption,
     ContextOption,
+    DisagreementOption,
     DTypeOption,
     MemoryOption,
     MemoryShareOption,
     ModelOption,
     ParallelOption,
     PythonOption,
+    QueueOption,
     ServerChoice,
     ServerOption,
     StructuredOption,
@@ -30,7 +34,7 @@ from pipeline.cli.extraction_tables import (
     named_engine,
     one_of,
     read_reports,
-    run_engine,
+    run_answers,
 )
 from pipeline.errors import EXIT_QUARANTINED
 
@@ -85,6 +89,9 @@ def extract(
     vocabulary: Annotated[
         Path | None, typer.Option(help="Folder with vocabulary files of your own.")
     ] = None,
+    answers: AnswersOption = None,
+    queue: QueueOption = None,
+    max_disagreement: DisagreementOption = 0.2,
     explain: Annotated[
         bool, typer.Option("--explain", help="Print each text with cue, scope and decision.")
     ] = False,
@@ -104,8 +111,11 @@ def extract(
     reader = named_engine(engine, server=choice, vocabulary=vocabulary)
     frame = read_reports(reports)
     with closing_model(reader):
-        outcomes = run_engine(reader, frame)
+        read = run_answers(reader, frame)
+    outcomes = [answer.outcome for answer in read]
     ids = frame["report_id"].astype(str).tolist()
+    keep_answers(ids, read, answers=answers, queue=queue)
+    hold_against_words(read, limit=max_disagreement)
     if level == "report":
         chosen = cast("ResolutionRule", rule)
         table = report_table(

@@ -9,14 +9,17 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "AnswersOption",
     "ConcurrencyOption",
     "ContextOption",
     "DTypeOption",
+    "DisagreementOption",
     "MemoryOption",
     "MemoryShareOption",
     "ModelOption",
     "ParallelOption",
     "PythonOption",
+    "QueueOption",
     "ServerChoice",
     "ServerOption",
     "StructuredOption",
@@ -81,6 +84,31 @@ ContextOption = Annotated[
 ]
 ConcurrencyOption = Annotated[
     int, typer.Option("--concurrency", min=1, help="Questions to the server at once.")
+]
+AnswersOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--answers",
+        metavar="FILE",
+        help="Also write a model's answers line by line, and what became of each; no report text.",
+    ),
+]
+QueueOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--queue",
+        metavar="FILE",
+        help="Also write the reports whose answers want a person's look, most doubtful first.",
+    ),
+]
+DisagreementOption = Annotated[
+    float,
+    typer.Option(
+        "--max-disagreement",
+        min=0.0,
+        max=1.0,
+        help="Share of statements and sentences over which model and vocabulary may part.",
+    ),
 ]
 
 

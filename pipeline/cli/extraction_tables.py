@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from extraction.engines import Engine
+    from extraction.engines.account import Answer
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.rules import RuleEngine
@@ -28,6 +29,7 @@ __all__ = [
     "one_of",
     "read_reports",
     "rule_engine",
+    "run_answers",
     "run_engine",
 ]
 
@@ -170,15 +172,22 @@ def read_reports(path: Path, *, needed: Mapping[str, str] = NEEDED) -> pd.DataFr
 
 
 def run_engine(engine: Engine, frame: pd.DataFrame) -> list[Outcome]:
-    """Outcomes in the table's order; each modality in one call, an unknown modality failed."""
+    """Outcomes in the table's order; see `run_answers`."""
+    return [answer.outcome for answer in run_answers(engine, frame)]
+
+
+def run_answers(engine: Engine, frame: pd.DataFrame) -> list[Answer]:
+    """Answers in the table's order; each modality in one call, an unknown modality failed."""
+    from extraction.engines.account import Answer
+    from extraction.engines.model import answers_of
     from extraction.finding import Failed
 
     modalities = frame["modality"].astype(str).str.strip().str.upper()
     texts = frame["text"].tolist()
-    outcomes: list[Outcome] = [Failed("unknown modality")] * len(texts)
+    answers = [Answer(Failed("unknown modality"))] * len(texts)
     for modality in ("XR", "CT"):
         rows = modalities.eq(modality).to_numpy().nonzero()[0].tolist()
-        found = engine.extract([texts[row] for row in rows], modality=modality)
-        for row, outcome in zip(rows, found, strict=True):
-            outcomes[row] = outcome
-    return outcomes
+        found = answers_of(engine, [texts[row] for row in rows], modality=modality)
+        for row, answer in zip(rows, found, strict=True):
+            answers[row] = answer
+    return answers

@@ -133,6 +133,7 @@ class Extraction(Section):
     model_timeout_seconds: float = 600.0
     max_failed_share: Share = 0.05
     max_unmapped_share: Share = 0.10
+    max_disagreement_share: Share = 0.20
 
     def server(self, key: str = "") -> ServerSettings:
         """Give the model server's settings, with a key from the environment.

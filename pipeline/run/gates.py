@@ -30,6 +30,8 @@ class Accounting:
     pairs: int
     observations: int
     left_out: Mapping[str, int]
+    compared_with_words: int = 0
+    parted_from_words: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Check:
 def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
     """Evaluate every gate; all are shown, passed or not."""
     a = accounting
+    model = config.extraction.engine != "rules"
     return (
         _adds_up("every row accounted for", a.rows_in, (a.rows_kept, a.rows_quarantined)),
         _adds_up("every exam coded or withheld", a.rows_kept, (a.exams_cleaned, a.exams_withheld)),
@@ -70,6 +73,7 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
             config.extraction.max_unmapped_share,
             "Unmapped statements are listed in the manifest.",
         ),
+        *([_disagreement(a, config.extraction.max_disagreement_share)] if model else []),
         Check(
             "observations to calibrate on",
             a.observations > 0,
@@ -77,6 +81,17 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
             f"{a.observations:,}",
             f"from {a.pairs:,} pairs",
         ),
+    )
+
+
+def _disagreement(a: Accounting, limit: float) -> Check:
+    return _share(
+        "statements and sentences over which model and vocabulary part",
+        a.parted_from_words,
+        a.compared_with_words,
+        limit,
+        "Statements whose words do not carry them, or say the opposite, and sentences that state "
+        "a pathology no line of the answer covers.",
     )
 
 

@@ -29,7 +29,7 @@ _READING: Final = (
     "extraction.report", "extraction.finding", "extraction.resolution", "extraction.recommendation",
     "extraction.vocabulary", "pipeline.tables.readings", "pipeline.tables.addenda",
 )  # fmt: skip
-_MODELS: Final = ("extraction.prompt", "extraction.engines")
+_MODELS: Final = ("extraction.prompt", "extraction.engines", "extraction.rules")
 _ENGINES: Final = {
     "rules": ("extraction.rules",),
     "server": _MODELS,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from extraction.engines.account import Disagreement
 from pipeline.run.gates import Accounting
 
 __all__ = ["Totals", "counted"]
@@ -28,6 +29,7 @@ class Totals:
         sources, coded = self.results["ingest"], self.results["de-identify"]
         reports, tallies = self.results["extract"], self.results["tally"]
         failed = _merged(r["failed"] for r in reports).total()
+        apart = Disagreement(**_merged(r["disagreement"] for r in reports))
         return Accounting(
             rows_in=sum(s["rows"] for s in sources),
             rows_kept=sum(s["kept"] for s in sources),
@@ -41,6 +43,8 @@ class Totals:
             pairs=sum(block["pairs"] for block in self.results["pair"]),
             observations=sum(block["observations"] for block in tallies),
             left_out=dict(_merged(block["left_out"] for block in tallies).most_common()),
+            compared_with_words=apart.compared,
+            parted_from_words=apart.parted,
         )
 
     @property

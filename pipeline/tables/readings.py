@@ -1,10 +1,11 @@
 """Coded exams → what each report says: findings as stated, and one row a pathology once resolved.
 
-Three tables. ``findings``: every statement. ``report_findings``: each pathology a report mentions,
+Four tables. ``findings``: every statement. ``report_findings``: each pathology a report mentions,
 after resolution. ``readings``: one row a report, read or failed with a reason, and whether its
 text recommends a CT. A report in
 ``readings`` as read, without a row in ``report_findings`` for a pathology, does not mention it;
-a failed report says nothing about any.
+a failed report says nothing about any. ``answers``: what a language model wrote, line by line and
+without the report's words, and what became of it; no rows where the rules read.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from dataclasses import dataclass
 import pandas as pd
 
 from extraction.engines import Engine
+from extraction.engines.account import Answer, Disagreement
+from extraction.engines.model import answers_of
 from extraction.finding import Extracted, Failed, Outcome
 from extraction.recommendation import recommends_ct
 from extraction.resolution import resolve
+from extraction.tables import answer_table
 from extraction.vocabulary import Vocabulary
 
 __all__ = ["Readings", "read_reports"]
@@ -31,11 +35,13 @@ _RESOLVED = ("exam_key", "pathology", "phrase", "outcome", "reason")
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The three tables of one shard."""
+    """The four tables of one shard, and how far a model and the vocabulary part in it."""
 
     findings: pd.DataFrame
     report_findings: pd.DataFrame
+    answers: pd.DataFrame
     readings: pd.DataFrame
+    disagreement: Disagreement
 
 
 def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary) -> Readings:
@@ -46,12 +52,13 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
     exams
         ``exam_key, modality, text``.
     """
-    outcomes: dict[str, Outcome] = {}
+    answers: dict[str, Answer] = {}
     for modality, group in exams.groupby("modality", sort=True):
         texts: Sequence[str] = group["text"].tolist()
-        read = engine.extract(texts, modality="CT" if modality == "CT" else "XR")
-        outcomes.update(zip(group["exam_key"], read, strict=True))
-    ordered = [(key, outcomes[key]) for key in exams["exam_key"]]
+        read = answers_of(engine, texts, modality="CT" if modality == "CT" else "XR")
+        answers.update(zip(group["exam_key"], read, strict=True))
+    ordered = [(key, answers[key].outcome) for key in exams["exam_key"]]
+    lines = answer_table(list(answers), list(answers.values()))
     return Readings(
         pd.DataFrame(
             [
@@ -65,6 +72,7 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
             [row for key, outcome in ordered for row in _resolved(key, outcome, vocabulary)],
             columns=list(_RESOLVED),
         ),
+        lines.rename(columns={"report_id": "exam_key"}),
         pd.DataFrame(
             [
                 (*_reading(key, outcome), recommends_ct(text))
@@ -72,6 +80,7 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
             ],
             columns=["exam_key", "outcome", "reason", "recommends_ct"],
         ),
+        sum((answer.disagreement for answer in answers.values()), Disagreement()),
     )
 
 

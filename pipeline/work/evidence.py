@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 import numpy as np
@@ -30,7 +31,7 @@ __all__ = [
 
 Facts = dict[str, Any]
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
-READ_TABLES: Final = ("findings", "report_findings", "readings")
+READ_TABLES: Final = ("findings", "report_findings", "answers", "readings")
 TALLY_TABLES: Final = ("tallies", "observations", "alternatives", "mix", "words")
 
 
@@ -108,6 +109,7 @@ def read_shard(config: str, pairs: list[str], clean_key: str) -> Facts:
             "failed": dict(Counter(failed)),
             "statements": len(tables.findings),
             "unmapped": dict(Counter(unmapped.str.lower())),
+            "disagreement": asdict(tables.disagreement),
         }
         for name in READ_TABLES:
             mark = facts if name == "readings" else None

@@ -24,6 +24,7 @@ from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 
 STAND_IN = Path(__file__).parent.parent / "fixtures" / "extraction" / "model_stand_in.py"
 OTHER = "FINDINGS: Endotracheal tube in place."
+PLAIN = "FINDINGS: Right jugular line in place."
 Made = Callable[..., tuple[OfflineEngine, Path]]
 
 
@@ -109,7 +110,7 @@ def test_process_killed_in_the_middle_is_started_again_and_nothing_is_lost(playe
 
 def test_report_that_kills_the_process_fails_alone(played: Made) -> None:
     engine, _ = played(NOTHING, deadly="tube")
-    found = read(engine, *[REPORT] * 15, OTHER, *[REPORT] * 15)
+    found = read(engine, *[PLAIN] * 15, OTHER, *[PLAIN] * 15)
     assert found[15] == Failed("model stopped")
     assert found[:15] + found[16:] == [NothingStated()] * 30
 
@@ -127,7 +128,7 @@ def test_process_that_always_dies_ends_the_batch_with_an_error(played: Made) -> 
 
 def test_silent_process_is_killed_and_what_it_was_asked_is_asked_another(played: Made) -> None:
     engine, asked = played(NOTHING, "hangs", NOTHING, timeout_seconds=1.5)
-    assert read(engine, REPORT, OTHER) == [NothingStated()] * 2
+    assert read(engine, PLAIN, OTHER) == [NothingStated()] * 2
     assert len(lines(asked, "start")) == 2
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -31,124 +28,15 @@ from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site
 from pipeline.tables.readings import read_reports
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
+from tests.fixtures.extraction.stage import Play, Serve, always, in_turn, serving
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"
 
 
-@dataclass(frozen=True)
-class Play:
-    """What the server does with one request."""
-
-    text: str = ""
-    status: int = 200
-    finish: str = "stop"
-    headers: dict[str, str] = field(default_factory=dict)
-    raw: bytes | None = None
-    wait_seconds: float = 0.0
-    trickle_seconds: float = 0.0
-    promise_more: bool = False
-
-    @property
-    def body(self) -> bytes:
-        if self.raw is not None:
-            return self.raw
-        if self.status != 200:
-            return b'{"error": "no"}'
-        choice = {"index": 0, "text": self.text, "finish_reason": self.finish}
-        return json.dumps({"object": "text_completion", "choices": [choice]}).encode()
-
-
-Part = Callable[[dict[str, object], int], Play]
-
-
-class Stage:
-    """A server and what it has been asked; `part` decides each reply by request and number."""
-
-    def __init__(self, part: Part) -> None:
-        self.part = part
-        self.asked: list[dict[str, object]] = []
-        self.headers: list[dict[str, str]] = []
-        self.connections: set[tuple[str, int]] = set()
-        self.under_way = self.most_under_way = 0
-        self.lock = threading.Lock()
-        self.ended = threading.Event()
-
-    def next_play(self, handler: BaseHTTPRequestHandler) -> Play:
-        content = handler.rfile.read(int(handler.headers["Content-Length"]))
-        question = json.loads(content)
-        with self.lock:
-            self.asked.append(question)
-            self.headers.append(dict(handler.headers))
-            self.connections.add(handler.client_address)
-            number = len(self.asked)
-        assert handler.path == "/v1/completions"
-        return self.part(question, number)
-
-
-def perform(handler: BaseHTTPRequestHandler, play: Play, ended: threading.Event) -> None:
-    ended.wait(play.wait_seconds)
-    handler.send_response(play.status)
-    for name, value in play.headers.items():
-        handler.send_header(name, value)
-    handler.send_header("Content-Length", str(len(play.body) + 9 * play.promise_more))
-    handler.end_headers()
-    if not play.trickle_seconds:
-        handler.wfile.write(play.body)
-    else:
-        for byte in play.body:
-            if ended.wait(play.trickle_seconds):
-                return
-            handler.wfile.write(bytes([byte]))
-    if play.promise_more:
-        handler.close_connection = True
-
-
-class Quiet(ThreadingHTTPServer):
-    """A server that takes a client's hanging up without a word."""
-
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def serve() -> Iterator[Callable[[Part], tuple[Stage, str]]]:
-    running: list[tuple[ThreadingHTTPServer, threading.Thread, Stage]] = []
-
-    def start(part: Part) -> tuple[Stage, str]:
-        stage = Stage(part)
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                with stage.lock:
-                    stage.under_way += 1
-                    stage.most_under_way = max(stage.most_under_way, stage.under_way)
-                try:
-                    perform(self, stage.next_play(self), stage.ended)
-                except (BrokenPipeError, ConnectionResetError):
-                    self.close_connection = True
-                finally:
-                    with stage.lock:
-                        stage.under_way -= 1
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        server = Quiet(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        running.append((server, thread, stage))
-        return stage, f"http://127.0.0.1:{server.server_address[1]}"
-
-    yield start
-    for server, thread, stage in running:
-        stage.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def serve() -> Iterator[Serve]:
+    with serving() as start:
+        yield start
 
 
 def engine(url: str, **changes: object) -> ServerEngine:
@@ -164,14 +52,6 @@ def one(found: list[Outcome]) -> Outcome:
 def stated(outcome: Outcome) -> list[tuple[str, str | None]]:
     assert isinstance(outcome, Extracted), outcome
     return [(f.pathology, f.phrase) for f in outcome.findings]
-
-
-def always(play: Play) -> Part:
-    return lambda _question, _number: play
-
-
-def in_turn(*plays: Play) -> Part:
-    return lambda _question, number: plays[min(number, len(plays)) - 1]
 
 
 def lines_of(outcome: Outcome, text: str) -> str:
@@ -194,9 +74,7 @@ def gold(modality: str) -> list[GoldReport]:
 
 
 @pytest.mark.parametrize("modality", ["XR", "CT"])
-def test_right_answers_give_exactly_what_they_say(
-    modality: str, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_right_answers_give_exactly_what_they_say(modality: str, serve: Serve) -> None:
     texts = [report.text for report in gold(modality)]
     rules = RuleEngine().extract(texts, modality=modality)  # type: ignore[arg-type]
     reader = PromptedReader(context_tokens=8192, answer_tokens=1536)
@@ -216,7 +94,7 @@ def test_right_answers_give_exactly_what_they_say(
 
 
 def test_question_is_greedy_stops_at_the_mark_and_carries_the_key(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     stage, url = serve(always(Play(ANSWER)))
     outcome = one(engine(f"{url}/v1/", key="secret").extract([REPORT], modality="XR"))
@@ -228,7 +106,7 @@ def test_question_is_greedy_stops_at_the_mark_and_carries_the_key(
 
 
 def test_structured_output_is_sent_only_when_asked_for(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     stage, url = serve(always(Play(ANSWER)))
     free, bound = engine(url), engine(url, structured=True)
@@ -238,10 +116,10 @@ def test_structured_output_is_sent_only_when_asked_for(
 
 
 def test_prompts_of_one_modality_share_the_worked_examples(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     stage, url = serve(always(Play(NONE)))
-    engine(url).extract([REPORT, "IMPRESSION: Clear lungs."], modality="CT")
+    engine(url).extract(["Endotracheal tube.", "IMPRESSION: A line."], modality="CT")
     one_prompt, other = (str(question["prompt"]) for question in stage.asked)
     shared = one_prompt[: one_prompt.rindex("###")]
     assert other.startswith(shared)
@@ -249,16 +127,14 @@ def test_prompts_of_one_modality_share_the_worked_examples(
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 429, 408])
-def test_passing_error_is_tried_again(
-    status: int, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_passing_error_is_tried_again(status: int, serve: Serve) -> None:
     stage, url = serve(in_turn(Play(status=status), Play(status=status), Play(ANSWER)))
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
     assert len(stage.asked) == 3
 
 
 def test_server_that_asks_for_a_pause_gets_it(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     _, url = serve(in_turn(Play(status=429, headers={"Retry-After": "1"}), Play(ANSWER)))
     begun = time.monotonic()
@@ -267,7 +143,7 @@ def test_server_that_asks_for_a_pause_gets_it(
 
 
 def test_lasting_error_fails_after_the_allowed_attempts(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     stage, url = serve(always(Play(status=500)))
     assert engine(url, attempts=3).extract([REPORT], modality="XR") == [Failed("server error")]
@@ -275,9 +151,7 @@ def test_lasting_error_fails_after_the_allowed_attempts(
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 404])
-def test_refusal_is_not_tried_again(
-    status: int, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_refusal_is_not_tried_again(status: int, serve: Serve) -> None:
     stage, url = serve(always(Play(status=status)))
     assert engine(url).extract([REPORT], modality="XR") == [Failed("request refused")]
     assert len(stage.asked) == 1
@@ -298,15 +172,13 @@ def test_refusal_is_not_tried_again(
     ],
     ids=["cut", "no choice", "html", "bytes", "nothing", "list", "null", "closed early", "huge"],
 )
-def test_reply_that_is_not_the_promised_json_is_a_server_error(
-    play: Play, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_reply_that_is_not_the_promised_json_is_a_server_error(play: Play, serve: Serve) -> None:
     _, url = serve(always(play))
     read = engine(url, attempts=2)
     assert read.extract([REPORT], modality="XR") == [Failed("server error")]
 
 
-def test_cut_json_then_a_whole_reply_is_read(serve: Callable[[Part], tuple[Stage, str]]) -> None:
+def test_cut_json_then_a_whole_reply_is_read(serve: Serve) -> None:
     _, url = serve(in_turn(Play(raw=b'{"choices": [{"te'), Play(ANSWER)))
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
 
@@ -316,7 +188,7 @@ def test_cut_json_then_a_whole_reply_is_read(serve: Callable[[Part], tuple[Stage
     [Play(ANSWER, wait_seconds=30), Play(ANSWER, trickle_seconds=0.05)],
     ids=["silent", "trickling"],
 )
-def test_slow_server_times_out(play: Play, serve: Callable[[Part], tuple[Stage, str]]) -> None:
+def test_slow_server_times_out(play: Play, serve: Serve) -> None:
     stage, url = serve(always(play))
     read = engine(url, timeout_seconds=0.3)
     assert read.extract([REPORT], modality="XR") == [Failed("timed out")]
@@ -333,9 +205,7 @@ def test_closed_port_fails_every_report_and_soon() -> None:
 
 
 @pytest.mark.parametrize("case", FAILING)
-def test_failed_answer_is_asked_once_more_then_counted(
-    case: str, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_failed_answer_is_asked_once_more_then_counted(case: str, serve: Serve) -> None:
     text, cut, reason = FAILING[case]
     stage, url = serve(always(Play(text, finish="length" if cut else "stop")))
     assert engine(url).extract([REPORT], modality="XR") == [Failed(reason)]
@@ -345,9 +215,7 @@ def test_failed_answer_is_asked_once_more_then_counted(
 
 
 @pytest.mark.parametrize("case", FAILING)
-def test_second_answer_counts_when_it_is_right(
-    case: str, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_second_answer_counts_when_it_is_right(case: str, serve: Serve) -> None:
     text, cut, _ = FAILING[case]
     stage, url = serve(in_turn(Play(text, finish="length" if cut else "stop"), Play(ANSWER)))
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
@@ -355,7 +223,7 @@ def test_second_answer_counts_when_it_is_right(
 
 
 def test_one_bad_report_never_fails_the_others(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     def part(question: dict[str, object], _: int) -> Play:
         prompt = str(question["prompt"]).rsplit("###", 1)[1]
@@ -382,7 +250,7 @@ def test_one_bad_report_never_fails_the_others(
 
 
 def test_outage_beyond_what_is_tolerated_is_an_error_that_quotes_no_report(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     _, url = serve(always(Play(status=404)))
     read = ServerEngine(ServerSettings(url=url, model="small"), tolerated_outage=0.05)
@@ -392,7 +260,7 @@ def test_outage_beyond_what_is_tolerated_is_an_error_that_quotes_no_report(
 
 
 def test_two_lost_reports_are_failures_of_their_own_and_no_outage(
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
 ) -> None:
     _, url = serve(in_turn(Play(status=404), Play(status=404), Play(ANSWER)))
     settings = ServerSettings(url=url, model="small", concurrency=1)
@@ -402,7 +270,7 @@ def test_two_lost_reports_are_failures_of_their_own_and_no_outage(
 
 
 def test_proxy_of_the_environment_never_sees_a_report(
-    serve: Callable[[Part], tuple[Stage, str]], monkeypatch: pytest.MonkeyPatch
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, url = serve(always(Play(ANSWER)))
     spy, proxy = serve(always(Play(ANSWER)))
@@ -431,7 +299,7 @@ def reports(tmp_path: Path) -> Path:
 def test_extract_command_asks_the_server_and_counts_what_it_left_out(
     app: typer.Typer,
     reports: Path,
-    serve: Callable[[Part], tuple[Stage, str]],
+    serve: Serve,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     extra = '- "No pleural effusion.", "ascites", "absent"\n'
@@ -485,7 +353,7 @@ def test_options_that_do_not_fit_together_are_refused(
 
 
 def test_audit_scores_the_server_as_it_scores_the_rules(
-    app: typer.Typer, tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]]
+    app: typer.Typer, tmp_path: Path, serve: Serve
 ) -> None:
     texts = [report.text for report in gold("XR")]
     reader = PromptedReader(context_tokens=8192, answer_tokens=1536)
@@ -525,7 +393,7 @@ def exams(number: int) -> pd.DataFrame:
 
 
 def test_whole_job_reads_through_the_configured_server(
-    tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage, url = serve(always(Play(ANSWER)))
     monkeypatch.setenv("RADCAL_SERVER_KEY", "secret")
@@ -537,9 +405,7 @@ def test_whole_job_reads_through_the_configured_server(
     assert "secret" not in place.config.model_dump_json()
 
 
-def test_whole_job_keeps_nothing_of_a_night_without_a_server(
-    tmp_path: Path, serve: Callable[[Part], tuple[Stage, str]]
-) -> None:
+def test_whole_job_keeps_nothing_of_a_night_without_a_server(tmp_path: Path, serve: Serve) -> None:
     _, url = serve(always(Play(status=404)))
     place = site(tmp_path, url)
     with pytest.raises(ModelOutageError, match="run again"):

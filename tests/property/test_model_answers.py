@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction.engines.completion import Answer, CompletionReader
+from extraction.engines.account import Answer
+from extraction.engines.completion import CompletionReader
 from extraction.finding import FAILURE_REASONS, Extracted, Failed, NothingStated
 from extraction.prompt import Line, parse, written
 from extraction.report import SectionReader

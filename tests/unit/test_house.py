@@ -184,6 +184,16 @@ def test_gate_fails_on_its_own_count_alone(change: dict[str, int], gate: str) ->
     assert failing(accounting(**change)) == [gate]
 
 
+def test_gate_on_disagreement_is_a_model_s_alone() -> None:
+    apart = accounting(compared_with_words=100, parted_from_words=21)
+    server = {"engine": "server", "server_url": "http://127.0.0.1:1", "model": "small"}
+    asked = config.Configuration(input={"paths": ["a.csv"]}, extraction=server)
+    assert failing(apart) == []
+    (failed,) = [c for c in check(apart, asked) if c.passed is not True]
+    assert failed.name == "statements and sentences over which model and vocabulary part"
+    assert failed.found == "21.00% (21 of 100)"
+
+
 def test_gate_with_nothing_to_count_is_no_pass() -> None:
     checks = check(accounting(reports_read=0, reports_failed=0), CONFIG)
     states = {c.name: c.passed for c in checks}

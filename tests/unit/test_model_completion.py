@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.engines.completion import MAX_LINES, Answer, CompletionReader
+from extraction.engines.account import Answer
+from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.report import Section, SectionReader
@@ -137,7 +138,7 @@ def test_not_evaluable_is_no_finding() -> None:
 
 @pytest.mark.parametrize("none", ["- none", "none", "- None.\n", '- "none"\n###\nReport:\nx'])
 def test_none_is_nothing_stated(none: str) -> None:
-    assert read(none) == Answer(NothingStated())
+    assert read(none).outcome == NothingStated()
 
 
 def test_nothing_at_all_is_a_failure_and_not_nothing_stated() -> None:

@@ -1,0 +1,192 @@
+"""What became of a model's answer, line by line, in a form that may be kept: no text of the report.
+
+A line is kept as the place it quotes, the words of our vocabulary it uses, what became of it, and
+the line itself with every word that the vocabulary does not know written as ``_``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias, get_args
+
+from extraction.engines.witness import VERDICTS, Coverage, Verdict
+from extraction.finding import Extracted, Failed, FailureReason, Outcome
+
+__all__ = [
+    "REJECTIONS", "Answer", "AnswerLine", "Became", "Disagreement", "Rejection", "masked",
+]  # fmt: skip
+
+Rejection: TypeAlias = Literal[
+    "broken line",
+    "ungrounded sentence",
+    "unlisted pathology",
+    "repeated line",
+    "unsupported pathology",
+]
+"""Why a line of an answer was left out; a closed set."""
+
+REJECTIONS: Final[tuple[Rejection, ...]] = get_args(Rejection)
+
+Became: TypeAlias = Rejection | Verdict | Literal["none", "unchecked"]
+"""What became of a line: left out, or believed with the vocabulary's verdict; ``none`` is the line
+that says that nothing is stated, ``unchecked`` one that was held against nothing."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+_LONGEST: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """One line of an answer.
+
+    Attributes
+    ----------
+    became
+        What became of it.
+    start, end
+        The quoted words, as offsets into the report; both 0 where they stand nowhere in it.
+    pathology, certainty
+        As the model named them, "" where the vocabulary does not know the words.
+    written
+        The line with every word unknown to the vocabulary written as ``_``.
+    attempt
+        1, or 2 for the answer to a second question.
+    """
+
+    became: Became
+    start: int = 0
+    end: int = 0
+    pathology: str = ""
+    certainty: str = ""
+    written: str = ""
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """How far answers and the vocabulary's own reading part; adds up over reports.
+
+    Attributes
+    ----------
+    statements
+        Lines that quote the report and name a pathology of the list.
+    unsupported, contradicted
+        Of these, those whose pathology or certainty the words do not carry, and those of which
+        they say the opposite.
+    uncovered
+        Sentences that state a pathology which no line covers.
+    """
+
+    statements: int = 0
+    unsupported: int = 0
+    contradicted: int = 0
+    uncovered: int = 0
+
+    def __add__(self, other: Disagreement) -> Disagreement:
+        """Add two up."""
+        return Disagreement(
+            self.statements + other.statements,
+            self.unsupported + other.unsupported,
+            self.contradicted + other.contradicted,
+            self.uncovered + other.uncovered,
+        )
+
+    @property
+    def parted(self) -> int:
+        """Statements and sentences over which the two part."""
+        return self.unsupported + self.contradicted + self.uncovered
+
+    @property
+    def compared(self) -> int:
+        """Statements and sentences that were compared."""
+        return self.statements + self.uncovered
+
+    @property
+    def share(self) -> float | None:
+        """Share of the compared over which the two part; None where nothing was compared."""
+        return self.parted / self.compared if self.compared else None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one report's answer.
+
+    Attributes
+    ----------
+    outcome
+        What was read.
+    lines
+        The answer, line by line; of an earlier, failed answer too.
+    coverage
+        How much of what the vocabulary finds stated it speaks of.
+    earlier
+        Why a first answer failed; "" where there was none.
+    remembered
+        Whether it was given in an earlier run.
+    margin
+        Smallest gap between the log-probabilities of the two likeliest tokens where a certainty
+        was written; None where the model was not asked for it.
+    attempt
+        2 where the report was asked about a second time.
+    """
+
+    outcome: Outcome
+    lines: tuple[AnswerLine, ...] = ()
+    coverage: Coverage = field(default=Coverage())
+    earlier: FailureReason | Literal[""] = ""
+    remembered: bool = False
+    margin: float | None = None
+    attempt: int = 1
+
+    @property
+    def last(self) -> tuple[AnswerLine, ...]:
+        """The lines of the last answer."""
+        return tuple(line for line in self.lines if line.attempt == self.attempt)
+
+    @property
+    def rejected(self) -> dict[Rejection, int]:
+        """Lines of the last answer that were left out, by reason."""
+        counted = Counter(line.became for line in self.last)
+        return {reason: counted[reason] for reason in REJECTIONS if counted[reason]}
+
+    @property
+    def disagreement(self) -> Disagreement:
+        """How far it and the vocabulary part; nothing where the model gave no answer."""
+        became = Counter(line.became for line in self.last)
+        return Disagreement(
+            sum(became[verdict] for verdict in VERDICTS),
+            became["unsupported pathology"] + became["unsupported certainty"],
+            became["contradicted"],
+            self.coverage.uncovered,
+        )
+
+    @property
+    def doubt(self) -> tuple[bool, float, int, float]:
+        """Where it stands in a queue for review: the greatest first.
+
+        Failed before read; then by the share over which it parts from the vocabulary, by the
+        number, and by how nearly the model chose another certainty.
+        """
+        apart = self.disagreement
+        nearness = 0.0 if self.margin is None else -self.margin
+        return isinstance(self.outcome, Failed), apart.share or 0.0, apart.parted, nearness
+
+    @property
+    def statements(self) -> int:
+        """Statements that were believed."""
+        return len(self.outcome.findings) if isinstance(self.outcome, Extracted) else 0
+
+
+def masked(line: str, known: Iterable[str]) -> str:
+    """Write a line with every word that is not known as ``_``.
+
+    Examples
+    --------
+    >>> masked('- "No mass in Mr Quux.", "lung mass", "absent"', {"no", "mass", "lung", "absent"})
+    '- "No mass _ _ _.", "lung mass", "absent"'
+    """
+    words = known if isinstance(known, frozenset) else frozenset(known)
+    return _WORD.sub(lambda m: m[0] if m[0].lower() in words else "_", line[:_LONGEST])
