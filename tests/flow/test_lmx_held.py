@@ -17,7 +17,7 @@ from extraction.finding import Extracted, Failed, NothingStated
 from pipeline.cli import extract as group
 from pipeline.errors import GateFailedError
 from pipeline.site.site import Site
-from pipeline.stages.read import read_reports
+from pipeline.tables.readings import read_reports
 from tests.fixtures.extraction.answers import ANSWER, REPORT
 from tests.fixtures.extraction.stage import Play, Serve, always, serving
 
