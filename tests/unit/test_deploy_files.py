@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -174,3 +175,69 @@ def test_shipped_configuration_of_the_cluster_is_valid() -> None:
     path = DEPLOY / "kubernetes" / "radcal.toml"
     assert config.load(path).workspace == Path("/var/lib/radcal/workspace")
     assert tomllib.loads(path.read_text())
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (1, 1), (2, 2), (3, 0), (4, 4)])
+def test_scheduled_run_passes_on_every_code_but_that_of_input_set_aside(
+    code: int, ends: int
+) -> None:
+    done = subprocess.run(
+        [DEPLOY / "once.sh", "sh", "-c", f"exit {code}"], capture_output=True, check=False
+    )
+    assert done.returncode == ends
+    assert (b"set aside" in done.stderr) == (code == 3)
+
+
+def test_scheduled_run_waits_for_the_run_that_holds_the_workspace(tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    stand_in = f"echo . >> {tries}; [ $(wc -l < {tries}) -ge 3 ] || exit 5"
+    waiting = {"RADCAL_WAIT_SECONDS": "0", "PATH": "/usr/bin:/bin"}
+    done = subprocess.run([DEPLOY / "once.sh", "sh", "-c", stand_in], env=waiting, check=False)
+    assert done.returncode == 0
+    assert tries.read_text().count(".") == 3
+    gave_up = subprocess.run(
+        [DEPLOY / "once.sh", "sh", "-c", "exit 5"],
+        env={**waiting, "RADCAL_WAIT_TRIES": "2"},
+        check=False,
+    )
+    assert gave_up.returncode == 5
+
+
+def test_codes_that_a_cron_job_gives_up_on_reach_it() -> None:
+    jobs = [m for m in manifests() if m["kind"] == "CronJob"]
+    assert len(jobs) == 2
+    for job in jobs:
+        spec = job["spec"]["jobTemplate"]["spec"]
+        (container,) = spec["template"]["spec"]["containers"]
+        assert container["command"][-1].endswith("once.sh")
+        assert "sh" not in container["args"]
+        (rule,) = spec["podFailurePolicy"]["rules"]
+        assert rule["onExitCodes"]["values"] == [2, 4]
+
+
+def test_units_are_installed_with_a_workspace_that_a_run_can_write(tmp_path: Path) -> None:
+    prefix, root = tmp_path / "opt", tmp_path / "root"
+    (prefix / "bin").mkdir(parents=True)
+    program = prefix / "bin" / "radcal"
+    program.write_text(
+        f"#!/bin/sh\nexec {sys.executable} -c 'from pipeline.cli import main; main()' \"$@\"\n"
+    )
+    program.chmod(0o755)
+    command = [DEPLOY / "systemd" / "install.sh", "--prefix", prefix, "--root", root]
+    for _ in range(2):
+        subprocess.run(
+            [*command, "--allow", "10.1.2.3", "--allow", "10.1.2.4"],
+            cwd=DEPLOY.parent, check=True, capture_output=True,
+        )  # fmt: skip
+    settings = root / "etc" / "radcal" / "radcal.toml"
+    assert config.load(settings).workspace == Path("/var/lib/radcal/workspace")
+    assert settings.stat().st_mode & 0o777 == 0o640
+    assert (root / "etc" / "radcal" / "vault.key").stat().st_mode & 0o777 == 0o600
+    unit = (root / "etc/systemd/system/radcal@.service").read_text()
+    assert f"ExecStart={prefix}/share/once.sh {prefix}/bin/radcal run" in unit
+    allowed = (root / "etc/systemd/system/radcal@.service.d/network.conf").read_text()
+    assert allowed.splitlines() == [
+        "[Service]",
+        "IPAddressAllow=10.1.2.3",
+        "IPAddressAllow=10.1.2.4",
+    ]
