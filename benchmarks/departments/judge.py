@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from benchmarks.departments.staff import HABIT_OFF, hedges, meanings, scale
+from benchmarks.departments.staff import HABIT_OFF, meanings, scale
 from benchmarks.departments.truth import Department, ReaderTruth
+from pipeline.simulate.rates import hedged
 
 __all__ = ["Answer", "judge", "told_of"]
 
@@ -136,7 +137,7 @@ def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
         true = truth.rate(str(swap["phrase"]), swap.get("finding"))
         yield from _covers("rate of an advised word", swap.get("rate"), true)
     for row in reader.get("phrases") or ():
-        if hedges()[scale().index(str(row["phrase"]))]:
+        if hedged(meanings())[scale().index(str(row["phrase"]))]:
             true = truth.rate(str(row["phrase"]), row.get("finding"))
             yield from _covers("rate of a hedge", row.get("rate"), true)
 

@@ -1,7 +1,7 @@
 """What is true of a department in the long run: rates of words as CT labels them, and lines.
 
-A rate is the expected label of a word as written, among X-rays that get a CT: what endless months
-of the same practice would show. Misreading is a fault of the instrument and no part of the truth.
+A rate is the expected label of a word as meant, among X-rays that get a CT: what endless months of
+the same practice would show. Misreading is a fault of the instrument and no part of the truth.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from benchmarks.departments.conditions import Conditions
-from benchmarks.departments.ct import expected_parts
-from benchmarks.departments.exams import Exams, draw_exams
-from benchmarks.departments.staff import Reader, Staff, draw_staff, hedges, meanings, scale
+from benchmarks.departments.exams import draw_statements
+from benchmarks.departments.staff import Reader, Staff, draw_staff, meanings, scale
+from pipeline.simulate.department import Observation
+from pipeline.simulate.rates import hedged, long_run_rates
 from pipeline.simulate.standing import Standing, standing_of
 
 __all__ = ["Department", "ReaderTruth", "draw_department"]
@@ -64,38 +64,25 @@ class Department:
     truths: tuple[ReaderTruth, ...]
 
 
-def draw_department(conditions: Conditions, *, rng: np.random.Generator) -> Department:
-    """Draw a department, its exams under some conditions, and what is true of it."""
+def draw_department(observation: Observation, *, rng: np.random.Generator) -> Department:
+    """Draw a department, its exams as they are observed, and what is true of it."""
     staff = draw_staff(rng)
-    missed = rng.uniform(0.0, 2.0 * conditions.missed, staff.mention.size)
-    exams = draw_exams(staff, conditions, missed, rng)
-    rates = _long_run(staff, conditions, missed, exams)
-    use = staff.mention[:, None] * staff.use
-    logits, hedged = logit(meanings()), hedges()
-    total = np.where(hedged, use.sum(axis=(0, 1)), 0.0)
+    missed = rng.uniform(0.0, 2.0 * observation.missed, len(staff.findings))
+    statements = draw_statements(staff, observation, missed, rng)
+    rates = long_run_rates(staff.practice, observation, missed, rng)
+    return Department(statements.observations(staff), _truths(staff, rates))
+
+
+def _truths(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:
+    logits = logit(meanings())
+    use = staff.practice.mention[:, None] * staff.practice.usage
+    hedges = np.where(hedged(meanings()), use, 0.0)
+    total = hedges.sum(axis=(0, 1))
     centre = float(total @ logits / total.sum())
-    truths = []
-    for r, reader in enumerate(staff.readers):
-        own = np.where(hedged, use[r], 0.0)
-        standing = standing_of(rates[r], own, logits, centre=centre)
-        truths.append(ReaderTruth(reader, staff.findings, rates[r], use[r], standing))
-    return Department(exams.observations(staff), tuple(truths))
-
-
-def _long_run(staff: Staff, conditions: Conditions, missed: FloatArray, exams: Exams) -> FloatArray:
-    """Return the expected label (R, F, K) among exams with a CT.
-
-    If a CT is λ times as likely when the finding it was asked about is there, those statements are
-    there λp / (λp + 1 − p) of the time; the share of such statements is the department's own for
-    each phrase. Other findings of the same exam are all but untouched.
-    """
-    shown = staff.disease * (1.0 - missed[:, None])
-    there, absent = expected_parts(staff.disease, shown=shown, hedged=conditions.hedged)
-    if conditions.disease == 1.0:
-        return there + absent
-    times = conditions.disease
-    selected = (times * there + absent) / (1.0 + (times - 1.0) * staff.disease)
-    words = staff.disease.shape[-1]
-    count = np.bincount(exams.phrase, minlength=words)
-    asked = np.bincount(exams.phrase[exams.asked], minlength=words) / np.maximum(count, 1)
-    return np.asarray(asked * selected + (1.0 - asked) * (there + absent), dtype=np.float64)
+    return tuple(
+        ReaderTruth(
+            reader, staff.findings, rates[r], use[r],
+            standing_of(rates[r], hedges[r], logits, centre=centre),
+        )
+        for r, reader in enumerate(staff.readers)
+    )  # fmt: skip

@@ -17,7 +17,7 @@ import numpy as np
 from pipeline.simulate.lexicon import hospital, names
 from pipeline.simulate.people import Person, draw_people, patient_number
 
-__all__ = ["EXCLUDED", "Episode", "Patient", "draw_episodes"]
+__all__ = ["EXCLUDED", "Episode", "Patient", "draw_episodes", "visits_per_patient"]
 
 EXCLUDED: Final = (
     "xr_only", "ct_only", "ct_before_xr", "ct_too_late", "minor", "signed_after_ct",
@@ -27,6 +27,8 @@ EXCLUDED: Final = (
 
 _WINDOW: Final = 12 * 60
 _PATIENTS_PER_CHUNK: Final = 4096
+_THRICE: Final = 3
+"""Episodes of a patient whose exams are repeats, where a department has repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def draw_episodes(pairs: int, *, chunk: int, rng: np.random.Generator) -> list[E
             kinds += [kind] * int(rng.binomial(pairs, extras[kind]))
     kinds = [kinds[i] for i in rng.permutation(len(kinds))]
     minors = ["minor"] * int(rng.binomial(pairs, extras["minor"]))
-    visits = _visits(len(kinds), rng)
+    visits = visits_per_patient(len(kinds), rng=rng)
     owners = np.repeat(np.arange(len(visits)), visits)
     people = _patients(len(visits), chunk, first=0, minor=False, rng=rng)
     children = _patients(len(minors), chunk, first=len(visits), minor=True, rng=rng)
@@ -78,11 +80,23 @@ def draw_episodes(pairs: int, *, chunk: int, rng: np.random.Generator) -> list[E
     return list(_timed(kinds + minors, owned, days, rng))
 
 
-def _visits(episodes: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return episodes per patient; they sum to ``episodes``."""
-    shares = hospital()["patients"]["episodes"]
-    sizes = np.array([int(s) for s in shares], dtype=np.int64)
-    drawn = rng.choice(sizes, size=episodes, p=np.array(list(shares.values())))
+def visits_per_patient(
+    episodes: int, *, repeated: float = 0.0, rng: np.random.Generator
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Draw episodes per patient; they sum to ``episodes``.
+
+    Parameters
+    ----------
+    repeated
+        Share of episodes that belong to patients with three; 0 leaves the hospital's own share.
+    """
+    shares = {int(k): float(v) for k, v in hospital()["patients"]["episodes"].items()}
+    if repeated:
+        fewer = {k: v for k, v in shares.items() if k < _THRICE}
+        seldom, mean = sum(fewer.values()), sum(k * v for k, v in fewer.items())
+        threes = repeated * mean / (seldom * _THRICE * (1.0 - repeated) + repeated * mean)
+        shares = {k: v / seldom * (1.0 - threes) for k, v in fewer.items()} | {_THRICE: threes}
+    drawn = rng.choice(np.array(list(shares)), size=episodes, p=np.array(list(shares.values())))
     total = drawn.cumsum()
     last = int(np.searchsorted(total, episodes))
     kept = drawn[: last + 1].copy()
