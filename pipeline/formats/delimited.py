@@ -5,7 +5,9 @@ delimiter is the one under which it does. Lines without content are none. A quot
 never closed would swallow the rows after it; so where a record of several lines has the wrong
 number of fields and one of its lines would be a whole row by itself, reading goes on at that line.
 A text in the last column may have line breaks that no quotes protect: half a report must not pass
-for a whole one.
+for a whole one, and a torn row not for the end of the report above it. So a line goes on with the
+text only if its fields do not look like those of the columns, from the left or from the right; two
+that do make it a row, and where one does, both it and the report above it are set aside.
 """
 
 from __future__ import annotations
@@ -37,6 +39,10 @@ _LONGEST: Final = 2**17
 _FOOTER: Final = re.compile(r"\(?\d+ rows?\b.{0,40}", re.IGNORECASE)
 """What a database's client writes below the rows."""
 _SHAPED: Final = 40
+_SHAPES: Final = 64
+"""So many shapes of a column's cells are remembered."""
+_TELLING: Final = 2
+"""So many cells that look like their columns make a line a row."""
 _NO_CONTENT: Final = " \t\r\n\x00"
 
 csv.field_size_limit(2**31 - 1)
@@ -118,6 +124,7 @@ def records(
     source, delimiter = _Lines(lines, backslash=header.backslash), header.delimiter
     reader = csv.reader(source, delimiter=delimiter)
     held: tuple[list[str], bool] | None = None
+    columns = _Columns(width)
     while (row := _next(source, reader)) is not None:
         if not any(cell.strip(_NO_CONTENT) for cell in row):
             continue
@@ -125,16 +132,20 @@ def records(
             if held:
                 yield held
             held = (row, source.is_foreign)
+            columns.learn(row)
             continue
         whole = next((i for i, line in enumerate(source.taken[1:], 1)
                       if _fields(line, delimiter) == width), None)  # fmt: skip
         more = "".join(source.taken[:whole]).rstrip("\r\n")
-        if open_end and held and _goes_on(held[0], more, delimiter):
+        alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
+        goes_on = open_end and held is not None and _goes_on(held[0], more, delimiter)
+        if held and goes_on and not alike:
             text = held[0][-1].removesuffix("\\")
             held = ([*held[0][:-1], f"{text}\n{more}"], held[1] or source.is_foreign)
         else:
             if held:
-                yield held
+                unclear = goes_on and alike < _TELLING
+                yield (WRONG_FIELD_COUNT, held[1]) if unclear else held
             held = None
             yield WRONG_FIELD_COUNT, source.is_foreign
         if whole is not None or source.cut:
@@ -160,6 +171,29 @@ def _shape(cell: str) -> str:
     """Write a cell by its kinds of characters: ``A`` for letters, ``9`` for figures."""
     start = cell.strip()[:_SHAPED]
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", start))
+
+
+class _Columns:
+    """What the cells of each column but the last look like, as far as they hold figures."""
+
+    def __init__(self, width: int) -> None:
+        self._shapes: list[set[str]] = [set() for _ in range(width - 1)]
+
+    def learn(self, row: Sequence[str]) -> None:
+        """Take in the shapes of a whole row."""
+        for shapes, cell in zip(self._shapes, row, strict=False):
+            shape = _shape(cell)
+            if "9" in shape and len(shapes) < _SHAPES:
+                shapes.add(shape)
+
+    def like(self, cells: Sequence[str]) -> int:
+        """Count the cells that look like their columns, laid on from the left or the right."""
+        from_left = zip(self._shapes, cells, strict=False)
+        from_right = zip(reversed(self._shapes), reversed(cells[:-1]), strict=False)
+        return max(
+            sum(_shape(cell) in shapes for shapes, cell in pairs)
+            for pairs in (from_left, from_right)
+        )
 
 
 class _Lines:

@@ -128,6 +128,44 @@ def test_line_breaks_without_quotes_belong_to_a_text_in_the_last_column(tmp_path
     assert [reason for _, reason in aside] == ["wrong_field_count"] * 3
 
 
+TORN = "\n".join(
+    [
+        ",".join(HEADER),
+        "A1,7,r1,XR,2026-03-01T10:00:00,2026-03-01T10:30:00,FINDINGS: Clear.",
+        "IMPRESSION: no nodule, no effusion, lungs clear.",
+        "{torn}",
+        "A3,9,r2,CT,2026-03-01T12:00:00,2026-03-01T12:30:00,Plain.",
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    "torn",
+    [
+        pytest.param("B2-77,8,r1,XR,2026-03-01T10:00:00", id="its end is lost"),
+        pytest.param("2026-03-01T10:00:00,2026-03-01T10:30:00,Mass.", id="its beginning is lost"),
+        pytest.param("unknown,8,r1,,", id="two of its cells can be told"),
+    ],
+)
+def test_a_torn_row_is_set_aside_and_not_the_end_of_the_report_above_it(
+    tmp_path: Path, torn: str
+) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(TORN.format(torn=torn))
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A1", "A3"]
+    assert exams["text"].tolist()[0].endswith("lungs clear.")
+    assert [reason for _, reason in aside] == ["wrong_field_count"]
+
+
+def test_a_line_that_may_be_a_row_costs_the_report_above_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(TORN.format(torn="Addendum, 8"))
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A3"]
+    assert [reason for _, reason in aside] == ["wrong_field_count"] * 2
+
+
 def test_quotes_with_a_backslash_are_quotes(tmp_path: Path) -> None:
     path = tmp_path / "exams.csv"
     plain = [",".join([f"B{n}", *ROWS[2][1:]]) for n in range(50)]
