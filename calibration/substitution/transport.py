@@ -8,14 +8,14 @@ The paper prints +εH(T); an entropy that is minimised must be −H, so Ω is KL
     D(g) = −ε Σ_k a_k log Z_k(g) + τ Σ_l b_l (1 − exp(−g_l / τ)),
     Z_k = Σ_l w_l exp((g_l − C_kl) / ε),  w = b ("kl") or 1 ("entropy"),
 
-smooth and concave, with gradient b exp(−g/τ) − Tᵀ1. The paper used POT's stabilised Sinkhorn,
-which returns plans of almost no mass at these settings without saying so; a test shows it.
+smooth and concave, with gradient b exp(−g/τ) − Tᵀ1; ``dual`` climbs it. The paper used POT's
+stabilised Sinkhorn, which returns plans of almost no mass at these settings without saying so; a
+test shows it.
 Every solve carries its certificate: the row residual, the dual gradient, and ``converged``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,16 +23,14 @@ from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
+from calibration.substitution.dual import DualProblems, solve_dual
 from calibration.substitution.substitution_map import SubstitutionMap
 
 __all__ = ["Regulariser", "transport_map"]
 
 Regulariser = Literal["kl", "entropy"]
 
-_TOLERANCE = 1e-12
 _ACCEPTABLE = 1e-9
-_MAX_STEPS = 500
-_LARGEST_EXPONENT = 600.0
 
 
 def transport_map(
@@ -76,12 +74,15 @@ def transport_map(
     if not np.all(np.isfinite(inner).any(axis=1)):
         msg = "cost: a phrase in use has no allowed target, not even itself."
         raise CalibrationError(msg)
-    scaled = -inner / epsilon
-    if regulariser == "kl":
-        scaled = scaled + np.log(b_used)
-    solved = _newton(_Dual(scaled, a_used, b_used, epsilon, tau))
+    level = b_used * (a_used.sum() / b_used.sum())  # a factor of b shifts g and leaves the plan
+    log_prior = np.log(level) if regulariser == "kl" else np.zeros_like(level)
+    problems = DualProblems(
+        inner[None], log_prior[None], a_used[None], level[None], epsilon=epsilon, tau=tau
+    )
+    solved = solve_dual(problems)
+    inside, gradient = solved.plan[0], float(solved.gradient[0])
     plan = np.zeros_like(cost)
-    plan[np.ix_(rows, columns)] = solved.plan
+    plan[np.ix_(rows, columns)] = inside
     residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
     return SubstitutionMap(
         phrases=phrases,
@@ -89,15 +90,15 @@ def transport_map(
         target_weights=b,
         cost=cost,
         plan=plan,
-        objective=_objective(inner, solved.plan, a_used, b_used, epsilon, tau, regulariser),
+        objective=_objective(inner, inside, a_used, b_used, epsilon, tau, regulariser),
         row_residual=residual,
-        dual_gradient=solved.gradient,
-        converged=bool(solved.gradient <= _ACCEPTABLE and residual <= 1e-10),
+        dual_gradient=gradient,
+        converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
         method="dual Newton",
         regulariser=regulariser,
         epsilon=epsilon,
         tau=tau,
-        steps=solved.steps,
+        steps=int(solved.steps[0]),
     )
 
 
@@ -126,88 +127,6 @@ def _nothing(
         epsilon=epsilon,
         tau=tau,
     )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Solved:
-    plan: FloatArray
-    gradient: float
-    steps: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Point:
-    """One point of the dual: g, D(g), the plan, b exp(−g/τ) and the gradient."""
-
-    g: FloatArray
-    value: float
-    plan: FloatArray
-    pull: FloatArray
-    gradient: FloatArray
-
-    @property
-    def size(self) -> float:
-        """Largest component of the gradient."""
-        return float(np.abs(self.gradient).max())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Dual:
-    """D(g) of one problem; ``scaled`` is −C/ε plus the log prior."""
-
-    scaled: FloatArray
-    a: FloatArray
-    b: FloatArray
-    epsilon: float
-    tau: float
-
-    def at(self, g: FloatArray) -> _Point:
-        scores = self.scaled + g / self.epsilon
-        top = scores.max(axis=1)
-        kernel = np.exp(scores - top[:, None])
-        normaliser = kernel.sum(axis=1)
-        plan = kernel * (self.a / normaliser)[:, None]
-        pull = self.b * np.exp(np.minimum(-g / self.tau, _LARGEST_EXPONENT))
-        value = self.tau * float((self.b - pull).sum())
-        value -= self.epsilon * float(self.a @ (top + np.log(normaliser)))
-        return _Point(g, value, plan, pull, pull - plan.sum(axis=0))
-
-    def direction(self, point: _Point) -> FloatArray:
-        """Newton direction; the curvature is scaled to a unit diagonal before it is solved."""
-        plan = point.plan
-        curvature = -(plan.T @ (plan / self.a[:, None])) / self.epsilon
-        diagonal = np.einsum("ii->i", curvature)
-        diagonal += plan.sum(axis=0) / self.epsilon + point.pull / self.tau
-        scale = 1.0 / np.sqrt(np.maximum(diagonal, np.finfo(float).tiny))
-        scaled = curvature * scale[:, None] * scale
-        np.einsum("ii->i", scaled)[:] += 1e-14
-        return np.asarray(np.linalg.solve(scaled, point.gradient * scale) * scale)
-
-
-def _newton(dual: _Dual) -> _Solved:
-    """Damped Newton ascent on the dual; stops at the tolerance or when no step helps."""
-    point = dual.at(np.zeros(len(dual.b)))
-    for step in range(_MAX_STEPS):
-        if point.size <= _TOLERANCE:
-            return _Solved(point.plan, point.size, step)
-        moved = _line_search(dual, point, dual.direction(point))
-        if moved is None:
-            return _Solved(point.plan, point.size, step)
-        point = moved
-    return _Solved(point.plan, point.size, _MAX_STEPS)
-
-
-def _line_search(dual: _Dual, point: _Point, direction: FloatArray) -> _Point | None:
-    """Halve the step until the dual rises enough; None if rounding is all that is left."""
-    slope = float(point.gradient @ direction)
-    slack = 1e-15 * max(1.0, abs(point.value))
-    length = 1.0
-    for _ in range(60):
-        candidate = dual.at(point.g + length * direction)
-        if candidate.value >= point.value + 1e-4 * length * slope - slack:
-            return candidate
-        length /= 2.0
-    return None
 
 
 def _objective(
