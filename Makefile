@@ -1,5 +1,6 @@
 # make install   the environment, from the lock       make demo    a simulated hospital, start to PDFs
 # make test      every check and test                 make check   linters and types alone
+# make test-kernels   the numerical tests again, as other processors would run them
 # make bench     speed and scale, with figures        make lock    resolve the lock anew (needs uv)
 # make install-vllm   the language model's own environment (deploy/vllm); make test-vllm tests it
 # make nightly   hours: a hundred thousand exams killed and resumed, fifty kills at random moments
@@ -12,7 +13,7 @@ VLLM := .venv-vllm
 VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install install-vllm demo test test-vllm check bench nightly lock clean
+.PHONY: install install-vllm demo test test-kernels test-vllm check bench nightly lock clean
 
 install: $(STAMP)
 
@@ -41,6 +42,12 @@ check: install
 
 test: check
 	$(BIN)/pytest -n auto --dist loadfile
+
+NUMERICAL := tests/unit/test_calibration_*.py tests/property/test_calibration_*.py tests/reference
+
+test-kernels: install
+	set -e; for kernel in Haswell Zen Sandybridge; do echo "== $$kernel"; \
+		OPENBLAS_CORETYPE=$$kernel $(BIN)/pytest -n auto -m 'not slow and not nightly' $(NUMERICAL); done
 
 test-vllm: install install-vllm
 	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py \

@@ -35,6 +35,7 @@ def groups(draw: st.DrawFn) -> tuple[PhraseTable, Tally]:
     return table, Tally(values, np.array(counts).reshape(len(chosen), len(values)))
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(groups(), st.sampled_from([0.5, 0.8, None]), st.sampled_from(["kl", "entropy"]))
 def test_every_group_is_analysed_to_strict_json(

@@ -292,6 +292,7 @@ def test_diagnostics_of_an_empty_group_are_nan() -> None:
     assert math.isnan(found.corp.score)
 
 
+@pytest.mark.slow
 def test_a_group_of_single_uses_is_analysed_whatever_the_split() -> None:
     table = builtin("diagnostic-certainty-scale")
     counted = tally([6, 7, 11, 12], [0, 1, 1, 0], n_phrases=len(table))

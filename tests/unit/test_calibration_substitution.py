@@ -99,6 +99,65 @@ def test_unusable_transport_options_are_refused(options: dict[str, object], mess
         )
 
 
+def transport_problem(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Costs and shares of a reader somewhat too sure, of few, some or very many statements."""
+    g = np.random.default_rng(seed)
+    size, evenness = ((1000, 1.0), (30, 0.2), (100_000, 5.0))[seed % 3]
+    phrase = g.choice(len(SCALE), size=size, p=g.dirichlet(np.full(len(SCALE), evenness)))
+    label = (g.random(size) < 0.8 * SCALE.means[phrase] + 0.05).astype(float)
+    counted = tally(phrase, label, n_phrases=len(SCALE))
+    tables = phrase_bins(SCALE.distributions)
+    cost = substitution_cost(counted.n, counted.label_mass, source=tables, target=tables)
+    return cost, counted.n / counted.total
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("epsilon", [1e-4, 1e-3, 1e-2, 1.0])
+@pytest.mark.parametrize("tau", [1e-4, 1e-3, 1.0, 1e3, 1e5])
+def test_every_setting_ends_with_a_certificate_of_the_size_of_rounding(
+    seed: int, epsilon: float, tau: float
+) -> None:
+    cost, share = transport_problem(seed)
+    for rule in ("kl", "entropy"):
+        solved = transport_map(
+            cost,
+            phrases=SCALE.phrases,
+            source_weights=share,
+            epsilon=epsilon,
+            tau=tau,
+            regulariser=rule,  # type: ignore[arg-type]
+        )
+        assert solved.dual_gradient <= 1e-13
+        assert solved.row_residual <= 1e-15
+
+
+def test_costs_far_above_epsilon_and_nearly_strict_columns_are_solved_by_cooling() -> None:
+    """C / ε reaches 20,000: a climb from zero alternates between corners without an end."""
+    g = np.random.default_rng(4)
+    source, target = g.dirichlet(np.full(14, 5.0)), g.dirichlet(np.full(14, 0.5)) + 1e-4
+    solved = transport_map(
+        g.normal(size=(14, 14)),
+        phrases=tuple("abcdefghijklmn"),
+        source_weights=source,
+        target_weights=target / target.sum(),
+        epsilon=1.2e-4,
+        tau=80.0,
+    )
+    assert solved.converged
+    assert solved.dual_gradient <= 1e-12
+
+
+def test_a_common_factor_of_the_target_weights_leaves_the_plan() -> None:
+    cost, share = transport_problem(0)
+    plain, doubled = (
+        transport_map(
+            cost, phrases=SCALE.phrases, source_weights=share, target_weights=b, tau=1e5
+        ).plan
+        for b in (share, 2.0 * share)
+    )
+    assert np.abs(plain - doubled).max() < 1e-12
+
+
 def test_a_single_phrase_maps_to_itself() -> None:
     solved = transport_map(np.zeros((1, 1)), phrases=("a",), source_weights=np.ones(1))
     assert solved.converged
@@ -431,6 +490,7 @@ def drawn_reader(g: np.random.Generator, shift: float) -> Tally:
     return tally(spoken, (g.random(800) < rate[spoken]).astype(float), n_phrases=len(SCALE))
 
 
+@pytest.mark.slow
 def test_calibrated_readers_get_no_advice_and_planted_faults_are_found() -> None:
     """A small run of benchmarks/calibration_advice.py, which has the figures."""
     g = rng(9)
