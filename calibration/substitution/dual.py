@@ -104,7 +104,7 @@ class _Points:
     @property
     def size(self) -> FloatArray:
         """Largest component of each gradient, (B,)."""
-        return np.abs(self.gradient).max(axis=1, initial=0.0)
+        return np.asarray(np.abs(self.gradient).max(axis=1, initial=0.0))
 
     def part(self, which: IntArray) -> _Points:
         return _Points(
