@@ -1,0 +1,134 @@
+"""Swaps in words: which are said, how, and what each claims.
+
+A claim says on which side of its words CT lies: ``more`` (CT shows the finding more often than the
+word says, so a higher word fits) or ``less``. A stated pattern claims a side for strong words
+(meaning above even odds) and for weak ones. A swap against the pattern is printed as an exception;
+of two that undo each other the one with less behind it is left out; and a swap in all findings
+names those it does not speak for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from calibration.profile import Pattern, ReaderProfile, Swap
+from reports.numbers import percent, percent_interval
+from reports.strings import Strings
+
+__all__ = ["Action", "Side", "about", "action_of", "claimed", "kept_swaps", "side_of"]
+
+Side: TypeAlias = Literal["more", "less"]
+_SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
+    frozenset({"undercalls"}): ("more", "more"),
+    frozenset({"overcalls"}): ("less", "less"),
+    frozenset({"too sure"}): ("less", "more"),
+    frozenset({"too cautious"}): ("more", "less"),
+    frozenset({"undercalls", "too cautious"}): ("more", None),
+    frozenset({"undercalls", "too sure"}): (None, "more"),
+    frozenset({"overcalls", "too sure"}): ("less", None),
+    frozenset({"overcalls", "too cautious"}): (None, "less"),
+}
+"""Sides claimed for strong and for weak words; None where the two parts pull apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One swap in words: title, and the evidence below it; ``exception``: unlike the pattern."""
+
+    swap: Swap
+    exception: bool
+    title: str
+    evidence: str
+
+
+def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
+    """Sides that a stated pattern claims for strong and for weak words."""
+    return _SIDES.get(frozenset(pattern.verdict.parts), (None, None))
+
+
+def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
+    """Give the swaps in their order, less those that would undo an earlier one."""
+    kept: list[Swap] = []
+    for swap in profile.advice:
+        if not any(_undoes(swap, earlier) for earlier in kept):
+            kept.append(swap)
+    return tuple(kept)
+
+
+def _undoes(swap: Swap, earlier: Swap) -> bool:
+    """Whether two swaps meet in a finding, and one's target is the other's source, both ways."""
+    apart = bool(swap.finding and earlier.finding) and swap.finding != earlier.finding
+    back = (swap.phrase, swap.instead) == (earlier.instead, earlier.phrase)
+    return not apart and (back or swap.phrase == earlier.phrase)
+
+
+def _exception(pattern: Pattern, phrase_meaning: float, side: Side) -> bool:
+    strong, weak = claimed(pattern)
+    rest = strong if phrase_meaning > 0.5 else weak
+    return rest is not None and rest != side
+
+
+def side_of(rate: float, meaning: float) -> Side:
+    """Say on which side of a meaning a rate lies."""
+    return "more" if rate > meaning else "less"
+
+
+def about(rate: float, words: Strings) -> str:
+    """Print an estimated rate in a sentence."""
+    if rate < 0.005:
+        return words("verdict.under")
+    return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
+
+
+def action_of(swap: Swap, profile: ReaderProfile, words: Strings) -> Action:
+    """Put one swap into words."""
+    side = side_of(swap.instead_meaning, swap.meaning)
+    exception = _exception(profile.pattern, swap.meaning, side)
+    title = words("verdict.swap.title", phrase=swap.phrase, instead=swap.instead)
+    evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
+    return Action(swap, exception, title, evidence)
+
+
+def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:
+    """Name findings that a swap in all findings does not speak for, those of habits included."""
+    if swap.finding:
+        return ()
+    middle = (swap.meaning + swap.instead_meaning) / 2.0
+    up = swap.instead_meaning > swap.meaning
+    apart = {
+        habit.finding
+        for habit in profile.habits
+        if habit.finding and habit.phrase == swap.phrase and (habit.rate.value > middle) != up
+    }
+    return tuple(sorted(apart.union(swap.except_findings)))
+
+
+def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: bool) -> str:
+    scope = _capital(swap.finding) if swap.finding else words("verdict.swap.all")
+    unit = "unit.exams" if swap.finding else "unit.statements"
+    start = "verdict.swap.scope_exception" if exception else "verdict.swap.scope"
+    parts = [
+        words(start, scope=scope),
+        words(
+            "verdict.swap.evidence",
+            phrase=swap.phrase,
+            instead=swap.instead,
+            rate=about(swap.rate.value, words),
+            interval=percent_interval(swap.rate.low, swap.rate.high),
+            exams=words.several(unit, round(swap.n)),
+            meaning=percent(swap.meaning),
+            instead_meaning=percent(swap.instead_meaning),
+            probability=percent(swap.probability),
+        ),
+    ]
+    if not_for:
+        parts.append(words("verdict.swap.but", findings=", ".join(not_for)))
+    if swap.instead == "consistent with":
+        parts.append(words("verdict.swap.consistent_with"))
+    return " ".join(part for part in parts if part)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,189 @@
+"""A reader's profile → every sentence about the reader, on every page and in every file.
+
+The pattern comes first, with the phrases that show it and what to do; then habits, "absent" and
+"present", then swaps (``swaps.py``). "Nothing to change" is said only where the posterior says
+"none" and nothing else is claimed; a shift that a plausible ordering of CTs explains is a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from reports.numbers import count, decimal, percent, percent_interval
+from reports.strings import Strings
+from reports.swaps import Action, Side, about, action_of, claimed, kept_swaps, side_of
+
+__all__ = ["Said", "in_words", "message"]
+
+_LEAST_USES: Final = 20
+"""Uses below which a phrase is no example."""
+_VISIBLE: Final = 0.02
+"""Difference of rate and meaning below which the printed figures would not show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """All that is said of one reader.
+
+    Attributes
+    ----------
+    first
+        The one sentence that matters most.
+    lead
+        What it rests on and what to do about it.
+    also
+        Habits, "absent" and "present", a sentence each.
+    actions
+        At most three swaps.
+    """
+
+    first: str
+    lead: str
+    also: tuple[str, ...]
+    actions: tuple[Action, ...]
+
+
+def in_words(profile: ReaderProfile, *, words: Strings) -> Said:
+    """Say what the profile holds."""
+    swaps = kept_swaps(profile)
+    also = (*(_habit(h, words) for h in profile.habits), *_atoms(profile, words))
+    actions = tuple(action_of(swap, profile, words) for swap in swaps)
+    first, lead = _pattern(profile, swaps, words, more=bool(also or actions))
+    return Said(first=first, lead=lead, also=also, actions=actions)
+
+
+def message(profile: ReaderProfile, *, words: Strings) -> str:
+    """Say it in one plain paragraph, swaps included."""
+    said = in_words(profile, words=words)
+    swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
+    parts = (said.first, said.lead, *said.also, *swaps)
+    return " ".join(part for part in parts if part).replace("**", "").replace("\u00a0", " ")
+
+
+def _quoted(phrases: Sequence[str], words: Strings) -> str:
+    return ", ".join(words("verdict.quoted", phrase=phrase) for phrase in phrases)
+
+
+def _pattern(
+    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, *, more: bool
+) -> tuple[str, str]:
+    """Give the first sentence and the lead."""
+    verdict, hedges = profile.pattern.verdict, count(profile.hedges)
+    if verdict.state == "none":
+        key = "none_but" if more else "none"
+        return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
+    if verdict.state == "too few":
+        lead = [words("verdict.too_few.lead", hedges=hedges), _further(verdict.more_exams, words)]
+        lead += [words("verdict.too_few.but")] if more else []
+        return words("verdict.too_few.first"), " ".join(lead)
+    kind = "_".join(part.replace(" ", "_") for part in verdict.parts)
+    stated = "question" if verdict.question else "stated"
+    carriers = _carriers(profile, swaps)
+    lead = [_example(carriers, words)]
+    lead += [_ordering(profile.pattern, words)] if verdict.question else []
+    lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, carriers, swaps, words)))
+    return words(f"verdict.{stated}.{kind}"), " ".join(part for part in lead if part)
+
+
+def _what_to_do(
+    kind: str, carriers: Sequence[PhraseRate], swaps: Sequence[Swap], words: Strings
+) -> str:
+    """Say which way to go, and where a swap shows it, with which word."""
+    shown = {carrier.phrase for carrier in carriers}
+    swap = next((s for s in swaps if not s.finding and s.phrase in shown), None)
+    general = words(f"verdict.do.{kind}")
+    if swap is None:
+        return general
+    return words("verdict.do_swap", phrase=swap.phrase, instead=swap.instead, general=general)
+
+
+def _further(exams: int | None, words: Strings) -> str:
+    if exams is None:
+        return words("verdict.too_few.long")
+    return words.several("verdict.too_few.more", exams)
+
+
+def _ordering(pattern: Pattern, words: Strings) -> str:
+    """Say which ordering of CTs would explain the shift."""
+    key = "more" if pattern.tipping >= 1.0 else "less"
+    return words(f"verdict.ordering.{key}", times=decimal(pattern.tipping, 1))
+
+
+def _carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
+    """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
+    strong, weak = claimed(profile.pattern)
+    often = [p for p in profile.phrases if p.n >= _LEAST_USES]
+    shown = (
+        _carrier([p for p in often if p.meaning > 0.5], strong, swaps),
+        _carrier([p for p in often if p.meaning <= 0.5], weak, swaps),
+    )
+    found = [phrase for phrase in shown if phrase is not None]
+    if strong == weak:
+        found = sorted(found, key=lambda p: -_weight(p))[:1]
+    return tuple(found)
+
+
+def _example(carriers: Sequence[PhraseRate], words: Strings) -> str:
+    """Show the pattern in the phrases that carry it."""
+    values = [
+        {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
+        for p in carriers
+    ]
+    if not values:
+        return ""
+    if len(values) == 1:
+        return words("verdict.example", **values[0])
+    second = {f"{key}2": value for key, value in values[1].items()}
+    return words("verdict.examples", **values[0], **second)
+
+
+def _carrier(
+    phrases: Sequence[PhraseRate], side: Side | None, swaps: Sequence[Swap]
+) -> PhraseRate | None:
+    """Choose the phrase that shows a side best; one with a swap comes first."""
+    on_side = [
+        p
+        for p in phrases
+        if side_of(p.rate.value, p.meaning) == side and abs(p.rate.value - p.meaning) >= _VISIBLE
+    ]
+    advised = {swap.phrase for swap in swaps if not swap.finding}
+    return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)
+
+
+def _weight(phrase: PhraseRate) -> float:
+    return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
+
+
+def _habit(habit: Habit, words: Strings) -> str:
+    return words(
+        "verdict.habit.finding" if habit.finding else "verdict.habit.all",
+        phrase=habit.phrase,
+        finding=habit.finding,
+        rate=about(habit.rate.value, words),
+        interval=percent_interval(habit.rate.low, habit.rate.high),
+        statements=words.several("unit.statements", round(habit.n)),
+        expected=percent(habit.expected),
+    )
+
+
+def _atoms(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    each = (("absent", profile.absent), ("present", profile.present))
+    return tuple(_atom(name, atom, words) for name, atom in each if atom.state == "more often")
+
+
+def _atom(name: str, atom: AtomJudgement, words: Strings) -> str:
+    return words(
+        f"verdict.atom.{name}",
+        phrases=_quoted(atom.phrases, words),
+        wrong=_number(atom.wrong),
+        n=count(atom.n),
+        expected=_number(atom.expected_wrong),
+    )
+
+
+def _number(mass: float) -> str:
+    """Print label mass: whole, or with a decimal where rounding would hide the difference."""
+    return count(mass) if mass >= 10.0 or mass == round(mass) else decimal(mass, 1)

@@ -1,0 +1,168 @@
+"""No two sentences about a reader contradict each other, whatever the profile holds.
+
+The claims are read back from the printed words, not from the code that chose them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from calibration.profile import ReaderProfile
+from reports.strings import Strings
+from reports.verdict import Said, in_words, message
+
+WORDS = Strings.load()
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_profiles.py"
+    spec = importlib.util.spec_from_file_location("sample_profiles", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+DRAWN = [samples.profile_of(np.random.default_rng(seed)) for seed in range(600)]
+SWAP = re.compile(r"^“(.+)” → “(.+)”$")
+QUOTED = re.compile(
+    r"(?:you write|for) “([^”]+)”,? (?:CT shows the finding|it is) (?:about|under|over) (\S+)\s%"
+    r"(?: of the time[;,] (?:and )?readers take it as| against) (\S+)\s%"
+)
+
+
+def _number(text: str) -> float:
+    return float(text.strip("<>")) / 100.0
+
+
+def _pattern_side(first: str, meaning: float) -> str | None:
+    """Read what the first sentence says of a word of this meaning: more, less, or nothing."""
+    strong = meaning > 0.5
+    side = "more" if "too low" in first else "less" if "too high" in first else None
+    if ("the weak ones most" in first and strong) or (
+        "the strong ones most" in first and not strong
+    ):
+        side = None
+    if side is None and first == "Your hedges are surer than CT bears out.":
+        side = "less" if strong else "more"
+    if side is None and first == "Your hedges are more cautious than they need to be.":
+        side = "more" if strong else "less"
+    return side
+
+
+def _swaps(said: Said) -> list[tuple[str, str, str | None, str]]:
+    """(phrase, instead, finding, evidence) of every action, as printed."""
+    found = []
+    for action in said.actions:
+        phrase, instead = SWAP.match(action.title).groups()  # type: ignore[union-attr]
+        scope = re.match(r"\*\*(.+?)[:,]\*\*", action.evidence).group(1)  # type: ignore[union-attr]
+        finding = None if scope == "All findings" else scope.lower()
+        found.append((phrase, instead, finding, action.evidence))
+    return found
+
+
+@pytest.mark.parametrize("profile", DRAWN[:5], ids=lambda p: p.pattern.direction)
+def test_a_message_has_no_marks_and_no_empty_slots(profile: ReaderProfile) -> None:
+    text = message(profile, words=WORDS)
+    assert "**" not in text
+    assert "{" not in text
+    assert "  " not in text
+    assert text[0].isupper()
+
+
+def test_nothing_to_change_stands_alone() -> None:
+    seen = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        if said.first == "Nothing to change.":
+            seen += 1
+            assert profile.pattern.verdict.state == "none"
+            assert said.also == ()
+            assert said.actions == ()
+            assert "What to do" not in said.lead
+    assert seen > 5
+
+
+def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
+    seen = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        for _, rate, meaning in QUOTED.findall(said.lead):
+            side = _pattern_side(said.first, _number(meaning))
+            if side is not None:
+                seen += 1
+                assert (_number(rate) >= _number(meaning)) == (side == "more"), said.lead
+    assert seen > 150
+
+
+def test_a_swap_against_the_first_sentence_says_so_and_no_other_does() -> None:
+    against = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        for phrase, instead, _, evidence in _swaps(said):
+            side = _pattern_side(said.first, samples.MEANINGS[phrase])
+            up = samples.MEANINGS[instead] > samples.MEANINGS[phrase]
+            opposed = side is not None and up != (side == "more")
+            exception = "unlike the rest" in evidence
+            if not profile.pattern.verdict.question:
+                assert exception == opposed, (said.first, evidence)
+            against += exception
+    assert against > 20
+
+
+def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
+    for profile in DRAWN:
+        swaps = _swaps(in_words(profile, words=WORDS))
+        for i, (phrase, instead, finding, _) in enumerate(swaps):
+            for other, target, where, _ in swaps[:i]:
+                meets = finding is None or where is None or finding == where
+                assert not (meets and phrase == other)
+                assert not (meets and (phrase, instead) == (target, other))
+
+
+def test_a_swap_in_all_findings_leaves_out_the_finding_whose_habit_says_the_opposite() -> None:
+    seen = 0
+    for profile in DRAWN:
+        swaps = _swaps(in_words(profile, words=WORDS))
+        for habit in profile.habits:
+            for phrase, instead, finding, evidence in swaps:
+                if phrase != habit.phrase or finding is not None or not habit.finding:
+                    continue
+                here, there = samples.MEANINGS[phrase], samples.MEANINGS[instead]
+                nearer = abs(habit.rate.value - there) < abs(habit.rate.value - here)
+                seen += not nearer
+                assert nearer or f"Not for {habit.finding}" in evidence or habit.finding in evidence
+    assert seen > 0
+
+
+def test_a_question_gives_no_order() -> None:
+    asked = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        if profile.pattern.verdict.question:
+            asked += 1
+            assert said.first.endswith("?")
+            assert "What to do" not in said.lead
+            assert "If your cases bear it out" in said.lead
+            assert "times as likely" in said.lead
+    assert asked > 50
+
+
+def test_cannot_tell_says_how_many_exams_more() -> None:
+    for profile in DRAWN:
+        verdict = profile.pattern.verdict
+        if verdict.state == "too few":
+            said = in_words(profile, words=WORDS)
+            assert said.first == "We cannot tell yet."
+            wanted = "far more" if verdict.more_exams is None else f"About {verdict.more_exams}"
+            assert wanted in said.lead
