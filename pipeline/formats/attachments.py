@@ -33,6 +33,8 @@ _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 CODED_DOCUMENTS: Final = ("JVBERi0", "e1xydGY")
 """How base64 of a PDF and of RTF begins."""
+_START: Final = 256
+"""So many bytes tell an HTML page, whatever it is declared to be."""
 _PAGES: Final = ("<!doctype html", "<html", "<body", "<div", "<p>", "<p ")
 
 
@@ -51,12 +53,15 @@ class Attachment:
         kind = self.kind.strip().casefold()
         if self.content.lstrip()[:8].startswith(_NO_TEXT) or "rtf" in kind:
             return ""
-        if not any(kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS):
+        page = _decoded(self.content[:_START], "").lstrip().casefold().startswith(_PAGES)
+        if not page and not any(
+            kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS
+        ):
             return ""
         text = _decoded(self.content, kind)
         if "\x00" in text:
             return ""
-        return "markup" if "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<" else "text"
+        return "markup" if page or "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<" else "text"
 
     def read(self, form: str) -> str | SetAside:
         """Give its text, read as the form it is of."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, text_in_cell
+from pipeline.formats.attachments import NOT_TEXT, Attachment, Chosen, chosen, text_in_cell
 from pipeline.formats.documents import document_text
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
@@ -51,6 +51,18 @@ def ed(content: bytes, kind: str = "^application^pdf", row: int = 1) -> str:
 
 def test_rtf_is_read_with_its_characters_and_without_its_trimmings() -> None:
     assert document_text(rtf(LINES)) == "\n".join(LINES)
+
+
+@pytest.mark.parametrize("declared", ["application/pdf", "application/octet-stream", ""])
+def test_a_page_is_a_page_whatever_it_is_declared_to_be(declared: str) -> None:
+    page = b"\n<!DOCTYPE html><html><body><p>Likely pneumonia.</p></body></html>"
+    found = chosen([Attachment(page, declared)])
+    assert isinstance(found, Chosen)
+    assert (found.form, found.parts) == ("markup", ((0, "Likely pneumonia."),))
+
+
+def test_text_declared_a_pdf_is_still_none() -> None:
+    assert chosen([Attachment(b"See the system.", "application/pdf")]) == NOT_TEXT
 
 
 def test_cells_of_an_rtf_table_are_parted_by_tabs() -> None:
