@@ -3,6 +3,7 @@
 # make test-kernels   the numerical tests again, as other processors would run them
 # make bench     speed and scale, with figures        make lock    resolve the lock anew (needs uv)
 # make install-vllm   the language model's own environment (deploy/vllm); make test-vllm tests it
+# make docs      the documentation as a site in build/site, its links checked
 # make nightly   hours: a hundred thousand exams killed and resumed, fifty kills at random moments
 
 PYTHON ?= python3
@@ -10,10 +11,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 VLLM := .venv-vllm
+DOCS := .venv-docs
 VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install install-vllm demo test test-kernels test-vllm check bench nightly lock clean
+.PHONY: install install-vllm demo test test-fast test-kernels test-vllm check docs bench nightly lock clean
 
 install: $(STAMP)
 
@@ -40,8 +42,13 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: check
-	$(BIN)/pytest -n auto --dist loadfile
+FAST := tests/unit tests/property tests/reference tests/golden tests/clinical
+
+test-fast: check
+	$(BIN)/pytest -n auto --dist loadfile $(FAST)
+
+test: test-fast
+	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(FAST))
 
 NUMERICAL := tests/unit/test_calibration_*.py tests/property/test_calibration_*.py tests/reference
 
@@ -52,6 +59,14 @@ test-kernels: install
 test-vllm: install install-vllm
 	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py \
 		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
+
+docs: $(DOCS)
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --clean
+
+$(DOCS): docs/requirements.lock
+	$(PYTHON) -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
+	touch $(DOCS)
 
 bench: install
 	set -e; for script in benchmarks/*_*.py; do echo "== $$script"; $(BIN)/python $$script; done
@@ -68,4 +83,4 @@ lock:
 		--no-annotate -o deploy/runtime.lock
 
 clean:
-	rm -rf $(VENV) $(VLLM) demo build dist
+	rm -rf $(VENV) $(VLLM) $(DOCS) demo build dist
