@@ -61,7 +61,8 @@ class Attachment:
         text = _decoded(self.content, kind)
         if "\x00" in text:
             return ""
-        return "markup" if page or "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<" else "text"
+        marked = page or "htm" in kind or "xml" in kind or text.lstrip()[:1] == "<"
+        return "markup" if marked else "text"
 
     def read(self, form: str) -> str | SetAside:
         """Give its text, read as the form it is of."""
