@@ -4,6 +4,7 @@ The types of the answer are in ``results``; ``rows`` and ``clusters`` make effec
 table of observations, ``model`` and ``variances`` fit the hierarchy, ``posterior`` asks it.
 """
 
+from calibration.profile.department import profile
 from calibration.profile.results import (
     AtomJudgement,
     Coordinate,
@@ -33,4 +34,5 @@ __all__ = [
     "ReaderProfile",
     "Swap",
     "Verdict",
+    "profile",
 ]

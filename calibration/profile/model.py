@@ -206,7 +206,9 @@ def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> M
         steps += 1
         point = _point(counts, scales, theta, reader)
         moved = _total(point.theta_step, point.reader_step)
-        longest = float(np.abs(linear_predictor(counts, scales, moved) - counts.meaning).max())
+        longest = float(
+            np.abs(linear_predictor(counts, scales, moved) - counts.meaning).max(initial=0.0)
+        )
         share = min(1.0, _LONGEST / max(longest, _TOLERANCE))
         theta = theta + share * point.theta_step
         reader = reader + share * point.reader_step

@@ -1,11 +1,15 @@
-"""Linear questions to the posterior: a reader's line, and the log-odds of any of his cells.
+"""What the posterior says of a reader's line, and of the log-odds of any of his cells.
 
-The line answers "how would this reader's rates, cell by cell, lie on a line over the words' own
-log-odds?": it projects η − m over his cells with weights n p (1 − p), the weights of a logistic
-fit, on (1, x). In the coordinates of the model that projection is A⁻¹ G[:2, :], A = G[:2, :2], so
-what phrase and finding effects have in common with a line counts as the line, and the line
-measures the reader against the survey, not against the department. The survey's own error is
-taken out: of a department's phrase effect d_k the share s²/(s² + σ²) is the survey's.
+The line is the answer to "what would a logistic fit on this reader's rates give?": (shift,
+slope − 1) = β solves, over his cells c with n_c uses, X_c = (1, x_c) and meaning m_c,
+
+    Σ_c n_c X_c (p_c − expit(m_c + X_c β)) = 0.
+
+So what phrase and finding effects have in common with a line counts as the line, and the line
+measures the reader against the survey, not against the department. In the model's coordinates its
+derivative is A⁻¹ G[:2, :], with A = Σ n X Xᵀ q (1 − q) at the line's rates q, which gives its
+covariance. The survey's own error is taken out: of a department's phrase effect d_k the share
+s²/(s² + σ²) moves the meaning m_k, not the reader.
 """
 
 from __future__ import annotations
@@ -21,6 +25,10 @@ from calibration.profile.variances import Fitted
 
 __all__ = ["Posterior", "posterior"]
 
+_STEPS = 50
+_TOLERANCE = 1e-9
+_RIDGE = 0.1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
@@ -32,18 +40,20 @@ class Posterior:
         θ + u_r with habits, shape (R, L), and its covariance (R, L, L).
     line, line_covariance
         (shift, slope − 1) of every reader, (R, 2) and (R, 2, 2).
+    usual
+        x of the word each reader uses on average, weighted as the line is, shape (R,).
     chance
         P(CT positive) of every cell at the mode, shape (R, F, K).
-    survey_mean, survey_variance
-        The survey's error of each phrase's meaning, shape (K,).
+    survey_variance
+        Variance of the survey's error of each phrase's meaning, shape (K,).
     """
 
     total: FloatArray
     covariance: FloatArray
     line: FloatArray
     line_covariance: FloatArray
+    usual: FloatArray
     chance: FloatArray
-    survey_mean: FloatArray
     survey_variance: FloatArray
 
 
@@ -52,52 +62,66 @@ def posterior(counts: Counts, fitted: Fitted) -> Posterior:
     mode, size = fitted.mode, counts.size
     total = mode.reader.copy()
     total[:, :size] += mode.theta
-    lever, width = mode.leverage, mode.reader.shape[1]
-    spread = np.eye(width, size) - lever
+    spread = np.eye(mode.reader.shape[1], size) - mode.leverage
     covariance = mode.covariance + spread @ mode.theta_covariance @ spread.transpose(0, 2, 1)
-    line, line_covariance = _line(counts, fitted, lever)
     survey, own = counts.survey**2, fitted.deviations.phrase**2
-    share = survey / (survey + own)
-    effect = counts.phrases
+    share, effect = survey / (survey + own), counts.phrases
+    chance = np.asarray(expit(linear_predictor(counts, fitted.scales, total)))
+    line = _lines(counts, chance, share * mode.theta[effect])
     return Posterior(
         total=total,
         covariance=covariance,
-        line=line,
-        line_covariance=line_covariance,
-        chance=np.asarray(expit(linear_predictor(counts, fitted.scales, total))),
-        # A department's word effect d = own − error: the meaning lies at m − (the survey's part).
-        survey_mean=share * mode.theta[effect],
+        line=line.value,
+        line_covariance=_line_covariance(counts, fitted, line, share),
+        usual=line.curvature[:, 0, 1] / np.maximum(line.curvature[:, 0, 0], 1e-12),
+        chance=chance,
         survey_variance=own * share + share**2 * np.diagonal(mode.theta_covariance)[effect],
     )
 
 
-def _line(counts: Counts, fitted: Fitted, lever: FloatArray) -> tuple[FloatArray, FloatArray]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Lines:
+    """β (R, 2) of every reader, A (R, 2, 2) there, and n q (1 − q) by phrase (R, K)."""
+
+    value: FloatArray
+    curvature: FloatArray
+    weight: FloatArray
+
+
+def _lines(counts: Counts, chance: FloatArray, error: FloatArray) -> _Lines:
+    """Project every reader's rates on a line by Newton's method, from a line at the meaning."""
+    n, positive = counts.n.sum(axis=1), (counts.n * chance).sum(axis=1)
+    design = np.stack([np.ones_like(counts.x), counts.x], axis=1)
+    value = np.zeros((len(n), 2))
+    for _ in range(_STEPS):
+        q = expit(counts.meaning + error + value @ design.T)
+        weight = n * q * (1.0 - q)
+        curvature = np.einsum("rk,ki,kj->rij", weight, design, design)
+        # A trace of ridge: a reader of one phrase has a line all the same, the nearest to (0, 0).
+        curvature += _RIDGE * np.eye(2)
+        gradient = (positive - n * q) @ design - _RIDGE * value
+        step = np.linalg.solve(curvature, gradient[:, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1, keepdims=True, initial=1.0)
+        value = value + step / longest
+        if np.abs(step).max(initial=0.0) < _TOLERANCE:
+            break
+    return _Lines(value, np.asarray(curvature), np.asarray(weight))
+
+
+def _line_covariance(counts: Counts, fitted: Fitted, line: _Lines, share: FloatArray) -> FloatArray:
     mode, size = fitted.mode, counts.size
-    project = _projection(mode.information)
-    common = project[:, :, :size].copy()
-    own = fitted.deviations.phrase**2
-    kept = own / (own + counts.survey**2)
-    error = own * (1.0 - kept)
-    noise = np.einsum(
-        "rik,k,rjk->rij", common[:, :, counts.phrases], error, common[:, :, counts.phrases]
-    )
-    common[:, :, counts.phrases] *= kept
-    value = common @ mode.theta + np.einsum("ril,rl->ri", project, mode.reader)
-    through = common - project @ lever
-    covariance = (
+    back = np.linalg.inv(line.curvature)
+    own = back @ mode.information[:, :2, :]
+    design = np.stack([np.ones_like(counts.x), counts.x])
+    meaning = back @ (design * line.weight[:, None, :])
+    common = own[:, :, :size].copy()
+    common[:, :, counts.phrases] -= meaning * share
+    through = common - own @ mode.leverage
+    noise = share * fitted.deviations.phrase**2
+    prior = _RIDGE * back @ back
+    return np.asarray(
         through @ mode.theta_covariance @ through.transpose(0, 2, 1)
-        + project @ mode.covariance @ project.transpose(0, 2, 1)
-        + noise
+        + own @ mode.covariance @ own.transpose(0, 2, 1)
+        + np.einsum("rik,k,rjk->rij", meaning, noise, meaning)
+        + prior
     )
-    return np.asarray(value), np.asarray(covariance)
-
-
-def _projection(information: FloatArray) -> FloatArray:
-    """A⁻¹ G[:2, :], shape (R, 2, L); the identity where a reader has no line of his own."""
-    size = information.shape[2]
-    corner = information[:, :2, :2]
-    spread = np.linalg.det(corner)
-    firm = spread > 1e-6 * np.maximum(corner[:, 0, 0] * corner[:, 1, 1], 1e-12)
-    safe = np.where(firm[:, None, None], corner, np.eye(2))
-    found = np.linalg.solve(safe, information[:, :2, :])
-    return np.where(firm[:, None, None], found, np.eye(2, size))

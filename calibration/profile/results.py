@@ -227,8 +227,8 @@ class Diagnostics:
         Whether patients were given.
     label_dispersion
         Variance of the labels relative to hard 0/1 labels.
-    clipped, unsurveyed
-        Phrases judged as atoms though no atom, and hedges whose meaning carries no survey error.
+    unsurveyed
+        Hedges whose meaning carries no survey error.
     """
 
     converged: bool
@@ -240,7 +240,6 @@ class Diagnostics:
     other_finding: float
     patients: bool
     label_dispersion: float
-    clipped: tuple[str, ...]
     unsurveyed: tuple[str, ...]
 
 

@@ -49,7 +49,7 @@ class Priors:
     tail: float = 4.0
     habit_size: float = 1.2
     habit_spread: float = 0.6
-    habits: float = 0.5
+    habits: float = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,8 @@ class ProfileSettings:
     contradiction
         An all-findings swap is not given where one finding's own data say the opposite with
         this probability.
+    largest_step, least_respondents
+        Largest change of meaning a swap may ask for; people asked about a suggested word.
     least_uses, least_statements
         Uses behind a swap or habit; hedged statements behind any pattern.
     plausible_ordering
@@ -86,7 +88,7 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.8
+    pattern_probability: float = 0.85
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
@@ -95,6 +97,8 @@ class ProfileSettings:
     most_swaps: int = 3
     least_gain: float = 0.0025
     contradiction: float = 0.8
+    largest_step: float = 0.5
+    least_respondents: int = 10
     least_uses: int = 20
     least_statements: int = 30
     plausible_ordering: tuple[float, float] = (0.8, 1.5)

@@ -1,0 +1,146 @@
+"""Statements of 0 % and 100 %: how often CT contradicts them, against the department's.
+
+For reader r the odds of being wrong in finding f are the department's, taken from the other
+readers, times e^δ with δ ~ N(0, σ²); σ is estimated over the readers. A finding's rate among the
+others is drawn toward their rate over all findings, `_WORTH` statements' worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit, ndtr
+
+from calibration.arrays import FloatArray
+from calibration.profile.results import AtomJudgement, AtomState, Interval
+from calibration.profile.settings import ProfileSettings
+
+__all__ = ["AtomCounts", "judge_atoms"]
+
+_Z = 1.959963984540054
+_WORTH = 20.0
+_SIGMA, _SIGMA_WORTH = 0.4, 4.0
+_MARGIN = float(np.log(1.25))
+_SHOWN = 0.95
+_NOTHING = Interval(float("nan"), float("nan"), float("nan"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtomCounts:
+    """Statements of one kind, (R, F) each: as made, and effective ones for the intervals.
+
+    ``wrong`` is the label mass against the statement: positive for "absent", the rest of 1 for
+    "present".
+    """
+
+    phrases: tuple[str, ...]
+    positive_is_wrong: bool
+    n: FloatArray
+    wrong: FloatArray
+    effective: FloatArray
+
+
+def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJudgement]:
+    """Judge every reader's statements of one kind."""
+    if len(counts.n) < 2 or np.count_nonzero(counts.n.sum(axis=1)) < 2:
+        return [_alone(counts, r) for r in range(len(counts.n))]
+    base, doubt = _others(counts)
+    share = np.divide(counts.effective, counts.n, out=np.ones_like(counts.n), where=counts.n > 0)
+    n, wrong = counts.n * share, counts.wrong * share
+    delta, variance = _fitted(n, wrong, base)
+    return [
+        _judged(counts, r, base[r], float(delta[r]), float(variance[r] + doubt[r]), settings)
+        for r in range(len(counts.n))
+    ]
+
+
+def _others(counts: AtomCounts) -> tuple[FloatArray, FloatArray]:
+    """Log-odds of being wrong among the other readers (R, F), and its variance per reader (R,)."""
+    n = counts.n.sum(axis=0) - counts.n
+    wrong = counts.wrong.sum(axis=0) - counts.wrong
+    total, all_wrong = n.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
+    overall = (all_wrong + 0.5) / (total + 1.0)
+    rate = (wrong + _WORTH * overall) / (n + _WORTH)
+    doubt = 1.0 / (all_wrong + 0.5) + 1.0 / (total - all_wrong + 0.5)
+    return np.asarray(logit(rate)), doubt[:, 0]
+
+
+def _fitted(n: FloatArray, wrong: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Posterior mode and variance of δ (R,), σ by EM."""
+    delta, sigma = np.zeros(len(n)), _SIGMA
+    variance = np.full(len(n), sigma**2)
+    for _ in range(50):
+        for _ in range(8):
+            p = expit(base + delta[:, None])
+            variance = 1.0 / ((n * p * (1.0 - p)).sum(axis=1) + sigma**-2)
+            step = variance * ((wrong - n * p).sum(axis=1) - delta / sigma**2)
+            delta = delta + np.clip(step, -1.0, 1.0)
+        held = _SIGMA_WORTH * _SIGMA**2 + float((delta**2 + variance).sum())
+        before, sigma = sigma, float(np.sqrt(held / (_SIGMA_WORTH + len(n))))
+        if abs(np.log(sigma / before)) < 1e-3:
+            break
+    return delta, variance
+
+
+def _judged(
+    counts: AtomCounts,
+    r: int,
+    base: FloatArray,
+    delta: float,
+    variance: float,
+    settings: ProfileSettings,
+) -> AtomJudgement:
+    n = counts.n[r]
+    total, half = float(n.sum()), _Z * float(np.sqrt(variance))
+    if total <= 0:
+        return _alone(counts, r)
+    ratio = [float(np.exp(delta + move)) for move in (0.0, -half, half)]
+    rate = [float(n @ expit(base + delta + move)) / total for move in (0.0, -half, half)]
+    more = float(ndtr((delta - _MARGIN) / np.sqrt(variance)))
+    less = float(ndtr((-_MARGIN - delta) / np.sqrt(variance)))
+    state: AtomState = "as others"
+    if total < settings.least_uses:
+        state = "too few"
+    elif max(more, less) >= _SHOWN:
+        state = "more often" if more > less else "less often"
+    return _judgement(
+        counts,
+        r,
+        expected=float(n @ expit(base)),
+        rate=Interval(*rate),
+        ratio=Interval(*ratio),
+        said=(more if delta > 0 else less, state),
+    )
+
+
+def _alone(counts: AtomCounts, r: int) -> AtomJudgement:
+    """State counts only: nobody else to compare with, or nothing said."""
+    state: AtomState = "no comparison" if counts.n[r].sum() > 0 else "too few"
+    nan = float("nan")
+    return _judgement(counts, r, expected=nan, rate=_NOTHING, ratio=_NOTHING, said=(nan, state))
+
+
+def _judgement(
+    counts: AtomCounts,
+    r: int,
+    *,
+    expected: float,
+    rate: Interval,
+    ratio: Interval,
+    said: tuple[float, AtomState],
+) -> AtomJudgement:
+    total, wrong = float(counts.n[r].sum()), float(counts.wrong[r].sum())
+    flip = not counts.positive_is_wrong
+    return AtomJudgement(
+        phrases=counts.phrases,
+        n=total,
+        positive=total - wrong if flip else wrong,
+        expected=total - expected if flip else expected,
+        wrong=wrong,
+        expected_wrong=expected,
+        rate=rate,
+        ratio=ratio,
+        probability=said[0],
+        state=said[1],
+    )

@@ -1,0 +1,148 @@
+"""Observations of a department → its profile: count, fit, look for habits, judge, advise.
+
+rows → effective counts → fit → patients' correlation → fit → habits → line → verdicts, advice
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from calibration.errors import CalibrationError, NotConvergedError
+from calibration.profile.atoms import judge_atoms
+from calibration.profile.clusters import Correlation
+from calibration.profile.posterior import posterior
+from calibration.profile.readings import Reading, department_line, read_reader
+from calibration.profile.results import (
+    DepartmentProfile,
+    Diagnostics,
+    ReaderProfile,
+)
+from calibration.profile.rows import read_rows
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.sparse import Found, fit_with_habits
+from calibration.profile.tables import Hedged, atom_counts, hedged
+from calibration.profile.variances import fit
+from calibration.profile.vocabulary import vocabulary
+from calibration.survey import PhraseTable
+
+__all__ = ["profile"]
+
+_INDEPENDENT = Correlation(0.0, 0.0)
+
+
+def profile(
+    observations: pd.DataFrame,
+    *,
+    phrases: PhraseTable,
+    settings: ProfileSettings | None = None,
+    never: Collection[str] = (),
+) -> DepartmentProfile:
+    """Judge every reader of a department from one posterior.
+
+    Parameters
+    ----------
+    observations
+        Columns ``reader, phrase, label`` (0 to 1) and, where known, ``pathology``, ``patient``,
+        ``exam`` and ``count``; see `calibration.profile.rows`.
+    phrases
+        What the phrases mean.
+    settings
+        Margins, thresholds and priors.
+    never
+        Phrases that are never suggested, such as those an institution discourages.
+
+    Raises
+    ------
+    CalibrationError
+        If the table is empty, a column is missing, or a label is missing or outside [0, 1].
+    NotConvergedError
+        If the mode of the posterior was not found.
+    """
+    rules = ProfileSettings() if settings is None else settings
+    if observations.empty:
+        msg = "observations: the table has no rows; nothing can be profiled."
+        raise CalibrationError(msg)
+    rows = read_rows(observations, table=phrases)
+    words = vocabulary(phrases, settings=rules)
+    hedges = hedged(rows, words)
+    between, found = _fitted(hedges, rules)
+    variance = found.posterior.survey_variance
+    reading = Reading(
+        hedges=hedges,
+        found=found,
+        choices=words.choices(rows.findings, variance, never, rules),
+        settings=rules,
+    )
+    atoms = [
+        judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
+        for side in (-1, 1)
+    ]
+    n = np.bincount(rows.reader, weights=rows.count, minlength=len(rows.readers))
+    readers = tuple(
+        read_reader(reading, r, n=float(n[r]), atoms=(atoms[0][r], atoms[1][r]))
+        for r in range(len(rows.readers))
+    )
+    shift, slope = department_line(found.fitted)
+    return DepartmentProfile(
+        readers=readers,
+        phrases=words.hedges,
+        findings=rows.findings,
+        shift=shift,
+        slope=slope,
+        expected_false=sum(map(_doubt, readers)),
+        unmapped=rows.unmapped,
+        diagnostics=_diagnostics(hedges, found, between),
+        settings=rules,
+    )
+
+
+def _fitted(hedges: Hedged, settings: ProfileSettings) -> tuple[Correlation, Found]:
+    """Fit once as if outcomes were independent, learn how patients' go together, fit again."""
+    between, start = _INDEPENDENT, None
+    if hedges.rows.patient is not None:
+        counts = hedges.counts(_INDEPENDENT)
+        start = fit(counts, priors=settings.priors)
+        between = hedges.correlation(posterior(counts, start).chance)
+    found = fit_with_habits(hedges.counts(between), settings=settings, start=start)
+    if not found.fitted.mode.converged:
+        mode = found.fitted.mode
+        msg = (
+            f"profile: the mode was not found in {mode.steps} steps (gradient "
+            f"{mode.gradient:.1e}); no verdict is given. Look for extreme counts in the table."
+        )
+        raise NotConvergedError(msg)
+    return between, found
+
+
+def _doubt(reader: ReaderProfile) -> float:
+    """P(a stated pattern lies within the margin), 0 where none is stated."""
+    pattern = reader.pattern
+    sides = {
+        "overcalls": pattern.shift, "undercalls": pattern.shift,
+        "too sure": pattern.slope, "too cautious": pattern.slope,
+    }  # fmt: skip
+    stated = [sides[part].probability for part in pattern.verdict.parts]
+    return 1.0 - max(stated) if stated else 0.0
+
+
+def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnostics:
+    fitted, words = found.fitted, hedges.words
+    uses = np.bincount(hedges.rows.phrase, minlength=len(words.phrases))
+    total = max(int(uses.sum()), 1)
+    return Diagnostics(
+        converged=fitted.mode.converged and fitted.settled,
+        gradient=fitted.mode.gradient,
+        newton_steps=fitted.mode.steps,
+        rounds=fitted.rounds,
+        deviations={name: getattr(fitted.deviations, name) for name in fitted.deviations.__slots__},
+        same_finding=between.same,
+        other_finding=between.other,
+        patients=hedges.rows.patient is not None,
+        label_dispersion=float(uses @ hedges.spread) / total if uses.sum() else 1.0,
+        unsurveyed=tuple(
+            name for name, n in zip(words.hedges, words.respondents, strict=True) if np.isnan(n)
+        ),
+    )

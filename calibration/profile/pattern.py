@@ -1,0 +1,169 @@
+"""The posterior of (shift, slope) → what may be said first about a reader.
+
+With margins d (shift) and g (slope), a part is stated when its posterior probability reaches
+`ProfileSettings.pattern_probability`:
+
+    undercalls  P(shift > d)    overcalls     P(shift < −d)
+    too sure    P(slope < 1−g)  too cautious  P(slope > 1+g)
+
+Shift is read where a word means even odds (logit 0). Beside a stated slope a shift is stated only
+if it also holds at the reader's usual word, because a slope alone shifts every other place.
+
+Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
+rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
+a shift back inside its margin.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtr
+
+from calibration.arrays import FloatArray
+from calibration.profile.posterior import Posterior
+from calibration.profile.results import Coordinate, Part, Pattern, Verdict
+from calibration.profile.settings import ProfileSettings
+
+__all__ = ["Evidence", "judge_pattern"]
+
+_Z = 1.959963984540054
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+_MOST = 64.0
+
+
+class Evidence:
+    """One reader's bivariate normal posterior of (shift, slope − 1)."""
+
+    __slots__ = ("covariance", "mean", "sd")
+
+    def __init__(self, mean: FloatArray, covariance: FloatArray) -> None:
+        self.mean = mean
+        self.covariance = covariance
+        self.sd = np.sqrt(np.diag(covariance))
+
+    @property
+    def correlation(self) -> float:
+        """Posterior correlation of the two."""
+        return float(self.covariance[0, 1] / (self.sd[0] * self.sd[1]))
+
+    def narrowed(self, factor: float) -> Evidence:
+        """Give the same estimate from ``factor`` times the data."""
+        return Evidence(self.mean, self.covariance / factor)
+
+    def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
+        """P(each part) at even odds."""
+        (shift, slope), (a, b) = self.mean, self.sd
+        d, g = settings.shift_margin, settings.slope_margin
+        return {
+            "overcalls": float(ndtr((-d - shift) / a)),
+            "undercalls": float(ndtr((shift - d) / a)),
+            "too sure": float(ndtr((-g - slope) / b)),
+            "too cautious": float(ndtr((slope - g) / b)),
+        }
+
+    def moved_to(self, centre: float) -> Evidence:
+        """Give the same line with its shift read at another place of the scale."""
+        turn = np.array([[1.0, centre], [0.0, 1.0]])
+        return Evidence(turn @ self.mean, turn @ self.covariance @ turn.T)
+
+    def inside(self, shift: tuple[float, float], slope: tuple[float, float]) -> float:
+        """P(shift and slope − 1 both inside), by Gauss and Legendre over the shift."""
+        low, high = ((np.array(shift) - self.mean[0]) / self.sd[0]).clip(-9.0, 9.0)
+        z = (high - low) / 2.0 * _NODES + (high + low) / 2.0
+        rho = self.correlation
+        rest = self.sd[1] * np.sqrt(max(1.0 - rho**2, 1e-12))
+        centre = self.mean[1] + rho * self.sd[1] * z
+        held = ndtr((slope[1] - centre) / rest) - ndtr((slope[0] - centre) / rest)
+        density = np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi)
+        return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
+
+
+def judge_pattern(
+    found: Posterior, reader: int, *, hedges: float, exams: int, settings: ProfileSettings
+) -> Pattern:
+    """State a reader's pattern, or that there is none, or that it can't be told yet."""
+    evidence = Evidence(found.line[reader], found.line_covariance[reader])
+    parts = _stated(evidence, float(found.usual[reader]), settings)
+    enough = hedges >= settings.least_statements
+    off = clearly_off(evidence, settings)
+    stated = parts if enough else ()
+    settled = bool(stated) or (enough and off <= settings.too_few_probability)
+    shift, slope = _coordinates(evidence, settings)
+    tipping = _tipping(shift.value, settings)
+    low, high = settings.plausible_ordering
+    shifted = any(part in {"overcalls", "undercalls"} for part in stated)
+    verdict = Verdict(
+        state="pattern" if stated else "none" if settled else "too few",
+        parts=stated,
+        question=shifted and low <= tipping <= high,
+        more_exams=None if settled else _more(evidence, hedges, exams, found, reader, settings),
+    )
+    d, g = settings.shift_margin, settings.slope_margin
+    within = evidence.inside((-d, d), (-g, g))
+    return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
+
+
+def clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
+    """P(shift or slope clearly off)."""
+    low, high = settings.clear_slope
+    clear = settings.clear_shift
+    return 1.0 - evidence.inside((-clear, clear), (-low, high))
+
+
+def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tuple[Part, ...]:
+    needed = settings.pattern_probability
+    here, there = evidence.beyond(settings), evidence.moved_to(usual).beyond(settings)
+    slope: list[Part] = [p for p in ("too sure", "too cautious") if here[p] >= needed]
+    shift: list[Part] = [
+        p
+        for p in ("overcalls", "undercalls")
+        if here[p] >= needed and (not slope or there[p] >= needed)
+    ]
+    return (*shift, *slope)
+
+
+def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordinate, Coordinate]:
+    beyond = evidence.beyond(settings)
+    (shift, slope), (a, b) = evidence.mean, evidence.sd
+    side = beyond["undercalls"] if shift > 0 else beyond["overcalls"]
+    steep = beyond["too cautious"] if slope > 0 else beyond["too sure"]
+    slope += 1.0
+    return (
+        Coordinate(float(shift), float(shift - _Z * a), float(shift + _Z * a), side),
+        Coordinate(float(slope), float(slope - _Z * b), float(slope + _Z * b), steep),
+    )
+
+
+def _tipping(shift: float, settings: ProfileSettings) -> float:
+    beyond = abs(shift) - settings.shift_margin
+    return float(np.exp(np.copysign(beyond, shift))) if beyond > 0 else float("nan")
+
+
+def _more(
+    evidence: Evidence,
+    hedges: float,
+    exams: int,
+    found: Posterior,
+    reader: int,
+    settings: ProfileSettings,
+) -> int | None:
+    """Exams needed beyond these for a verdict, if the estimate stays where it is."""
+    if hedges <= 0 or exams <= 0:
+        return None
+    least = max(settings.least_statements / hedges, 1.0)
+    for factor in np.geomspace(least, least * _MOST, 60):
+        then = evidence.narrowed(float(factor))
+        told = _stated(then, float(found.usual[reader]), settings)
+        if told or clearly_off(then, settings) <= settings.too_few_probability:
+            return _rounded_up((factor - 1.0) * exams)
+    return None
+
+
+def _rounded_up(value: float) -> int:
+    """At least 10, and to two digits upwards: a promise no finer than the guess behind it.
+
+    >>> _rounded_up(3.0), _rounded_up(123.0)
+    (10, 130)
+    """
+    unit = 10 ** max(int(np.floor(np.log10(max(value, 1.0)))) - 1, 1)
+    return int(max(np.ceil(value / unit) * unit, 10))

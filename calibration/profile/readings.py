@@ -1,0 +1,142 @@
+"""One reader's share of the posterior in the words of `results`: rates, habits, advice, pattern."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import expit, logit
+
+from calibration.arrays import FloatArray
+from calibration.profile.pattern import judge_pattern
+from calibration.profile.rates import Rates, cell_rates, interval, phrase_rates
+from calibration.profile.results import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.sparse import Found
+from calibration.profile.swaps import Choices, Uses, choose_swaps
+from calibration.profile.tables import Hedged
+from calibration.profile.variances import Fitted
+
+__all__ = ["Reading", "department_line", "read_reader"]
+
+_Z = 1.959963984540054
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """The fitted department with all rates computed once, (R, F, K) and (R, K)."""
+
+    hedges: Hedged
+    found: Found
+    choices: Choices
+    settings: ProfileSettings
+    n: FloatArray = field(init=False)
+    mass: FloatArray = field(init=False)
+    whole: Rates = field(init=False)
+    cells: Rates = field(init=False)
+
+    def __post_init__(self) -> None:
+        rows, counts = self.hedges.rows, self.found.counts
+        cell = self.found.habits.cell
+        object.__setattr__(self, "n", self.hedges.total(rows.count))
+        object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
+        whole = phrase_rates(counts, self.found.posterior, cell, uses=self.n)
+        object.__setattr__(self, "whole", whole)
+        object.__setattr__(self, "cells", cell_rates(counts, self.found.posterior, cell))
+
+
+def read_reader(
+    reading: Reading, r: int, *, n: float, atoms: tuple[AtomJudgement, AtomJudgement]
+) -> ReaderProfile:
+    """Everything said of reader r, who made n statements."""
+    rows, settings = reading.hedges.rows, reading.settings
+    hedges = float(reading.n[r].sum())
+    pattern = judge_pattern(
+        reading.found.posterior, r, hedges=hedges, exams=int(rows.exams[r]), settings=settings
+    )
+    return ReaderProfile(
+        reader=rows.readers[r],
+        n=n,
+        hedges=hedges,
+        exams=int(rows.exams[r]),
+        pattern=pattern,
+        habits=tuple(_habits(reading, r)),
+        absent=atoms[0],
+        present=atoms[1],
+        advice=choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings),
+        phrases=tuple(_phrases(reading, r)),
+    )
+
+
+def _uses(reading: Reading, r: int) -> Uses:
+    counts, whole, cells = reading.found.counts, reading.whole, reading.cells
+    return Uses(
+        n=reading.n[r],
+        mass=reading.mass[r],
+        effective=counts.n[r],
+        effective_mass=counts.mass[r],
+        whole=Rates(whole.centre[r], whole.variance[r]),
+        cells=Rates(cells.centre[r], cells.variance[r]),
+    )
+
+
+def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
+    n, mass = reading.n[r].sum(axis=0), reading.mass[r].sum(axis=0)
+    return [
+        PhraseRate(
+            phrase=reading.choices.names[k],
+            n=float(n[k]),
+            observed=float(mass[k] / n[k]),
+            rate=interval(float(reading.whole.centre[r, k]), float(reading.whole.variance[r, k])),
+            meaning=float(reading.choices.meaning[k]),
+        )
+        for k in np.flatnonzero(n > 0).tolist()
+    ]
+
+
+def _habits(reading: Reading, r: int) -> list[Habit]:
+    """Habits let into the fit, the most probable first."""
+    found, counts = reading.found, reading.found.counts
+    held: list[tuple[float, int | None, int]] = [
+        (float(found.phrase[r, k]), None, int(k)) for k in np.flatnonzero(found.phrase[r])
+    ]
+    for h in np.flatnonzero(found.cell[r]):
+        finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.x))
+        held.append((float(found.cell[r, h]), finding, phrase))
+    held.sort(key=lambda habit: -habit[0])
+    return [_habit(reading, r, *habit) for habit in held]
+
+
+def _habit(reading: Reading, r: int, probability: float, finding: int | None, phrase: int) -> Habit:
+    scope = slice(None) if finding is None else slice(finding, finding + 1)
+    rates, at = (
+        (reading.whole, (r, phrase)) if finding is None else (reading.cells, (r, finding, phrase))
+    )
+    n = float(reading.n[r, scope, phrase].sum())
+    return Habit(
+        phrase=reading.choices.names[phrase],
+        finding=None if finding is None else reading.choices.findings[finding],
+        n=n,
+        observed=float(reading.mass[r, scope, phrase].sum()) / n,
+        rate=interval(float(rates.centre[at]), float(rates.variance[at])),
+        expected=float(expit(logit(rates.value[at]) - _size(reading, r, finding, phrase))),
+        meaning=float(reading.choices.meaning[phrase]),
+        probability=probability,
+    )
+
+
+def _size(reading: Reading, r: int, finding: int | None, phrase: int) -> float:
+    """How far a habit lies from the rest on the log-odds scale."""
+    mode, counts = reading.found.fitted.mode, reading.found.counts
+    if finding is None:
+        return float(mode.reader[r, counts.phrases][phrase])
+    column = np.flatnonzero(reading.found.habits.cell[r] == finding * len(counts.x) + phrase)
+    return float(mode.reader[r, counts.size + column[0]])
+
+
+def department_line(fitted: Fitted) -> tuple[Interval, Interval]:
+    """Mean shift and slope of the department's readers, with 95 % intervals."""
+    value, error = fitted.mode.theta[:2], np.sqrt(np.diag(fitted.mode.theta_covariance)[:2])
+    ends = [(v, v - _Z * e, v + _Z * e) for v, e in zip(value, error, strict=True)]
+    shift, slope = ends
+    return Interval(*map(float, shift)), Interval(*(float(each) + 1.0 for each in slope))

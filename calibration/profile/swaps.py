@@ -1,0 +1,141 @@
+"""Advice as a decision: write l for k where the posterior says l is nearer to the truth.
+
+With rate p of the reader's phrase in a scope and meanings M, l is nearer than k exactly if p lies
+beyond their midpoint, so
+
+    P(|p − M_l| < |p − M_k|) = Φ(± (logit p̂ − logit mid) / √(Var logit p + Var mid)),
+
+the survey's error in Var mid. Among substitutes that reach `ProfileSettings.swap_probability` the
+one with the largest expected gain E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is
+taken. All findings come first; where one finding's own data say the opposite, or they do not
+support it together, single findings are asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betainc, expit, ndtr
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.profile.rates import Rates, interval
+from calibration.profile.results import Interval, Swap
+from calibration.profile.settings import ProfileSettings
+
+__all__ = ["Choices", "Uses", "choose_swaps"]
+
+_OWN = 10.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """What may be suggested: meanings (K,), their variance (K,), which for which (K, K)."""
+
+    names: tuple[str, ...]
+    findings: tuple[str, ...]
+    meaning: FloatArray
+    variance: FloatArray
+    allowed: BoolArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uses:
+    """One reader's uses, raw label mass (F, K), effective ones and the rates at both scopes."""
+
+    n: FloatArray
+    mass: FloatArray
+    effective: FloatArray
+    effective_mass: FloatArray
+    whole: Rates
+    cells: Rates
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    target: int
+    probability: float
+    gain: float
+
+
+def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> tuple[Swap, ...]:
+    """Give at most three swaps of one reader, by the gain of all uses a cautious reading expects."""
+    found: list[tuple[float, Swap]] = []
+    for k in range(len(choices.names)):
+        total = float(uses.n[:, k].sum())
+        best = None
+        if total >= settings.least_uses:
+            best = _best(
+                k, float(uses.whole.centre[k]), float(uses.whole.variance[k]), choices, settings
+            )
+        if best is not None and not _contradicted(uses, k, best.target, choices, settings):
+            found.append(_swap(uses, k, None, best, choices))
+            continue
+        for f in np.flatnonzero(uses.n[:, k] >= settings.least_uses):
+            centre, variance = uses.cells.centre[f, k], uses.cells.variance[f, k]
+            best = _best(k, float(centre), float(variance), choices, settings)
+            if best is not None:
+                found.append(_swap(uses, k, int(f), best, choices))
+    found.sort(key=lambda pair: -pair[0])
+    return tuple(swap for _, swap in found[: settings.most_swaps])
+
+
+def _best(
+    k: int, centre: float, variance: float, choices: Choices, settings: ProfileSettings
+) -> _Best | None:
+    """Take the substitute of the largest expected gain among those probable enough."""
+    probability = nearer(k, centre, variance, choices)
+    rate = float(expit(centre))
+    gain = (choices.meaning - choices.meaning[k]) * (
+        2.0 * rate - choices.meaning[k] - choices.meaning
+    )
+    good = choices.allowed[k] & (probability >= settings.swap_probability)
+    good &= gain >= settings.least_gain
+    if not good.any():
+        return None
+    target = int(np.argmax(np.where(good, gain, -np.inf)))
+    return _Best(target, float(probability[target]), float(gain[target]))
+
+
+def nearer(k: int, centre: float, variance: float, choices: Choices) -> FloatArray:
+    """P(rate nearer to each meaning than to that of k), shape (K,); ½ for an equal meaning."""
+    middle = np.clip((choices.meaning + choices.meaning[k]) / 2.0, 1e-9, 1.0 - 1e-9)
+    slope = middle * (1.0 - middle)
+    doubt = (choices.variance + choices.variance[k]) / 4.0 / slope**2
+    z = (centre - np.log(middle / (1.0 - middle))) / np.sqrt(variance + doubt)
+    return np.asarray(ndtr(z * np.sign(choices.meaning - choices.meaning[k])))
+
+
+def _contradicted(
+    uses: Uses, k: int, target: int, choices: Choices, settings: ProfileSettings
+) -> bool:
+    """Whether some finding's own data put its rate nearer to k than to the substitute."""
+    middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
+    n, mass = uses.effective[:, k], uses.effective_mass[:, k]
+    below = betainc(0.5 + mass, 0.5 + n - mass, middle)
+    against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
+    return bool(((n >= _OWN) & (against >= settings.contradiction)).any())
+
+
+def _swap(
+    uses: Uses, k: int, finding: int | None, best: _Best, choices: Choices
+) -> tuple[float, Swap]:
+    scope = slice(None) if finding is None else slice(finding, finding + 1)
+    n, mass = float(uses.n[scope, k].sum()), float(uses.mass[scope, k].sum())
+    rates, at = (uses.whole, (k,)) if finding is None else (uses.cells, (finding, k))
+    rate = interval(float(rates.centre[at]), float(rates.variance[at]))
+    here, there = float(choices.meaning[k]), float(choices.meaning[best.target])
+    ends = sorted((there - here) * (2.0 * end - here - there) for end in (rate.low, rate.high))
+    swap = Swap(
+        phrase=choices.names[k],
+        finding=None if finding is None else choices.findings[finding],
+        instead=choices.names[best.target],
+        n=n,
+        observed=mass / n,
+        rate=rate,
+        meaning=here,
+        instead_meaning=there,
+        probability=best.probability,
+        gain=Interval(best.gain, ends[0], ends[1]),
+    )
+    return n * (best.gain + ends[0]), swap

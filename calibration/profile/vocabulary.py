@@ -1,0 +1,95 @@
+"""A phrase table → its hedges with their meaning on the log-odds scale, and its certain phrases.
+
+The meaning of a hedge is the mean of its distribution; its standard error comes from the spread of
+the survey's answers and the number of respondents, by the delta method, at most 1 on the log-odds
+scale, and is 0 for a meaning that was assigned and not surveyed. A borrowed phrase has its lender's
+respondents. Phrases that mean less than `ProfileSettings.certain` or more than 1 minus it are no
+hedges: clipped into the line they would decide its slope by the clip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logit
+
+from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.swaps import Choices
+from calibration.survey import PhraseTable
+
+__all__ = ["Vocabulary", "vocabulary"]
+
+_WIDEST = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vocabulary:
+    """Which phrases of a table are what.
+
+    ``place`` (table length) is a phrase's number among the hedges, −1 for certain phrases;
+    ``certain`` is −1 for phrases that mean absent, 1 for present, 0 for hedges.
+    """
+
+    phrases: tuple[str, ...]
+    place: IntArray
+    certain: IntArray
+    hedges: tuple[str, ...]
+    meaning: FloatArray
+    survey: FloatArray
+    respondents: FloatArray
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """Logit of the hedges' meanings, shape (K,)."""
+        return np.asarray(logit(self.meaning))
+
+    def names(self, certain: int) -> tuple[str, ...]:
+        """Phrases of one kind."""
+        return tuple(
+            p for p, kind in zip(self.phrases, self.certain, strict=True) if kind == certain
+        )
+
+    def choices(
+        self,
+        findings: tuple[str, ...],
+        variance: FloatArray,
+        never: Collection[str],
+        settings: ProfileSettings,
+    ) -> Choices:
+        """Say what may be suggested; ``variance`` (K,) is the survey's on the log-odds scale."""
+        step = np.abs(self.meaning - self.meaning[:, None])
+        known = np.isnan(self.respondents) | (self.respondents >= settings.least_respondents)
+        wanted = np.array([name not in never for name in self.hedges], dtype=bool)
+        allowed: BoolArray = (step > 0) & (step <= settings.largest_step) & known & wanted
+        slope = self.meaning * (1.0 - self.meaning)
+        return Choices(self.hedges, findings, self.meaning, variance * slope**2, allowed)
+
+
+def vocabulary(table: PhraseTable, *, settings: ProfileSettings) -> Vocabulary:
+    """Sort a table's phrases into hedges and certain ones."""
+    means = table.means
+    low, high = means < settings.certain, means > 1.0 - settings.certain
+    hedge = ~(low | high)
+    respondents = _respondents(table)[hedge]
+    meaning = means[hedge]
+    error = np.sqrt(table.variances[hedge] / respondents) / (meaning * (1.0 - meaning))
+    place = np.where(hedge, np.cumsum(hedge) - 1, -1)
+    return Vocabulary(
+        phrases=table.phrases,
+        place=place.astype(np.int64),
+        certain=high.astype(np.int64) - low.astype(np.int64),
+        hedges=tuple(p for p, held in zip(table.phrases, hedge, strict=True) if held),
+        meaning=meaning,
+        survey=np.where(np.isnan(error), 0.0, np.minimum(error, _WIDEST)),
+        respondents=respondents,
+    )
+
+
+def _respondents(table: PhraseTable) -> FloatArray:
+    """Respondents of every phrase, its lender's where it is borrowed, NaN where not surveyed."""
+    asked = dict(zip(table.phrases, table.respondents, strict=True))
+    each = [asked[table.borrowed.get(phrase, phrase)] for phrase in table.phrases]
+    return np.array([np.nan if n is None or n <= 0 else n for n in each], dtype=np.float64)
