@@ -108,6 +108,8 @@ def _numbers(column: pd.Series, name: str, low: float, high: float) -> FloatArra
 def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
     """Codes of a column in the sorted order of its names."""
     code, found = pd.factorize(column, use_na_sentinel=True)
+    blank = np.array([str(each).strip() == "" for each in found], dtype=bool)
+    code = np.where(blank[code], -1, code) if blank.any() else code
     if (code < 0).any():
         msg = (
             f"observations: {name}: {int((code < 0).sum())} of {len(code)} values are missing; "

@@ -20,12 +20,13 @@ from scipy.special import betainc, expit, ndtr
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.rates import Rates, interval
-from calibration.profile.results import Interval, Swap
+from calibration.profile.results import Interval, Pattern, Swap
 from calibration.profile.settings import ProfileSettings
 
 __all__ = ["Choices", "Uses", "choose_swaps"]
 
 _OWN = 10.0
+_EVEN = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,8 +59,10 @@ class _Best:
     gain: float
 
 
-def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> tuple[Swap, ...]:
-    """Give at most three swaps of one reader, by the gain of all uses a cautious reading expects."""
+def choose_swaps(
+    uses: Uses, *, pattern: Pattern, choices: Choices, settings: ProfileSettings
+) -> tuple[Swap, ...]:
+    """Give at most three swaps of one reader, by what all uses cautiously gain."""
     found: list[tuple[float, Swap]] = []
     for k in range(len(choices.names)):
         total = float(uses.n[:, k].sum())
@@ -76,8 +79,14 @@ def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> 
             best = _best(k, float(centre), float(variance), choices, settings)
             if best is not None:
                 found.append(_swap(uses, k, int(f), best, choices))
+    found = [pair for pair in found if _agrees(pair[1], pattern)]
     found.sort(key=lambda pair: -pair[0])
     return tuple(swap for _, swap in found[: settings.most_swaps])
+
+
+def _agrees(swap: Swap, pattern: Pattern) -> bool:
+    """Whether a swap goes the way the stated pattern goes, where that has a way."""
+    return pattern.wants(swap.meaning) * (swap.instead_meaning - swap.meaning) >= 0
 
 
 def _best(
@@ -109,12 +118,24 @@ def nearer(k: int, centre: float, variance: float, choices: Choices) -> FloatArr
 def _contradicted(
     uses: Uses, k: int, target: int, choices: Choices, settings: ProfileSettings
 ) -> bool:
-    """Whether some finding's own data put its rate nearer to k than to the substitute."""
+    """Whether some finding puts its rate nearer to k than to the substitute.
+
+    Either its posterior does, or its own data do and its posterior is not sure of the opposite.
+    """
     middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
     n, mass = uses.effective[:, k], uses.effective_mass[:, k]
     below = betainc(0.5 + mass, 0.5 + n - mass, middle)
     against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
-    return bool(((n >= _OWN) & (against >= settings.contradiction)).any())
+    model = np.array(
+        [
+            nearer(k, float(centre), float(variance), choices)[target]
+            for centre, variance in zip(
+                uses.cells.centre[:, k], uses.cells.variance[:, k], strict=True
+            )
+        ]
+    )
+    opposed = (against >= settings.contradiction) & (model < settings.swap_probability)
+    return bool(((n >= _OWN) & (opposed | (model < _EVEN))).any())
 
 
 def _swap(

@@ -19,6 +19,7 @@ __all__ = ["app", "main"]
 
 _GROUPS: Final = (
     "pipeline.cli.calibrate",
+    "pipeline.cli.profile",
     "pipeline.cli.survey",
     "pipeline.cli.extract",
     "pipeline.cli.deidentify",
