@@ -63,9 +63,7 @@ def read_reader(
         habits=tuple(_habits(reading, r)),
         absent=atoms[0],
         present=atoms[1],
-        advice=choose_swaps(
-            _uses(reading, r), pattern=pattern, choices=reading.choices, settings=settings
-        ),
+        advice=choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings),
         phrases=tuple(_phrases(reading, r)),
     )
 

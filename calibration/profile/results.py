@@ -24,9 +24,6 @@ __all__ = [
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-_MIDDLE = 0.1
-"""Words within this of even odds have no end of the scale to be too sure of."""
-
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 
@@ -111,16 +108,6 @@ class Pattern:
     def direction(self) -> str:
         """Short for ``verdict.direction``."""
         return self.verdict.direction
-
-    def wants(self, meaning: float) -> float:
-        """Which way the stated pattern moves a word of this meaning: 1 up, −1 down, 0 neither.
-
-        Where two stated parts disagree, as they do at one end of the scale, it is 0.
-        """
-        end = 0 if abs(meaning - 0.5) < _MIDDLE else 1 if meaning > 0.5 else -1
-        sides = {"overcalls": -1, "undercalls": 1, "too sure": -end, "too cautious": end}
-        asked = {sides[part] for part in self.verdict.parts} - {0}
-        return float(asked.pop()) if len(asked) == 1 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

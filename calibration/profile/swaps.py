@@ -20,7 +20,7 @@ from scipy.special import betainc, expit, ndtr
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.rates import Rates, interval
-from calibration.profile.results import Interval, Pattern, Swap
+from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
 
 __all__ = ["Choices", "Uses", "choose_swaps"]
@@ -59,9 +59,7 @@ class _Best:
     gain: float
 
 
-def choose_swaps(
-    uses: Uses, *, pattern: Pattern, choices: Choices, settings: ProfileSettings
-) -> tuple[Swap, ...]:
+def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> tuple[Swap, ...]:
     """Give at most three swaps of one reader, by what all uses cautiously gain."""
     found: list[tuple[float, Swap]] = []
     for k in range(len(choices.names)):
@@ -79,14 +77,8 @@ def choose_swaps(
             best = _best(k, float(centre), float(variance), choices, settings)
             if best is not None:
                 found.append(_swap(uses, k, int(f), best, choices))
-    found = [pair for pair in found if _agrees(pair[1], pattern)]
     found.sort(key=lambda pair: -pair[0])
     return tuple(swap for _, swap in found[: settings.most_swaps])
-
-
-def _agrees(swap: Swap, pattern: Pattern) -> bool:
-    """Whether a swap goes the way the stated pattern goes, where that has a way."""
-    return pattern.wants(swap.meaning) * (swap.instead_meaning - swap.meaning) >= 0
 
 
 def _best(

@@ -48,8 +48,8 @@ def profile(
     from calibration.profile.export import profile_data
     from pipeline.formats.tables import read_table
     from pipeline.store.files import replacing
-    from reports.profile_words import profile_words
     from reports.strings import Strings
+    from reports.verdict import message
 
     table, words = phrase_table(phrases), Strings.load()
     barred = tuple(name.strip() for name in never.split(",") if name.strip())
@@ -58,7 +58,7 @@ def profile(
     except CalibrationError as error:
         msg = f"{observations.name}: {error}"
         raise InputError(msg) from None
-    messages = {each.reader: profile_words(each, words=words).message for each in found}
+    messages = {each.reader: message(each, words=words) for each in found}
     out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(out) as partial:
         text = json.dumps(profile_data(found, messages=messages), allow_nan=False, indent=1)
