@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["ExtractionError", "ModelOutageError", "ModelSettingsError", "VocabularyError"]
+__all__ = [
+    "ExtractionError", "ModelOutageError", "ModelRefusedError", "ModelSettingsError",
+    "VocabularyError",
+]  # fmt: skip
 
 
 class ExtractionError(Exception):
@@ -19,3 +22,7 @@ class ModelSettingsError(ExtractionError):
 
 class ModelOutageError(ExtractionError):
     """The model failed more of a batch than is tolerated; nothing of the batch is to be kept."""
+
+
+class ModelRefusedError(ModelOutageError):
+    """A server lets nobody in, knows no such model or no such address; its own words say which."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 from urllib.parse import urlsplit
 
 from extraction.errors import ModelSettingsError
 
 __all__ = ["ServerSettings"]
+
+_ABOVE_ZERO: Final = (
+    "concurrency", "timeout_seconds", "silence_seconds", "attempts", "answer_tokens",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,15 +28,20 @@ class ServerSettings:
     key
         Sent as a bearer token; empty for none. Never shown.
     concurrency
-        Questions under way at once.
+        Questions under way at once; None to find out what the server takes.
     timeout_seconds
-        Longest wait for one reply, and for any of its parts.
+        Longest wait for one whole reply.
+    silence_seconds
+        Longest time in which nothing at all may arrive while questions are under way; longer
+        where a reply was seen to take more than a quarter of it.
     attempts
         Most attempts at one question.
     backoff_seconds
         Longest first pause; doubled from attempt to attempt.
     structured
         Send ``structured_outputs`` with a regular expression (vLLM); other servers may refuse it.
+    plain
+        Send no parameter of sampling that OpenAI's own servers do not know.
     context_tokens, answer_tokens
         What the model can hold, and the most of it that an answer may take.
     """
@@ -39,19 +49,21 @@ class ServerSettings:
     url: str
     model: str
     key: str = field(default="", repr=False)
-    concurrency: int = 16
+    concurrency: int | None = None
     timeout_seconds: float = 120.0
+    silence_seconds: float = 30.0
     attempts: int = 4
     backoff_seconds: float = 0.5
     structured: bool = False
+    plain: bool = False
     context_tokens: int = 8192
     answer_tokens: int = 1536
 
     def __post_init__(self) -> None:
         problems = [
             f"{name} is {value}; it must be above 0"
-            for name in ("concurrency", "timeout_seconds", "attempts", "answer_tokens")
-            if not (value := getattr(self, name)) > 0
+            for name in _ABOVE_ZERO
+            if (value := getattr(self, name)) is not None and not value > 0
         ]
         if self.answer_tokens >= self.context_tokens:
             problems.append("answer_tokens leaves no room in context_tokens")
@@ -66,8 +78,17 @@ class ServerSettings:
     @property
     def endpoint(self) -> str:
         """Address of the completions endpoint."""
+        return f"{self._base}/completions"
+
+    @property
+    def listing(self) -> str:
+        """Address of the list of what is served."""
+        return f"{self._base}/models"
+
+    @property
+    def _base(self) -> str:
         base = self.url.rstrip("/")
-        return f"{base}/completions" if base.endswith("/v1") else f"{base}/v1/completions"
+        return base if base.endswith("/v1") else f"{base}/v1"
 
 
 def _address_problems(url: str) -> list[str]:
