@@ -20,6 +20,7 @@ from extraction.engines import Engine, Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Completer, Completion, Question, Usage
 from extraction.engines.prompted import Asked, PromptedReader
+from extraction.engines.witness import Testimony
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import MARK, regex
@@ -205,7 +206,8 @@ class ModelEngine:
         if self._memory:
             self._memory.keep({k: o for k, o in outcomes.items() if not isinstance(o, Failed)})
         old = {n: known[key] for n, key in enumerate(keys) if n not in answers}
-        answers |= {n: self._reader.recalled(texts[n], outcome) for n, outcome in old.items()}
+        held = self._reader.recalled([texts[n] for n in old], list(old.values()))
+        answers |= dict(zip(old, held, strict=True))
         self._note(answers.values(), recalled=len(old))
         return [answers[n] for n in range(len(texts))]
 
@@ -230,11 +232,15 @@ class ModelEngine:
         asked = {n: self._ask(text, modality, again=again) for n, text in texts.items()}
         put = {n: question for n, question in asked.items() if isinstance(question, Asked)}
         completions = self._completer.complete([self._question(each) for each in put.values()])
-        read = dict(zip(put, completions, strict=True))
-        return {
-            n: Answer(question) if isinstance(question, Failed) else self._answer(question, read[n])
-            for n, question in asked.items()
+        heard = self._reader.hear(list(put.values()))
+        read = {
+            n: self._answer(question, completion, testimony)
+            for (n, question), completion, testimony in zip(
+                put.items(), completions, heard, strict=True
+            )
         }
+        unput = {n: Answer(q) for n, q in asked.items() if isinstance(q, Failed)}
+        return read | unput
 
     def _question(self, asked: Asked) -> Question:
         return Question(asked.prompt, asked.max_tokens, stop=(MARK,), regex=self._regex)
@@ -245,11 +251,11 @@ class ModelEngine:
         except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
             return Failed("engine error")
 
-    def _answer(self, asked: Asked, completion: Completion) -> Answer:
+    def _answer(self, asked: Asked, completion: Completion, heard: Testimony | None) -> Answer:
         if isinstance(completion, str):
             return Answer(Failed(completion))
         try:
-            return self._reader.read(asked, completion.text, cut=completion.cut)
+            return self._reader.read(asked, completion.text, heard, cut=completion.cut)
         except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
             return Answer(Failed("engine error"))
 

@@ -6,7 +6,7 @@ Engines that ask a model differ in how they ask; what they ask, and what they be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,7 +18,6 @@ from extraction.engines.witness import Testimony, Witness
 from extraction.finding import Extracted, Failed, Outcome
 from extraction.prompt import (
     OTHER,
-    Example,
     Prompts,
     Template,
     estimated_tokens,
@@ -90,12 +89,13 @@ class PromptedReader:
         self._sections = SectionReader(self.vocabulary)
         self._completions = CompletionReader(self.vocabulary)
         self._witness = Witness(self.vocabulary)
-        self._examples: Mapping[Modality, tuple[Example, ...]] = {
-            modality: ordered(examples) for modality, examples in self._prompts.examples.items()
+        self._blocks = {
+            modality: [self._template.worked(example) for example in ordered(examples)]
+            for modality, examples in self._prompts.examples.items()
         }
         self._costs = {
-            modality: [count(self._template.worked(example)) for example in examples]
-            for modality, examples in self._examples.items()
+            modality: [count(block) for block in blocks]
+            for modality, blocks in self._blocks.items()
         }
 
     @property
@@ -135,38 +135,42 @@ class PromptedReader:
         number = fitting(costs, budget=room)
         if not number:
             return Failed("text too long")
-        examples = self._examples[modality][:number]
+        blocks = self._blocks[modality][:number]
         spare = room - sum(costs[:number])
         return Asked(
-            self._template.prompt(shown, examples[::-1] if again else examples, modality),
+            self._template.prompt(shown, blocks[::-1] if again else blocks, modality),
             self._answer + (min(self._answer, spare) if again else 0),
             clean,
             sections,
         )
 
-    def read(self, asked: Asked, completion: str, *, cut: bool) -> Answer:
+    def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
+        """Give what the vocabulary finds said in reports, to hold their answers against."""
+        return self._witness.hear([each.text for each in asked])
+
+    def read(self, asked: Asked, completion: str, heard: Testimony | None, *, cut: bool) -> Answer:
         """Read the completion of a question; see `CompletionReader.read`."""
         return self._completions.read(
-            completion,
-            text=asked.text,
-            sections=asked.sections,
-            cut=cut,
-            testimony=self._witness.hear(asked.text),
+            completion, text=asked.text, sections=asked.sections, cut=cut, testimony=heard
         )
 
-    def recalled(self, text: object, outcome: Outcome) -> Answer:
-        """Give the answer of an earlier run, held against its report anew."""
-        if not isinstance(text, str) or isinstance(outcome, Failed):
-            return Answer(outcome, remembered=True)
-        heard = self._witness.hear(text)
-        findings = outcome.findings if isinstance(outcome, Extracted) else ()
-        places = [(Place(f.section, f.start, f.end), f.pathology) for f in findings]
-        lines = tuple(
-            _recalled_line(heard, place, name, found.phrase or OTHER)
-            for (place, name), found in zip(places, findings, strict=True)
-        )
-        uncovered = heard.coverage(places)
-        return Answer(outcome, lines, uncovered, remembered=True)
+    def recalled(self, texts: Sequence[object], outcomes: Sequence[Outcome]) -> list[Answer]:
+        """Give the answers of an earlier run, held against their reports anew."""
+        said = [text if isinstance(text, str) else "" for text in texts]
+        heard = self._witness.hear(said)
+        return [_recalled(outcome, each) for outcome, each in zip(outcomes, heard, strict=True)]
+
+
+def _recalled(outcome: Outcome, heard: Testimony | None) -> Answer:
+    if heard is None or isinstance(outcome, Failed):
+        return Answer(outcome, remembered=True)
+    findings = outcome.findings if isinstance(outcome, Extracted) else ()
+    places = [(Place(f.section, f.start, f.end), f.pathology) for f in findings]
+    lines = tuple(
+        _recalled_line(heard, place, name, found.phrase or OTHER)
+        for (place, name), found in zip(places, findings, strict=True)
+    )
+    return Answer(outcome, lines, heard.coverage(places), remembered=True)
 
 
 def _recalled_line(heard: Testimony, place: Place, pathology: str, certainty: str) -> AnswerLine:

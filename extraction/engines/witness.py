@@ -32,6 +32,9 @@ Verdict: TypeAlias = Literal[
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
+_UNREADABLE: Final = (
+    RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError,
+)  # fmt: skip
 _DENYING: Final = frozenset({"absent", "very unlikely", "unlikely"})
 
 
@@ -99,17 +102,22 @@ class Testimony:
 
 
 class Witness:
-    """Reads reports by the rules, one at a time; safe to use from several threads."""
+    """Reads reports by the rules; safe to use from several threads."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._rules = RuleEngine(vocabulary)
         self._lock = threading.Lock()
         self.digest = f"{REVISION}+{self._rules.version}"
 
-    def hear(self, text: str) -> Testimony:
-        """Give what a report speaks of."""
-        with self._lock:
-            return Testimony(tuple(self._rules.spoken(text)))
+    def hear(self, texts: Sequence[str]) -> list[Testimony | None]:
+        """Give what each report speaks of; None for one that the rules cannot read."""
+        try:
+            with self._lock:
+                return [Testimony(tuple(said)) for said in self._rules.spoken(texts)]
+        except _UNREADABLE:
+            if len(texts) == 1:
+                return [None]
+        return [heard for text in texts for heard in self.hear([text])]
 
 
 def _in(said: Spoken, place: Place) -> bool:

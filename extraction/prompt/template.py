@@ -59,10 +59,9 @@ class Template:
         """Write the block of a report whose statements are to follow."""
         return f"{MARK}\nReport:\n{_plain(report)}\nStatements:\n"
 
-    def prompt(self, report: str, examples: Sequence[Example], modality: Modality) -> str:
-        """Write the whole prompt."""
-        blocks = "".join(map(self.worked, examples))
-        return self.instruction(modality) + blocks + self.asked(report)
+    def prompt(self, report: str, worked: Sequence[str], modality: Modality) -> str:
+        """Write the whole prompt around worked blocks."""
+        return self.instruction(modality) + "".join(worked) + self.asked(report)
 
 
 def _plain(report: str) -> str:

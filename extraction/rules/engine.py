@@ -78,23 +78,28 @@ class RuleEngine:
                 outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
         return outcomes
 
-    def spoken(self, text: str) -> list[Spoken]:
-        """Give all that the sentences of a report speak of, in reading order."""
+    def spoken(self, texts: Sequence[str]) -> list[list[Spoken]]:
+        """Give all that the sentences of each report speak of, in reading order."""
+        found: list[list[Spoken]] = []
+        for start in range(0, len(texts), _BATCH):
+            with self._reader.session():
+                found += [list(self._spoken(text)) for text in texts[start : start + _BATCH]]
+        return found
+
+    def _spoken(self, text: str) -> Iterator[Spoken]:
         clean = without_markup(text)
-        with self._reader.session():
-            return [
-                Spoken(
-                    tokens[0].start,
-                    tokens[-1].end,
-                    decision.mention.pathology,
-                    *_span(tokens, decision.mention.first, decision.mention.last),
-                    decision.states,
-                    decision.cue.phrase if decision.states else None,
-                )
-                for section in self._sections.read(clean)
-                for tokens, decisions in self._sentences(clean, section)
-                for decision in decisions
-            ]
+        for section in self._sections.read(clean):
+            for tokens, decisions in self._sentences(clean, section):
+                for decision in decisions:
+                    mention = decision.mention
+                    yield Spoken(
+                        tokens[0].start,
+                        tokens[-1].end,
+                        mention.pathology,
+                        *_span(tokens, mention.first, mention.last),
+                        decision.states,
+                        decision.cue.phrase if decision.states else None,
+                    )
 
     def _outcome(self, text: object) -> Outcome:
         if not isinstance(text, str):

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, audit, emit
+from pipeline.cli.common import audit
 from pipeline.cli.extraction_answers import hold_against_words, keep_answers
 from pipeline.cli.extraction_checks import annotate, audit_extraction, vocabulary_check
-from pipeline.cli.extraction_options import (
-    AnswersOption,
-    ConcurrencyOption,
-    ContextOption,
-    DisagreementOption,
-    DTypeOption,
-    MemoryOption,
-    MemoryShareOption,
-    ModelOption,
-    ParallelOption,
-    PythonOption,
-    QueueOption,
-    ServerChoice,
-    ServerOption,
-    StructuredOption,
-)
+from pipeline.cli.extraction_options import Held, ModelChoice, VocabularyOption
 from pipeline.cli.extraction_pool import pool
 from pipeline.cli.extraction_tables import (
     closing_model,
@@ -36,9 +22,12 @@ from pipeline.cli.extraction_tables import (
     read_reports,
     run_answers,
 )
+from pipeline.cli.options import Output, taking
 from pipeline.errors import EXIT_QUARANTINED
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.resolution import ResolutionRule
@@ -52,84 +41,91 @@ _RULES: Final = ("impression first", "strongest", "last")
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    app.command("extract")(extract)
+    app.command("extract")(taking(extract))
     app.command("pool")(pool)
     app.command("annotate")(annotate)
     vocabulary = typer.Typer(help="Look after the word lists.")
     vocabulary.command("check")(vocabulary_check)
     app.add_typer(vocabulary, name="vocabulary")
-    audit.command("extraction")(audit_extraction)
+    audit.command("extraction")(taking(audit_extraction))
 
 
-def extract(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Options of ``radcal extract``."""
+
     reports: Annotated[
         Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Findings table to write.")],
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules",
-    server: ServerOption = None,
-    model: ModelOption = None,
-    structured: StructuredOption = None,
-    context_tokens: ContextOption = 8192,
-    concurrency: ConcurrencyOption = 16,
-    python: PythonOption = None,
-    dtype: DTypeOption = "auto",
-    tensor_parallel: ParallelOption = 1,
-    memory_share: MemoryShareOption = 0.9,
-    remember: MemoryOption = None,
+    ]
+    out: Annotated[Path, typer.Option(help="Findings table to write.")]
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules"
+    choice: ModelChoice
+    remember: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep a model's outcomes here by content hash: a command run again asks only "
+            "what is new. Holds no text.",
+        ),
+    ] = None
     level: Annotated[
         str, typer.Option(help="statement: every statement; report: one row per stated pathology.")
-    ] = "statement",
+    ] = "statement"
     rule: Annotated[
         str, typer.Option(help="Report level: impression first, strongest, or last.")
-    ] = "impression first",
+    ] = "impression first"
     every_state: Annotated[
         bool, typer.Option("--every-state", help="Report level: also what was not stated, and why.")
-    ] = False,
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Folder with vocabulary files of your own.")
-    ] = None,
-    answers: AnswersOption = None,
-    queue: QueueOption = None,
-    max_disagreement: DisagreementOption = 0.2,
+    ] = False
+    vocabulary: VocabularyOption = None
+    held: Held
     explain: Annotated[
         bool, typer.Option("--explain", help="Print each text with cue, scope and decision.")
-    ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = False
+    output: Output
+
+
+def extract(given: Given) -> None:
     """Read statements about pathologies, with their words of certainty, out of reports."""
-    from extraction.tables import report_table, statement_table
     from pipeline.formats.tables import write_table
 
-    one_of("--level", level, _LEVELS)
-    one_of("--rule", rule, _RULES)
-    choice = ServerChoice(
-        server, model, structured, context_tokens, concurrency, python, dtype, tensor_parallel,
-        memory_share, remember,
-    )  # fmt: skip
-    reader = named_engine(engine, server=choice, vocabulary=vocabulary)
-    frame = read_reports(reports)
+    one_of("--level", given.level, _LEVELS)
+    one_of("--rule", given.rule, _RULES)
+    reader = named_engine(
+        given.engine, given.choice, vocabulary=given.vocabulary, remember=given.remember
+    )
+    frame = read_reports(given.reports)
     with closing_model(reader):
         read = run_answers(reader, frame)
     outcomes = [answer.outcome for answer in read]
     ids = frame["report_id"].astype(str).tolist()
-    keep_answers(ids, read, answers=answers, queue=queue)
-    hold_against_words(read, limit=max_disagreement)
-    if level == "report":
-        chosen = cast("ResolutionRule", rule)
-        table = report_table(
-            ids, outcomes, vocabulary=reader.vocabulary, rule=chosen, every_state=every_state
-        )
-    else:
-        table = statement_table(ids, frame["text"].tolist(), outcomes)
-    write_table(table.assign(engine=reader.name, engine_version=reader.version), out)
-    if explain:
+    keep_answers(ids, read, given.held)
+    hold_against_words(read, limit=given.held.max_disagreement)
+    table = _table(given, ids, frame["text"].tolist(), outcomes, reader)
+    write_table(table.assign(engine=reader.name, engine_version=reader.version), given.out)
+    if given.explain:
         _explain(ids, frame["text"].tolist(), outcomes)
     counts = _counts(outcomes, len(table)) | _asked(reader)
-    emit(counts, as_json=as_json, quiet=quiet)
+    given.output.tell(counts)
     if counts["failed"]:
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _table(
+    given: Given,
+    ids: Sequence[str],
+    texts: Sequence[object],
+    outcomes: Sequence[Outcome],
+    reader: RuleEngine | ModelEngine,
+) -> pd.DataFrame:
+    from extraction.tables import report_table, statement_table
+
+    if given.level == "statement":
+        return statement_table(ids, texts, outcomes)
+    rule = cast("ResolutionRule", given.rule)
+    return report_table(
+        ids, outcomes, vocabulary=reader.vocabulary, rule=rule, every_state=given.every_state
+    )
 
 
 def _counts(outcomes: Sequence[Outcome], rows: int) -> dict[str, object]:

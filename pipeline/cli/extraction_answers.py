@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.cli.extraction_options import Held
 from pipeline.errors import GateFailedError
 
 if TYPE_CHECKING:
@@ -14,17 +14,15 @@ if TYPE_CHECKING:
 __all__ = ["hold_against_words", "keep_answers"]
 
 
-def keep_answers(
-    ids: Sequence[str], read: Sequence[Answer], *, answers: Path | None, queue: Path | None
-) -> None:
+def keep_answers(ids: Sequence[str], read: Sequence[Answer], held: Held) -> None:
     """Write the lines of all answers, and the queue for review, where they are asked for."""
     from extraction.tables import answer_table, queue_table
     from pipeline.formats.tables import write_table
 
-    if answers is not None:
-        write_table(answer_table(ids, read), answers)
-    if queue is not None:
-        write_table(queue_table(ids, read), queue)
+    if held.answers is not None:
+        write_table(answer_table(ids, read), held.answers)
+    if held.queue is not None:
+        write_table(queue_table(ids, read), held.queue)
 
 
 def hold_against_words(read: Sequence[Answer], *, limit: float) -> None:

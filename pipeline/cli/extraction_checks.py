@@ -4,24 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.extraction_options import (
-    ConcurrencyOption,
-    ContextOption,
-    DTypeOption,
-    MemoryShareOption,
-    ModelOption,
-    ParallelOption,
-    PythonOption,
-    ServerChoice,
-    ServerOption,
-    StructuredOption,
-)
+from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
 from pipeline.cli.extraction_tables import (
     closing_model,
     named_engine,
@@ -29,6 +19,7 @@ from pipeline.cli.extraction_tables import (
     rule_engine,
     run_engine,
 )
+from pipeline.cli.options import Output
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -49,63 +40,55 @@ __all__ = [
     "vocabulary_check",
 ]
 
-VocabularyOption = Annotated[
-    Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
-]
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditGiven:
+    """Options of ``radcal audit extraction``."""
 
-def audit_extraction(
-    gold: Annotated[Path, typer.Option("--gold", help="Labelled reports, one JSON per line.")],
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules",
-    server: ServerOption = None,
-    model: ModelOption = None,
-    structured: StructuredOption = None,
-    context_tokens: ContextOption = 8192,
-    concurrency: ConcurrencyOption = 16,
-    python: PythonOption = None,
-    dtype: DTypeOption = "auto",
-    tensor_parallel: ParallelOption = 1,
-    memory_share: MemoryShareOption = 0.9,
-    vocabulary: VocabularyOption = None,
+    gold: Annotated[Path, typer.Option(help="Labelled reports, one JSON per line.")]
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules"
+    choice: ModelChoice
+    vocabulary: VocabularyOption = None
     findings: Annotated[
         Path | None,
-        typer.Option("--findings", help="Score this findings table instead of running an engine."),
-    ] = None,
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write the JSON here.")] = None,
-    pdf: Annotated[Path | None, typer.Option("--pdf", help="Also draw pages here.")] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+        typer.Option(help="Score this findings table instead of running an engine."),
+    ] = None
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0
+    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
+    pdf: Annotated[Path | None, typer.Option(help="Also draw pages here.")] = None
+    output: Output
+
+
+def audit_extraction(given: AuditGiven) -> None:
     """Score an engine against reports that people labelled."""
     import numpy as np
 
     from extraction.audit.scores import audit
     from extraction.audit.text import as_data, as_text
 
-    choice = ServerChoice(
-        server, model, structured, context_tokens, concurrency, python, dtype,
-        tensor_parallel, memory_share,
-    )  # fmt: skip
     read = (
-        _from_engine(named_engine(engine, server=choice, vocabulary=vocabulary), gold)
-        if findings is None
-        else _from_table(findings, gold, rule_engine(vocabulary).vocabulary)
+        _from_engine(
+            named_engine(given.engine, given.choice, vocabulary=given.vocabulary), given.gold
+        )
+        if given.findings is None
+        else _from_table(given.findings, given.gold, rule_engine(given.vocabulary).vocabulary)
     )
     name, version, words = read.name, read.version, read.vocabulary
-    rng = np.random.default_rng(seed)
-    result = audit(read.reports, read.outcomes, vocabulary=words, bootstrap=bootstrap, rng=rng)
+    rng = np.random.default_rng(given.seed)
+    result = audit(
+        read.reports, read.outcomes, vocabulary=words, bootstrap=given.bootstrap, rng=rng
+    )
     data = as_data(result, engine=name, version=version)
-    if out is not None:
-        out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    if pdf is not None:
+    if given.out is not None:
+        given.out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    if given.pdf is not None:
         from pipeline.cli.extraction_audit_page import write_audit_pdf
 
-        write_audit_pdf(pdf, result, engine=f"{name} {version}", vocabulary=words)
-    if as_json:
+        write_audit_pdf(given.pdf, result, engine=f"{name} {version}", vocabulary=words)
+    if given.output.as_json:
         typer.echo(json.dumps(data, allow_nan=False))
-    elif not quiet:
+    elif not given.output.quiet:
         for line in as_text(result, engine=name, version=version):
             typer.echo(line)
 

@@ -1,4 +1,4 @@
-"""Options of every command that may ask a language model."""
+"""Options of every command that may ask a language model, in groups that commands share."""
 
 from __future__ import annotations
 
@@ -8,133 +8,108 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "AnswersOption",
-    "ConcurrencyOption",
-    "ContextOption",
-    "DTypeOption",
-    "DisagreementOption",
-    "MemoryOption",
-    "MemoryShareOption",
-    "ModelOption",
-    "ParallelOption",
-    "PythonOption",
-    "QueueOption",
-    "ServerChoice",
-    "ServerOption",
-    "StructuredOption",
-]
+__all__ = ["Held", "ModelChoice", "VocabularyOption"]
 
-ServerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--server",
-        metavar="URL",
-        help="An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
-    ),
-]
-ModelOption = Annotated[
-    str | None,
-    typer.Option(
-        "--model", metavar="NAME|FOLDER", help="What the server serves, or a model's folder here."
-    ),
-]
-StructuredOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--structured-output/--free-output",
-        help="Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
-        "vLLM's can.",
-        show_default=False,
-    ),
-]
 _HERE = "A model on this machine (--engine vllm or transformers)"
-PythonOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--vllm-python",
-        metavar="FILE",
-        help="Python of the model's environment; by default the one of make install-vllm.",
-        rich_help_panel=_HERE,
-    ),
-]
-DTypeOption = Annotated[
-    str,
-    typer.Option(help="auto, bfloat16, float16 or float32.", rich_help_panel=_HERE),
-]
-ParallelOption = Annotated[
-    int,
-    typer.Option("--tensor-parallel", min=1, help="GPUs that share it.", rich_help_panel=_HERE),
-]
-MemoryShareOption = Annotated[
-    float,
-    typer.Option("--memory-share", help="Share of a GPU's memory.", rich_help_panel=_HERE),
-]
-MemoryOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--remember",
-        metavar="FILE",
-        help="Keep a model's outcomes here by content hash: a command run again asks only what is "
-        "new. Holds no text.",
-    ),
-]
-ContextOption = Annotated[
-    int, typer.Option("--context-tokens", min=1, help="Tokens that the model can hold.")
-]
-ConcurrencyOption = Annotated[
-    int, typer.Option("--concurrency", min=1, help="Questions to the server at once.")
-]
-AnswersOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--answers",
-        metavar="FILE",
-        help="Also write a model's answers line by line, and what became of each; no report text.",
-    ),
-]
-QueueOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--queue",
-        metavar="FILE",
-        help="Also write the reports whose answers want a person's look, most doubtful first.",
-    ),
-]
-DisagreementOption = Annotated[
-    float,
-    typer.Option(
-        "--max-disagreement",
-        min=0.0,
-        max=1.0,
-        help="Share of statements and sentences over which model and vocabulary may part.",
-    ),
+_SERVED = "A model behind a server (--engine server)"
+
+VocabularyOption = Annotated[
+    Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ServerChoice:
-    """What a command line says about the model; `given` where it says anything."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """What a command line says about the model."""
 
-    url: str | None
-    model: str | None
-    structured: bool | None
-    context_tokens: int
-    concurrency: int
-    python: Path | None = None
-    dtype: str = "auto"
-    tensor_parallel: int = 1
-    memory_share: float = 0.9
-    remember: Path | None = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FOLDER", help="What the server serves, or a model's folder here."
+        ),
+    ] = None
+    structured: Annotated[
+        bool | None,
+        typer.Option(
+            "--structured-output/--free-output",
+            help="Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
+            "vLLM's can.",
+            show_default=False,
+        ),
+    ] = None
+    context_tokens: Annotated[int, typer.Option(min=1, help="Tokens that the model can hold.")] = (
+        8192
+    )
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
+            rich_help_panel=_SERVED,
+        ),
+    ] = None
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Questions to the server at once; by default as many as it answers more for.",
+            rich_help_panel=_SERVED,
+        ),
+    ] = None
+    vllm_python: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Python of the model's environment; by default the one of make install-vllm.",
+            rich_help_panel=_HERE,
+        ),
+    ] = None
+    dtype: Annotated[
+        str, typer.Option(help="auto, bfloat16, float16 or float32.", rich_help_panel=_HERE)
+    ] = "auto"
+    tensor_parallel: Annotated[
+        int, typer.Option(min=1, help="GPUs that share it.", rich_help_panel=_HERE)
+    ] = 1
+    memory_share: Annotated[
+        float, typer.Option(help="Share of a GPU's memory.", rich_help_panel=_HERE)
+    ] = 0.9
 
     @property
     def given(self) -> bool:
         """Whether a server, a model or its output was spoken of."""
-        return bool(self.url or self.model or self.structured or self.python)
+        return bool(self.server or self.model or self.structured or self.vllm_python)
 
     @property
     def local(self) -> bool:
         """Whether anything was said that only a model on this machine has."""
-        return (self.python, self.dtype, self.tensor_parallel, self.memory_share) != (
-            None, "auto", 1, 0.9,
-        )  # fmt: skip
+        said = (self.vllm_python, self.dtype, self.tensor_parallel, self.memory_share)
+        return said != (None, "auto", 1, 0.9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """How a model's answers are held against the words, and what is kept of them."""
+
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write a model's answers line by line, and what became of each; no report "
+            "text.",
+        ),
+    ] = None
+    queue: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the reports whose answers want a person's look, most doubtful first.",
+        ),
+    ] = None
+    max_disagreement: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Share of statements and sentences over which model and vocabulary may part.",
+        ),
+    ] = 0.2

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipeline.cli.extraction_options import ServerChoice
+from pipeline.cli.extraction_options import ModelChoice
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def rule_engine(vocabulary: Path | None) -> RuleEngine:
 
 
 def named_engine(
-    name: str, *, server: ServerChoice, vocabulary: Path | None
+    name: str, choice: ModelChoice, *, vocabulary: Path | None, remember: Path | None = None
 ) -> RuleEngine | ModelEngine:
     """Build the engine a command asks for; options of another engine are refused."""
     from extraction.errors import ExtractionError
@@ -72,10 +72,10 @@ def named_engine(
     from pipeline.site import engines
     from pipeline.store.outcomes import OutcomeMemory
 
-    if name == "rules" and not server.given and not server.local:
+    if name == "rules" and not choice.given and not choice.local:
         return rule_engine(vocabulary)
-    settings = model_settings(name, server)
-    memory = OutcomeMemory(server.remember) if server.remember else None
+    settings = model_settings(name, choice)
+    memory = OutcomeMemory(remember) if remember else None
     try:
         return engines.engine(settings, load(vocabulary), folder=Path.cwd(), memory=memory)
     except ExtractionError as error:
@@ -83,7 +83,7 @@ def named_engine(
         raise ConfigurationError(msg) from None
 
 
-def model_settings(name: str, choice: ServerChoice) -> Extraction:
+def model_settings(name: str, choice: ModelChoice) -> Extraction:
     """Turn a command's options into the settings of a model engine.
 
     Raises
@@ -103,12 +103,12 @@ def model_settings(name: str, choice: ServerChoice) -> Extraction:
         return Extraction.model_validate(
             {
                 "engine": name,
-                "server_url": choice.url,
+                "server_url": choice.server,
                 "model": choice.model,
                 "structured_output": choice.structured,
                 "context_tokens": choice.context_tokens,
-                "server_concurrency": choice.concurrency,
-                "vllm_python": str(choice.python) if choice.python else None,
+                "server_concurrency": choice.concurrency or "auto",
+                "vllm_python": str(choice.vllm_python) if choice.vllm_python else None,
                 "dtype": choice.dtype,
                 "tensor_parallel": choice.tensor_parallel,
                 "memory_share": choice.memory_share,
@@ -123,19 +123,19 @@ def model_settings(name: str, choice: ServerChoice) -> Extraction:
         raise ConfigurationError(msg) from None
 
 
-def _misfit(name: str, choice: ServerChoice) -> str:
+def _misfit(name: str, choice: ModelChoice) -> str:
     """Say which option is missing, or belongs to another engine; empty if none."""
     if name == "rules":
         return "--model, --server and the other options of a model need --engine " + (
-            "server." if choice.url else "server, vllm or transformers."
+            "server." if choice.server else "server, vllm or transformers."
         )
-    if name == "server" and not (choice.url and choice.model):
+    if name == "server" and not (choice.server and choice.model):
         return "--engine server needs --server URL and --model NAME."
     if name == "server" and choice.local:
         return "--vllm-python, --dtype, --tensor-parallel and --memory-share are for a local model."
     if name != "server" and not choice.model:
         return f"--engine {name} needs --model FOLDER."
-    if name != "server" and choice.url:
+    if name != "server" and choice.server:
         return "--server belongs to --engine server."
     return ""
 

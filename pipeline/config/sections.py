@@ -123,8 +123,10 @@ class Extraction(Section):
     structured_output: bool | None = None
     context_tokens: int = 8192
     answer_tokens: int = 1536
-    server_concurrency: int = 16
+    server_concurrency: int | Literal["auto"] = "auto"
     server_timeout_seconds: float = 120.0
+    server_silence_seconds: float = 30.0
+    server_plain_sampling: bool = False
     vllm_python: str | None = None
     dtype: DType = "auto"
     tensor_parallel: int = 1
@@ -147,8 +149,10 @@ class Extraction(Section):
             url=self.server_url or "",
             model=self.model or "",
             key=key,
-            concurrency=self.server_concurrency,
+            concurrency=None if self.server_concurrency == "auto" else self.server_concurrency,
             timeout_seconds=self.server_timeout_seconds,
+            silence_seconds=self.server_silence_seconds,
+            plain=self.server_plain_sampling,
             structured=bool(self.structured_output),
             context_tokens=self.context_tokens,
             answer_tokens=self.answer_tokens,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import taking
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_audit import audit
 from pipeline.neighbours.lm_elicit import elicit
@@ -27,8 +28,8 @@ _lm = typer.Typer(help="Language models that state how sure they are.")
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal lm``."""
-    _lm.command("elicit")(elicit)
-    _lm.command("audit")(audit)
+    _lm.command("elicit")(taking(elicit))
+    _lm.command("audit")(taking(audit))
     _lm.command("calibrate")(calibrate)
     _lm.command("report")(report)
     _lm.command("layers")(layers)

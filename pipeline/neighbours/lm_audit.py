@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.cli.extraction_checks import gold_reports, outcomes_of
-from pipeline.cli.extraction_options import (
-    ConcurrencyOption,
-    ContextOption,
-    DTypeOption,
-    MemoryShareOption,
-    ModelOption,
-    ParallelOption,
-    PythonOption,
-    ServerChoice,
-    ServerOption,
-)
+from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import closing_model, named_engine, one_of, rule_engine
+from pipeline.cli.options import Output
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_engine import CacheOption, EngineOption, completer
 from pipeline.neighbours.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
@@ -32,29 +23,26 @@ if TYPE_CHECKING:
 __all__ = ["audit"]
 
 
-def audit(
-    gold: Annotated[Path, typer.Argument(help="Labelled reports, one JSON per line.")],
-    out: Annotated[Path, typer.Option("--out", help="Answers, one row per finding.")],
-    engine: EngineOption = "server",
-    server: ServerOption = None,
-    model: ModelOption = None,
-    context_tokens: ContextOption = 8192,
-    concurrency: ConcurrencyOption = 16,
-    vllm_python: PythonOption = None,
-    dtype: DTypeOption = "auto",
-    tensor_parallel: ParallelOption = 1,
-    memory_share: MemoryShareOption = 0.9,
-    reader: Annotated[
-        str, typer.Option("--reader", help="Who reads the reports: the model, or rules.")
-    ] = "model",
-    form: Annotated[
-        str, typer.Option("--form", help="probability, phrase, beta or own-phrase.")
-    ] = "probability",
-    phrases: PhrasesOption = "probability-words",
-    cache: CacheOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditGiven:
+    """Options of ``radcal lm audit``."""
+
+    gold: Annotated[Path, typer.Argument(help="Labelled reports, one JSON per line.")]
+    out: Annotated[Path, typer.Option(help="Answers, one row per finding.")]
+    engine: EngineOption = "server"
+    choice: ModelChoice
+    reader: Annotated[str, typer.Option(help="Who reads the reports: the model, or rules.")] = (
+        "model"
+    )
+    form: Annotated[str, typer.Option(help="probability, phrase, beta or own-phrase.")] = (
+        "probability"
+    )
+    phrases: PhrasesOption = "probability-words"
+    cache: CacheOption = None
+    output: Output
+
+
+def audit(given: AuditGiven) -> None:
     """Ask a model how sure it is of every finding read in labelled reports.
 
     The reader's findings are taken at report level; one is right if the labels give the same
@@ -67,34 +55,30 @@ def audit(
     from extraction.neighbours.elicitation.run import put
     from pipeline.formats.tables import write_table
 
-    one_of("--reader", reader, ("model", "rules"))
-    one_of("--form", form, FORMS)
-    choice = ServerChoice(
-        server, model, None, context_tokens, concurrency, vllm_python, dtype, tensor_parallel,
-        memory_share,
-    )  # fmt: skip
+    one_of("--reader", given.reader, ("model", "rules"))
+    one_of("--form", given.form, FORMS)
     extractor = (
         rule_engine(None)
-        if reader == "rules"
-        else named_engine(engine, server=choice, vocabulary=None)
+        if given.reader == "rules"
+        else named_engine(given.engine, given.choice, vocabulary=None)
     )
-    reports = gold_reports(gold, extractor.vocabulary)
+    reports = gold_reports(given.gold, extractor.vocabulary)
     with closing_model(extractor):
         outcomes = outcomes_of(extractor, reports)
     claims, failed = claims_of(reports, outcomes, extractor.vocabulary)
     if not claims:
-        msg = f"{gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
+        msg = f"{given.gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
         raise InputError(msg)
-    kept = cache or out.with_name(f"{out.name}.replies")
+    kept = given.cache or given.out.with_name(f"{given.out.name}.replies")
     prompter = Prompter()
     rows: list[tuple[Elicited, Words]] = []
-    with completer(engine, choice, kept) as answerer:
-        offered = words(form, phrases, answerer, prompter)  # type: ignore[arg-type]
+    with completer(given.engine, given.choice, kept) as answerer:
+        offered = words(given.form, given.phrases, answerer, prompter)  # type: ignore[arg-type]
         if isinstance(offered, str):
-            msg = f"--form {form}: the model gave no phrases of its own ({offered})."
+            msg = f"--form {given.form}: the model gave no phrases of its own ({offered})."
             raise InputError(msg)
         asked = [
-            prompter.claim(one.report, one.statement, form, phrases=offered.phrases)  # type: ignore[arg-type]
+            prompter.claim(one.report, one.statement, given.form, phrases=offered.phrases)  # type: ignore[arg-type]
             for one in claims
         ]
         names = [one.item for one in claims]
@@ -103,7 +87,7 @@ def audit(
         name = answerer.name
     refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
-    write_table(table, out)
+    write_table(table, given.out)
     reasons = Counter(str(row.reason) for row, _ in rows if row.reason)
     summary: dict[str, object] = {
         "reports": len(reports),
@@ -111,8 +95,8 @@ def audit(
         "findings": len(claims),
         "right": sum(one.right for one in claims),
         "confidence_not_read": dict(reasons) or "none",
-        "answers": str(out),
+        "answers": str(given.out),
     }
-    emit(summary, as_json=as_json, quiet=quiet)
+    given.output.tell(summary)
     if failed or reasons:
         raise typer.Exit(EXIT_QUARANTINED)

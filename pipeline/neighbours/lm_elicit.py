@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.extraction_options import (
-    ConcurrencyOption,
-    ContextOption,
-    DTypeOption,
-    MemoryShareOption,
-    ModelOption,
-    ParallelOption,
-    PythonOption,
-    ServerChoice,
-    ServerOption,
-)
+from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import one_of
+from pipeline.cli.options import Output
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_engine import CacheOption, EngineOption, completer
 from pipeline.neighbours.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
@@ -42,40 +32,35 @@ FormOption = Annotated[
 ]
 
 
-def elicit(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ElicitGiven:
+    """Options of ``radcal lm elicit``."""
+
     questions: Annotated[
         Path, typer.Argument(help="JSON lines: SciQ, TruthfulQA, or question with answers.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Answers, one row per question and form.")],
-    engine: EngineOption = "server",
-    server: ServerOption = None,
-    model: ModelOption = None,
-    context_tokens: ContextOption = 8192,
-    concurrency: ConcurrencyOption = 16,
-    vllm_python: PythonOption = None,
-    dtype: DTypeOption = "auto",
-    tensor_parallel: ParallelOption = 1,
-    memory_share: MemoryShareOption = 0.9,
-    form: FormOption = None,
-    phrases: PhrasesOption = "probability-words",
+    ]
+    out: Annotated[Path, typer.Option(help="Answers, one row per question and form.")]
+    engine: EngineOption = "server"
+    choice: ModelChoice
+    form: FormOption = None
+    phrases: PhrasesOption = "probability-words"
     choose: Annotated[
         bool,
         typer.Option("--choose", help="Offer the wrong answers as options beside a right one."),
-    ] = False,
+    ] = False
     judge: Annotated[
         str,
-        typer.Option(
-            "--judge", help="match: equal words are right; model: a model judges the others."
-        ),
-    ] = "match",
+        typer.Option(help="match: equal words are right; model: a model judges the others."),
+    ] = "match"
     judge_model: Annotated[
         str | None,
-        typer.Option("--judge-model", help="Model that judges; default the model that answers."),
-    ] = None,
-    cache: CacheOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+        typer.Option(help="Model that judges; default the model that answers."),
+    ] = None
+    cache: CacheOption = None
+    output: Output
+
+
+def elicit(given: ElicitGiven) -> None:
     """Ask a model questions and how sure it is of its answers, in four forms.
 
     Lines that are no question, answers that cannot be read and questions that got no reply are
@@ -85,39 +70,36 @@ def elicit(
     from extraction.neighbours.elicitation import Judge, Prompter, load_questions
     from pipeline.formats.tables import write_table
 
-    one_of("--judge", judge, ("match", "model"))
-    forms = _forms(form)
-    asked, problems = load_questions(questions)
-    if choose:
+    one_of("--judge", given.judge, ("match", "model"))
+    forms = _forms(given.form)
+    asked, problems = load_questions(given.questions)
+    if given.choose:
         asked, lonely = _with_options(asked)
         problems += lonely
-    for problem in problems if not quiet else ():
-        typer.echo(f"{questions.name}: {problem}; left out", err=True)
-    kept = cache or out.with_name(f"{out.name}.replies")
-    choice = ServerChoice(
-        server, model, None, context_tokens, concurrency, vllm_python, dtype, tensor_parallel,
-        memory_share,
-    )  # fmt: skip
+    for problem in problems if not given.output.quiet else ():
+        typer.echo(f"{given.questions.name}: {problem}; left out", err=True)
+    kept = given.cache or given.out.with_name(f"{given.out.name}.replies")
     prompter = Prompter()
-    with completer(engine, choice, kept) as answerer:
-        if judge == "model" and judge_model:
-            other = replace(choice, model=judge_model)
-            with completer(engine, other, kept) as judging:
+    phrases, choose = given.phrases, given.choose
+    with completer(given.engine, given.choice, kept) as answerer:
+        if given.judge == "model" and given.judge_model:
+            other = replace(given.choice, model=given.judge_model)
+            with completer(given.engine, other, kept) as judging:
                 rows, missing = _asked(
                     asked, forms, phrases, answerer, prompter, Judge(judging, prompter), choose
                 )
         else:
-            by = Judge(answerer, prompter) if judge == "model" else None
+            by = Judge(answerer, prompter) if given.judge == "model" else None
             rows, missing = _asked(asked, forms, phrases, answerer, prompter, by, choose)
         name = answerer.name
     refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
-    write_table(table, out)
+    write_table(table, given.out)
     summary = _summary(rows, len(asked), len(problems), missing) | {
         "put_to_the_model": answerer.asked,
-        "answers": str(out),
+        "answers": str(given.out),
     }
-    emit(summary, as_json=as_json, quiet=quiet)
+    given.output.tell(summary)
     if problems or missing or table["correct"].isna().any():
         raise typer.Exit(EXIT_QUARANTINED)
 

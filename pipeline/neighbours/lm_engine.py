@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pipeline.cli.extraction_options import ServerChoice
+from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import model_settings, one_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ CacheOption = Annotated[
 
 
 @contextmanager
-def completer(engine: str, choice: ServerChoice, kept: Path) -> Iterator[RememberingCompleter]:
+def completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
     """Give the model as something that continues prompts and remembers its replies."""
     from extraction.engines.local import revision
     from extraction.neighbours.elicitation import ModelCompleter, RememberingCompleter

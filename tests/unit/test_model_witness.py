@@ -27,7 +27,7 @@ REPORT = f"FINDINGS: {EFFUSION} {OPACITY} Rule out tuberculosis."
 
 def read(completion: str, *, text: str = REPORT) -> Answer:
     return READER.read(
-        completion, text=text, sections=SECTIONS.read(text), testimony=WITNESS.hear(text)
+        completion, text=text, sections=SECTIONS.read(text), testimony=WITNESS.hear([text])[0]
     )
 
 
@@ -63,7 +63,9 @@ def test_statement_is_held_against_the_words_it_quotes(
 ) -> None:
     at = REPORT.index(sentence)
     place = Place("findings", at, at + len(sentence))
-    assert WITNESS.hear(REPORT).verdict(place, pathology, certainty) == verdict
+    (heard,) = WITNESS.hear([REPORT])
+    assert heard is not None
+    assert heard.verdict(place, pathology, certainty) == verdict
 
 
 def test_right_answer_agrees_with_every_word() -> None:
