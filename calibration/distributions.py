@@ -15,6 +15,7 @@ A score is called positive when S ≥ ½, so an atom at exactly ½ is positive.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -143,6 +144,8 @@ class Atom:
 class UniformMixture:
     """A histogram: weight w_j spread evenly over (edge_j, edge_{j+1}]; the weights sum to 1.
 
+    Its moments are rounded once, so that a survey means the same on every processor.
+
     Parameters
     ----------
     edges
@@ -180,7 +183,7 @@ class UniformMixture:
     def mean(self) -> float:
         """E[S], exact."""
         edges, weights = np.asarray(self.edges), np.asarray(self.weights)
-        return float(weights @ (edges[:-1] + edges[1:]) / 2.0)
+        return math.fsum(weights * (edges[:-1] + edges[1:])) / 2.0
 
     @property
     def variance(self) -> float:
@@ -188,7 +191,7 @@ class UniformMixture:
         edges, weights = np.asarray(self.edges), np.asarray(self.weights)
         low, high = edges[:-1], edges[1:]
         centred = (low + high) / 2.0 - self.mean
-        return float(weights @ (centred**2 + (high - low) ** 2 / 12.0))
+        return math.fsum(weights * (centred**2 + (high - low) ** 2 / 12.0))
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """P(S ≤ x), piecewise linear."""

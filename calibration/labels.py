@@ -1,6 +1,6 @@
 """Uncertain outcomes: a CT phrase → a label between 0 and 1.
 
-With c the distribution a CT phrase expresses, the label is P(c ≥ ½) ("probability-positive",
+With c the distribution a CT phrase expresses, the label is P(c ≥ ½) ("probability",
 Wang et al. 2025, section 3.2 and appendix A.2; the default) or E[c] ("mean"). The first hardens:
 "likely" is .774 on average but lies above ½ with probability .918. Results state which was used.
 """
@@ -18,11 +18,11 @@ from calibration.errors import CalibrationError
 
 __all__ = ["LabelRule", "label_values"]
 
-LabelRule = Literal["probability-positive", "mean"]
+LabelRule = Literal["probability", "mean"]
 
 
 def label_values(
-    distributions: Sequence[Distribution], *, rule: LabelRule = "probability-positive"
+    distributions: Sequence[Distribution], *, rule: LabelRule = "probability"
 ) -> FloatArray:
     """Label of every CT phrase, shape (K,).
 

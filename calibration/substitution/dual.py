@@ -135,7 +135,15 @@ def solve_dual(problems: DualProblems) -> DualSolutions:
         again, more = _cooled(problems.part(stuck))
         points.put(stuck, again)
         steps[stuck] += more
+    _polish(problems, points)
     return DualSolutions(points.plan, points.size, steps)
+
+
+def _polish(problems: DualProblems, points: _Points) -> None:
+    """Take one step more where it helps: from a small gradient Newton's step leaves rounding."""
+    after = _at(problems, points.g + _direction(problems, points))
+    better = np.flatnonzero(after.size < points.size)
+    points.put(better, after.part(better))
 
 
 def _cooled(problems: DualProblems) -> tuple[_Points, IntArray]:

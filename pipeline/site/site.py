@@ -163,7 +163,7 @@ class Site:
     @cached_property
     def phrases_digest(self) -> str:
         """Hash of what each phrase means."""
-        return config.digest_of(self.phrases.to_frame().to_csv(index=False))
+        return config.digest_of(self.phrases.to_frame().to_csv(index=False, float_format="%.10g"))
 
     @cached_property
     def exam_codes(self) -> pd.DataFrame:

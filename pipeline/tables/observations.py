@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from calibration.labels import label_values
 from calibration.survey import PhraseTable
 from pipeline.tables.pairing import FlowStep
 
@@ -54,12 +55,8 @@ class Observed:
 
 def ct_labels(phrases: PhraseTable, *, rule: Label) -> Mapping[str, float]:
     """Give the label each CT phrase stands for: P(c ≥ ½), or its mean."""
-    if rule == "mean":
-        values = [d.mean for d in phrases.distributions]
-    else:
-        below = np.nextafter(0.5, 0.0)
-        values = [1.0 - float(d.cdf(below)) for d in phrases.distributions]
-    return dict(zip(phrases.phrases, values, strict=True))
+    values = label_values(phrases.distributions, rule=rule)
+    return dict(zip(phrases.phrases, values.tolist(), strict=True))
 
 
 def observe(
