@@ -14,6 +14,7 @@ from calibration.arrays import FloatArray
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
+from calibration.plain import INLINE
 from calibration.resample import IntervalRule
 from calibration.result import GroupResult, calibrate
 from calibration.scores import brier
@@ -80,7 +81,7 @@ class MapOutcome:
         None if not asked for or too few observations to split.
     """
 
-    map: SubstitutionMap
+    map: SubstitutionMap = field(metadata=INLINE)
     ece_after: float
     brier_after: float
     held_out: HeldOutEffect | None
@@ -90,10 +91,10 @@ class MapOutcome:
 class Analysis:
     """One group's result, diagnostics, map and advice."""
 
-    result: GroupResult
+    result: GroupResult = field(metadata=INLINE)
     diagnostics: Diagnostics
     map: MapOutcome
-    advice: Advice
+    advice: Advice = field(metadata=INLINE)
 
 
 def analyse(

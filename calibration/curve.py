@@ -16,13 +16,14 @@ NaN, never 0. Leading axes broadcast: n and y may be (B, K) for B bootstrap repl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
+from calibration.plain import LEFT_OUT
 
 __all__ = [
     "ReliabilityCurve",
@@ -68,7 +69,7 @@ class ReliabilityCurve:
     high: FloatArray
     band_low: FloatArray
     band_high: FloatArray
-    n: float
+    n: float = field(metadata=LEFT_OUT)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per bin; probabilities between 0 and 1."""

@@ -12,13 +12,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import isotonic_regression
 from scipy.special import chdtrc, ndtr
 
 from calibration.arrays import FloatArray
+from calibration.plain import LEFT_OUT
 from calibration.tally import Tally
 
 __all__ = ["Corp", "FitTest", "corp", "phrase_chi_squared", "spiegelhalter_z"]
@@ -97,7 +98,7 @@ class Corp:
     miscalibration: float
     discrimination: float
     uncertainty: float
-    n: float
+    n: float = field(metadata=LEFT_OUT)
 
 
 def corp(tally: Tally, *, means: FloatArray) -> Corp:

@@ -7,7 +7,7 @@ Wilson interval: Wilson 1927, with fractional label mass when labels are soft.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
 from calibration.distributions import Distribution
+from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -40,15 +41,15 @@ class PhraseCalibration:
         Mean of the phrase's distribution and its central 80 %.
     """
 
-    phrases: tuple[str, ...]
-    n: FloatArray
-    label_mass: FloatArray
+    phrases: tuple[str, ...] = field(metadata=LEFT_OUT)
+    n: FloatArray = field(metadata=LEFT_OUT)
+    label_mass: FloatArray = field(metadata=LEFT_OUT)
     observed: FloatArray
     low: FloatArray
     high: FloatArray
-    shrunk: FloatArray
-    shrunk_low: FloatArray
-    shrunk_high: FloatArray
+    shrunk: FloatArray = field(metadata=LEFT_OUT)
+    shrunk_low: FloatArray = field(metadata=LEFT_OUT)
+    shrunk_high: FloatArray = field(metadata=LEFT_OUT)
     expected: FloatArray
     expected_low: FloatArray
     expected_high: FloatArray

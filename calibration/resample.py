@@ -127,7 +127,7 @@ def estimate_from_replicates(
         value=float(value),
         low=float(np.clip(low, *bounds)),
         high=float(np.clip(high, *bounds)),
-        n=n,
+        n=float(n),
         method=method,
         reference_level=float(reference_level),
         null_high=float(null_high),

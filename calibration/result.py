@@ -6,7 +6,7 @@ multinomial on the tally's cells, and every statistic is read off the same repli
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration, phrase_error
+from calibration.plain import INLINE, named
 from calibration.resample import (
     IntervalRule,
     estimate_from_replicates,
@@ -45,10 +46,6 @@ class GroupResult:
         Observations (sum of weights); 0 gives NaN values throughout, never zeros.
     tally
         The counts themselves.
-    curve
-        Reliability curve with pointwise interval and simultaneous band.
-    phrases
-        The phrase table, read first.
     ece
         Expected calibration error with its reference level and null quantile.
     ece_star
@@ -57,17 +54,21 @@ class GroupResult:
         Phrase calibration error, whose zero is zero.
     brier, accuracy
         Expected under S ~ u_k.
+    curve
+        Reliability curve with pointwise interval and simultaneous band.
+    phrases
+        The phrase table, read first.
     """
 
     n: float
-    tally: Tally
-    curve: ReliabilityCurve
-    phrases: PhraseCalibration
+    tally: Tally = field(metadata=INLINE)
     ece: Estimate
     ece_star: Estimate
     phrase_error: Estimate
     brier: Estimate
     accuracy: Estimate
+    curve: ReliabilityCurve
+    phrases: PhraseCalibration = field(metadata=named("phrase_table"))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per statistic: its name and the fields of its estimate."""

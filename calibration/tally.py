@@ -51,6 +51,10 @@ class Tally:
             msg = "Tally: counts must be finite and not negative."
             raise TallyError(msg)
 
+    def to_plain(self) -> dict[str, object]:
+        """Return what is written of it: uses and label mass of each phrase."""
+        return {"counts": self.n, "label_mass": self.label_mass}
+
     @property
     def n(self) -> FloatArray:
         """Uses of each phrase, shape (K,)."""

@@ -1,24 +1,22 @@
-"""Results of the neighbouring measures as plain data for JSON; None for what does not exist.
+"""What is written of the neighbouring measures, by the rules of ``calibration.plain``.
 
-The same rules as in ``calibration.export``: arrays in the order of items or classes, no NaN.
+Results that hold a value per item are written as the spread and the histogram of those values.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.distributions import Atom, Beta
+from calibration.distributions import Atom
 from calibration.estimate import Estimate
-from calibration.export import Plain, estimate_data, number, vector
 from calibration.neighbours.difficulty import Difficulty
 from calibration.neighbours.difficulty.correlation import SuccessSplit
-from calibration.neighbours.disagreement import Disagreement, Divergence
+from calibration.neighbours.disagreement import Disagreement
 from calibration.neighbours.disagreement.score import BinnedScore
 from calibration.neighbours.disagreement.study import HISTOGRAM_BINS, Control
 from calibration.neighbours.scalar import PersonalPhrase, RankingRisk, SliderResult
+from calibration.plain import Plain, plain_fields
 
 __all__ = [
     "difficulty_data",
@@ -33,142 +31,127 @@ _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def disagreement_data(found: Disagreement) -> dict[str, Plain]:
     """Every statistic with its interval, the spread of the errors, bins and control."""
-    return {
-        "n": found.n,
-        "votes_per_item": {"fewest": found.fewest_votes, "most": found.most_votes},
-        **{name: estimate_data(estimate) for name, estimate in found.estimates.items()},
-        "noise_floor": number(float(found.floor)),
-        "distance_spread": _spread(found.distance.per_item),
-        "entropy_spread": _spread(found.entropy.signed),
-        "distance_histogram": _histogram(found.distance.per_item),
-        "confidence_bins": _bins(found.confidence),
-        "classwise_bins": _bins(found.classwise),
-        "control": None if found.control is None else _control(found.control),
-    }
+    return plain_fields(
+        {
+            "n": found.n,
+            "votes_per_item": {"fewest": found.fewest_votes, "most": found.most_votes},
+            **found.estimates,
+            "noise_floor": found.floor,
+            "distance_spread": _spread(found.distance.per_item),
+            "entropy_spread": _spread(found.entropy.signed),
+            "distance_histogram": _histogram(found.distance.per_item),
+            "confidence_bins": _bins(found.confidence),
+            "classwise_bins": _bins(found.classwise),
+            "control": None if found.control is None else _control(found.control),
+        }
+    )
 
 
-def _control(control: Control) -> dict[str, Plain]:
+def _control(control: Control) -> dict[str, object]:
     return {
         "votes_drawn": control.size,
-        "distance": number(float(control.distance)),
-        "second_distance": number(float(control.second)),
+        "distance": control.distance,
+        "second_distance": control.second,
         "distance_histogram": _histogram(control.distance.per_item),
-        "prediction": _divergence(control.prediction),
-        "between_controls": _divergence(control.between),
+        "prediction": control.prediction,
+        "between_controls": control.between,
     }
 
 
-def _divergence(found: Divergence) -> dict[str, Plain]:
-    return {"kl": number(found.kl), "tvd": number(found.tvd), "smoothed": found.smoothed}
-
-
-def _histogram(errors: FloatArray) -> dict[str, Plain]:
+def _histogram(errors: FloatArray) -> dict[str, object]:
     edges = np.linspace(0.0, 1.0, HISTOGRAM_BINS + 1)
-    return {"edges": vector(edges), "count": vector(np.histogram(errors, bins=edges)[0])}
+    return {"edges": edges, "count": np.histogram(errors, bins=edges)[0]}
 
 
-def _spread(values: FloatArray) -> dict[str, Plain]:
-    points = np.quantile(values, _QUANTILES)
-    return {f"q{round(100 * q):02d}": number(v) for q, v in zip(_QUANTILES, points, strict=True)}
+def _spread(values: FloatArray) -> dict[str, float]:
+    points = np.quantile(values, _QUANTILES).tolist()
+    return {f"q{round(100 * q):02d}": v for q, v in zip(_QUANTILES, points, strict=True)}
 
 
-def _bins(score: BinnedScore) -> dict[str, Plain]:
-    return {
-        "edges": vector(score.edges),
-        "count": vector(score.count),
-        "confidence": vector(score.confidence),
-        "accuracy": vector(score.accuracy),
-    }
+def _bins(score: BinnedScore) -> dict[str, object]:
+    return {name: getattr(score, name) for name in ("edges", "count", "confidence", "accuracy")}
 
 
 def ranking_data(risk: RankingRisk) -> dict[str, Plain]:
     """Ranking risk with both denominators and what they are."""
-    return {
-        "over_all_pairs": number(risk.over_all_pairs),
-        "over_untied": number(risk.over_untied),
-        "pairs": risk.pairs,
-        "untied": risk.untied,
-        "wrong": risk.wrong,
-        "tied_scores": risk.tied,
-        "tied_scores_cost": risk.ties,
-    }
+    return plain_fields(
+        {
+            "over_all_pairs": risk.over_all_pairs,
+            "over_untied": risk.over_untied,
+            "pairs": risk.pairs,
+            "untied": risk.untied,
+            "wrong": risk.wrong,
+            "tied_scores": risk.tied,
+            "tied_scores_cost": risk.ties,
+        }
+    )
 
 
 def slider_data(found: SliderResult) -> dict[str, Plain]:
     """Bin-free calibration of sliders."""
-    parts = {name: number(value) for name, value in asdict(found.corp).items()}
-    return {
-        "n": found.n,
-        "brier": dict(parts),
-        "smooth_ece": number(found.smooth_error),
-        "spiegelhalter_p": number(found.spiegelhalter.p_value),
-        "mean_absolute_error": estimate_data(found.error.estimate()),
-        "ranking_risk": ranking_data(found.ranking),
-        "curve": {
-            "stated": vector(found.stated),
-            "observed": vector(found.observed),
-            "n": vector(found.tally.n),
-        },
-    }
+    return plain_fields(
+        {
+            "n": found.n,
+            "brier": {**plain_fields(found.corp), "n": found.corp.n},
+            "smooth_ece": found.smooth_error,
+            "spiegelhalter_p": found.spiegelhalter.p_value,
+            "mean_absolute_error": found.error.estimate(),
+            "ranking_risk": ranking_data(found.ranking),
+            "curve": {"stated": found.stated, "observed": found.observed, "n": found.tally.n},
+        }
+    )
 
 
 def personal_data(found: PersonalPhrase) -> dict[str, Plain]:
     """One phrase's distribution of slider values."""
-    return {
-        "phrase": found.phrase,
-        "n": found.n,
-        "mean": number(found.mean),
-        "sd": number(found.sd),
-        "distribution": _distribution(found.distribution),
-        "shares": vector(found.shares),
-    }
+    kind = None if found.distribution is None else _kind(found)
+    return plain_fields(found) | {"distribution": kind}
 
 
-def _distribution(found: Beta | Atom | None) -> dict[str, Plain] | None:
-    if found is None:
-        return None
-    if isinstance(found, Atom):
-        return {"kind": "atom", "at": number(found.at)}
-    return {"kind": "beta", "alpha": number(found.alpha), "beta": number(found.beta)}
+def _kind(found: PersonalPhrase) -> dict[str, Plain]:
+    name = "atom" if isinstance(found.distribution, Atom) else "beta"
+    return {"kind": name, **plain_fields(found.distribution)}
 
 
 def difficulty_data(found: Difficulty) -> dict[str, Plain]:
     """Give the indicators' spread, their correlations and the split by success."""
     groups = {"human": found.human, "free": found.free, "dependent": found.dependent}
-    return {
-        "n": found.n,
-        "models": found.models,
-        "indicators": {
-            name: {"kind": kind, "mean": number(float(values.mean())), **_spread(values)}
-            for kind, group in groups.items()
-            for name, values in group.items()
-        },
-        "correlations": _pairs(found.correlations),
-        "split": None if found.split is None else _split(found.split),
-    }
+    return plain_fields(
+        {
+            "n": found.n,
+            "models": found.models,
+            "indicators": {
+                name: {"kind": kind, "mean": float(values.mean()), **_spread(values)}
+                for kind, group in groups.items()
+                for name, values in group.items()
+            },
+            "correlations": _pairs(found.correlations),
+            "split": None if found.split is None else _split(found.split),
+        }
+    )
 
 
 def _split(split: SuccessSplit) -> dict[str, Plain]:
-    return {
+    paired = {"success": _pairs(split.success), "failure": _pairs(split.failure)}
+    rest = {
         "n_success": split.n_success,
         "n_failure": split.n_failure,
-        "human_effect": number(split.human_effect),
-        "human_p_value": number(split.human_p_value),
-        "misleading": list(split.misleading),
-        "success": _pairs(split.success),
-        "failure": _pairs(split.failure),
+        "human_effect": split.human_effect,
+        "human_p_value": split.human_p_value,
+        "misleading": split.misleading,
     }
+    return plain_fields(rest | paired)
 
 
-def _pairs(found: dict[tuple[str, str], Estimate]) -> list[Plain]:
+def _pairs(found: dict[tuple[str, str], Estimate]) -> list[object]:
     return [
         {
             "first": first,
             "second": second,
-            "rho": number(estimate.value),
-            "low": number(estimate.low),
-            "high": number(estimate.high),
-            "n": number(estimate.n),
+            "rho": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "n": estimate.n,
         }
         for (first, second), estimate in found.items()
     ]

@@ -7,10 +7,11 @@ decided phrase by phrase, in ``suggestion``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from calibration.plain import LEFT_OUT, named
 from calibration.substitution.choice import Setting
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import HeldOutEffect, held_out_effect
@@ -41,9 +42,9 @@ class Advice:
         One entry per phrase in use without a suggestion, in table order.
     """
 
-    map: SubstitutionMap
-    effect: HeldOutEffect | None
-    suggestions: tuple[Suggestion, ...]
+    map: SubstitutionMap = field(metadata=LEFT_OUT)
+    effect: HeldOutEffect | None = field(metadata=LEFT_OUT)
+    suggestions: tuple[Suggestion, ...] = field(metadata=named("advice"))
     suppressed: tuple[Suppressed, ...]
 
 

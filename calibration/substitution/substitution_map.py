@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.errors import NotConvergedError
+from calibration.plain import LEFT_OUT, plain_fields
 
 __all__ = ["SubstitutionMap"]
 
@@ -21,12 +22,12 @@ class SubstitutionMap:
     ----------
     phrases
         K phrases in table order, sources and targets alike.
-    source_weights, target_weights
-        a and b, shares of use, shape (K,).
     cost
         C, inf where forbidden, NaN in rows of phrases never used, shape (K, K).
     plan
         T, rows sum to a, shape (K, K).
+    source_weights, target_weights
+        a and b, shares of use, shape (K,).
     objective
         Value of the minimised objective.
     row_residual
@@ -41,20 +42,25 @@ class SubstitutionMap:
         Newton steps taken.
     """
 
-    phrases: tuple[str, ...]
-    source_weights: FloatArray
-    target_weights: FloatArray
+    phrases: tuple[str, ...] = field(metadata=LEFT_OUT)
     cost: FloatArray
     plan: FloatArray
+    source_weights: FloatArray
+    target_weights: FloatArray
     objective: float
+    converged: bool
     row_residual: float
     dual_gradient: float
-    converged: bool
     method: str
     regulariser: str
     epsilon: float
     tau: float
-    steps: int = 0
+    steps: int = field(default=0, metadata=LEFT_OUT)
+
+    def to_plain(self) -> dict[str, object]:
+        """Return what is written of it: no weights and no plan where it did not converge."""
+        weights, plan = (self.weights(), self.plan) if self.converged else (None, None)
+        return {"weights": weights, **plain_fields(self, own=True), "plan": plan}
 
     def weights(self) -> FloatArray:
         """Rows of the plan as probabilities; a phrase never used keeps itself, shape (K, K).

@@ -16,12 +16,13 @@ gets advice and how often a planted fault is found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.phrase_calibration import wilson
+from calibration.plain import named
 from calibration.resample import multinomial_moments
 from calibration.substitution.choice import (
     Setting,
@@ -69,7 +70,7 @@ class Suggestion:
     target_expected: float
     share: float
     stability: float
-    effect: HeldOutEffect | None
+    effect: HeldOutEffect | None = field(metadata=named("held_out"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from calibration.analysis import Settings
-    from calibration.export import Plain
+    from calibration.plain import Plain
     from calibration.survey import PhraseTable
 
 __all__ = ["register"]
@@ -151,7 +151,7 @@ def _groups(
     from rich.progress import track
 
     from calibration.analysis import analyse
-    from calibration.export import analysis_data
+    from calibration.plain import plain_fields
 
     steps = track(
         range(len(counted.groups)),
@@ -171,7 +171,7 @@ def _groups(
         )
         group: dict[str, Plain] = dict(zip(by, key, strict=True))
         beside = {"slider": counted.sliders.of(index, table)} if counted.sliders else {}
-        yield {"group": group, **analysis_data(analysis), **beside}
+        yield {"group": group, **plain_fields(analysis), **beside}
 
 
 def _correct(
@@ -211,7 +211,7 @@ def _document(
     unmapped: Mapping[str, int],
     groups: list[dict[str, Plain]],
 ) -> dict[str, object]:
-    from calibration.export import vector
+    from calibration.plain import plain
 
     named = [name for name in settings.__slots__ if name != "guard_rails"]
     return {
@@ -219,8 +219,8 @@ def _document(
         "phrase_source": {
             "name": table.name,
             "source": table.source,
-            "mean": vector(table.means),
-            "variance": vector(table.variances),
+            "mean": plain(table.means),
+            "variance": plain(table.variances),
         },
         "settings": {**{name: getattr(settings, name) for name in named}, "seed": seed},
         "unmapped": dict(unmapped),

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
-from calibration.export import Plain, estimate_data
+from calibration.plain import Plain, plain
 from pipeline.errors import ConfigurationError
 from pipeline.site.audited import phrase_errors, read_audit
 
@@ -56,7 +56,7 @@ def corrected_data(
     except CalibrationError:
         return None
     return {
-        "ece": estimate_data(found.ece),
-        "phrase_error": estimate_data(found.phrase_error),
+        "ece": plain(found.ece),
+        "phrase_error": plain(found.phrase_error),
         "moved": found.moved,
     }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from calibration.arrays import FloatArray, IntArray
-    from calibration.export import Plain
+    from calibration.plain import Plain
     from calibration.survey import PhraseTable
     from calibration.tally import GroupedTally
 

@@ -17,8 +17,8 @@ from pipeline.neighbours.lm_layers import layers
 from pipeline.neighbours.lm_report import report
 
 if TYPE_CHECKING:
-    from calibration.export import Plain
     from calibration.neighbours.stated_confidence import MethodScore
+    from calibration.plain import Plain
     from pipeline.neighbours.lm_answers import StatedAnswers
 
 __all__ = ["register"]
@@ -124,8 +124,8 @@ def _compared(
 ) -> dict[str, Plain]:
     import numpy as np
 
-    from calibration.export import number, vector
     from calibration.neighbours.stated_confidence import compare_methods
+    from calibration.plain import plain_fields
 
     counted = form.tally
     methods = compare_methods(
@@ -136,58 +136,51 @@ def _compared(
         splits=splits,
         rng=np.random.default_rng(seed),
     )
-    set_aside: dict[str, Plain] = dict(form.set_aside)
-    names: list[Plain] = list(form.table.phrases)
-    return {
-        "n": number(counted.total),
-        "set_aside": set_aside,
-        "accuracy": number(float(counted.label_mass.sum()) / counted.total),
-        "methods": [_method(score) for score in methods],
-        "maps": _maps(form),
-        "stated": {
-            "name": names,
-            "number": vector(form.table.means),
-            "n": vector(counted.n),
-            "right": vector(counted.label_mass),
-        },
-        "bins": _bins(form, bins),
-        "distributions": _distributions(form, bootstrap=bootstrap, seed=seed),
-    }
+    return plain_fields(
+        {
+            "n": counted.total,
+            "set_aside": form.set_aside,
+            "accuracy": float(counted.label_mass.sum()) / counted.total,
+            "methods": [_method(score) for score in methods],
+            "maps": _maps(form),
+            "stated": {
+                "name": form.table.phrases,
+                "number": form.table.means,
+                "n": counted.n,
+                "right": counted.label_mass,
+            },
+            "bins": _bins(form, bins),
+            "distributions": _distributions(form, bootstrap=bootstrap, seed=seed),
+        }
+    )
 
 
-def _maps(form: StatedAnswers) -> dict[str, Plain]:
-    from calibration.export import vector
+def _maps(form: StatedAnswers) -> dict[str, object]:
     from calibration.neighbours.stated_confidence import fitted_maps
 
     if not form.between:
         return {}
     fitted = fitted_maps(form.tally, phrase_table=form.table)
-    return {name: vector(m.weights()) if m.converged else None for name, m in fitted.items()}
+    return {name: m.weights() if m.converged else None for name, m in fitted.items()}
 
 
-def _bins(form: StatedAnswers, bins: int) -> dict[str, Plain]:
+def _bins(form: StatedAnswers, bins: int) -> dict[str, object]:
     """Reliability diagram of the numbers the statements come down to."""
     from calibration.bins import bin_edges
-    from calibration.export import vector
     from calibration.neighbours.stated_confidence import scalar_bins
 
     counted = form.tally
     count, confidence, accuracy = scalar_bins(
         counted.n, counted.label_mass, stated=form.table.means, bins=bins
     )
-    return {
-        "edges": vector(bin_edges(bins)),
-        "count": vector(count),
-        "confidence": vector(confidence),
-        "accuracy": vector(accuracy),
-    }
+    edges = bin_edges(bins)
+    return {"edges": edges, "count": count, "confidence": confidence, "accuracy": accuracy}
 
 
-def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[str, Plain]:
+def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[str, object]:
     """Scores of the statements as the distributions they stand for (Eq. 4), and their curve."""
     import numpy as np
 
-    from calibration.export import curve_data, estimate_data
     from calibration.result import calibrate as calibrated
 
     found = calibrated(
@@ -196,23 +189,16 @@ def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[st
         bootstrap=bootstrap,
         rng=np.random.default_rng(seed),
     )
-    return {
-        "ece": estimate_data(found.ece),
-        "ece_star": estimate_data(found.ece_star),
-        "brier": estimate_data(found.brier),
-        "curve": curve_data(found.curve),
-    }
+    return {name: getattr(found, name) for name in ("ece", "ece_star", "brier", "curve")}
 
 
-def _method(score: MethodScore) -> dict[str, Plain]:
-    from calibration.export import number
-
+def _method(score: MethodScore) -> dict[str, object]:
     return {
         "method": score.method,
-        "ece": number(score.ece),
-        "ece_sd": number(score.ece_sd),
-        "brier": number(score.brier),
-        "brier_sd": number(score.brier_sd),
+        "ece": score.ece,
+        "ece_sd": score.ece_sd,
+        "brier": score.brier,
+        "brier_sd": score.brier_sd,
         "halves": score.halves,
         "failure": score.failure or None,
     }

@@ -18,8 +18,8 @@ from pipeline.neighbours.difficulty import difficulty
 from pipeline.neighbours.results import OutOption, write, write_bytes
 
 if TYPE_CHECKING:
-    from calibration.export import Plain
     from calibration.neighbours.disagreement import Disagreement as Measured
+    from calibration.plain import Plain
     from pipeline.neighbours.categories import ClassTable
     from pipeline.neighbours.measures_scalar import Judgements
 

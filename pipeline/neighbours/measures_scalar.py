@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.export import estimate_data, number
 from calibration.neighbours.export import personal_data, ranking_data, slider_data
+from calibration.plain import plain
 from pipeline.cli.observations import phrase_table
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.neighbours.categories import ClassTable, aligned, read_predictions, read_votes
 
 if TYPE_CHECKING:
-    from calibration.export import Plain
+    from calibration.plain import Plain
 
 __all__ = ["Judgements", "against_classes", "personal_table", "sliders"]
 
@@ -114,7 +114,7 @@ def against_classes(
     score = expected_score(probs=predicted.cells, values=places)
     error = scalar_error(score=score, judged=slider)
     found: dict[str, Plain] = {
-        "mean_absolute_error": estimate_data(error.estimate()),
+        "mean_absolute_error": plain(error.estimate()),
         "ranking_risk": ranking_data(ranking_risk(score=score, judged=slider)),
         "classwise_error": None,
         "bounds": None,
@@ -135,12 +135,12 @@ def _against_votes(
     by_error = error_bound(probs=probs, truth=truth, values=places)
     by_rank = ranking_bound(probs=probs, truth=truth, values=places)
     return {
-        "classwise_error": estimate_data(classwise_error(probs=probs, truth=truth).estimate()),
+        "classwise_error": plain(classwise_error(probs=probs, truth=truth).estimate()),
         "bounds": {
-            "error": number(by_error.paper),
-            "error_tight": number(by_error.tight),
-            "ranking": number(by_rank.bound),
-            "ranking_regret": number(by_rank.regret),
+            "error": plain(by_error.paper),
+            "error_tight": plain(by_error.tight),
+            "ranking": plain(by_rank.bound),
+            "ranking_regret": plain(by_rank.regret),
             "ranking_optimum": by_rank.optimum,
         },
     }

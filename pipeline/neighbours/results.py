@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from calibration.export import Plain
+    from calibration.plain import Plain
 
 __all__ = ["OutOption", "write", "write_bytes"]
 

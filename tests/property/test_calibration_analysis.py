@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibration.analysis import Settings, analyse
 from calibration.distributions import Atom, Beta, UniformMixture
-from calibration.export import analysis_data
+from calibration.plain import plain_fields
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
@@ -55,7 +55,7 @@ def test_every_group_is_analysed_to_strict_json(
         ),
         rng=np.random.default_rng(0),
     )
-    text = json.dumps(analysis_data(found), allow_nan=False)
+    text = json.dumps(plain_fields(found), allow_nan=False)
     again = json.loads(text)
     assert again["n"] == counted.total
     if counted.total == 0:

@@ -55,7 +55,9 @@ class ItemScore(float):
         if self.n > 1:
             width = _Z95 * float(self.per_item.std(ddof=1)) / math.sqrt(self.n)
         value = float(self)
-        return Estimate(value, value - width, value + width, self.n, "normal interval over items")
+        return Estimate(
+            value, value - width, value + width, float(self.n), "normal interval over items"
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row per item: item (row number from 0) and value."""
