@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from extraction.finding import FailureReason
 
-__all__ = ["Completer", "Completion", "Question", "Reply", "Usage"]
+__all__ = ["Bound", "Completer", "Completion", "Question", "Reply", "Usage"]
+
+
+Bound: TypeAlias = Literal["no", "regex", "schema"]
+"""How answers are bound to their form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +26,7 @@ class Question:
     Attributes
     ----------
     prompt
-        What the model is to continue.
+        What the model is to continue; "" where it is asked in turns.
     max_tokens
         Most tokens of the answer.
     stop
@@ -34,6 +38,10 @@ class Question:
         0 always takes the likeliest token; above, tokens are drawn with this seed.
     logprobs
         How many of the likeliest tokens to give at each place of the answer.
+    turns
+        A conversation to answer, as (role, text), in the words of the model's own chat template.
+    schema
+        A JSON schema that the answer must fulfil, as JSON; "" for none.
     """
 
     prompt: str
@@ -43,6 +51,13 @@ class Question:
     temperature: float = 0.0
     seed: int = 0
     logprobs: int = 0
+    turns: tuple[tuple[str, str], ...] = ()
+    schema: str = ""
+
+    @property
+    def words(self) -> str:
+        """All that the model is shown, as text."""
+        return self.prompt + "\n".join(text for _, text in self.turns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +115,7 @@ class Usage:
     def add(self, question: Question, completion: Completion) -> None:
         """Count one question and what came of it."""
         self.questions += 1
-        self.structured += bool(question.regex)
+        self.structured += bool(question.regex or question.schema)
         if isinstance(completion, Reply):
             self.answered += 1
             self.prompt_tokens += completion.prompt_tokens

@@ -27,7 +27,8 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
-from extraction.prompt import MARK, NONE, NOT_EVALUABLE, OTHER, Line, parse
+from extraction.prompt import MARK, NONE, NOT_EVALUABLE, OTHER, AnswerForm, Line, Parsed
+from extraction.prompt.forms import BY_WORDS
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 
@@ -47,6 +48,7 @@ class _Tally:
 
     grounder: Grounder
     testimony: Testimony | None
+    sentences: Sequence[Place] = ()
     lines: list[AnswerLine] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     not_evaluable: set[str] = field(default_factory=set)
@@ -67,9 +69,10 @@ class _Tally:
 
 
 class CompletionReader:
-    """Reads completions by the words of one vocabulary."""
+    """Reads completions of one form by the words of one vocabulary."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, form: AnswerForm = BY_WORDS) -> None:
+        self._form = form
         self._pathologies = frozenset(vocabulary.pathologies)
         self._phrases = frozenset(vocabulary.phrases)
         self._certainties = self._phrases | {OTHER, NOT_EVALUABLE}
@@ -87,6 +90,7 @@ class CompletionReader:
         sections: Sequence[Section],
         cut: bool = False,
         testimony: Testimony | None = None,
+        sentences: Sequence[Place] = (),
     ) -> Answer:
         """Turn a completion into an outcome.
 
@@ -102,28 +106,29 @@ class CompletionReader:
             Whether the model was stopped by a limit and not by itself.
         testimony
             What the vocabulary finds said in the report; None to hold the answer against nothing.
+        sentences
+            The report's sentences in the order of their numbers, for answers that quote by number.
         """
         body, mark, _ = completion[:_MAX_CHARACTERS].partition(MARK)
-        written = [line for line in body.splitlines() if line.strip()]
         cut = (cut or len(completion) > _MAX_CHARACTERS) and not mark
-        cut = cut or len(written) > MAX_LINES
-        tally = _Tally(Grounder(text, sections, self._deciding), testimony)
-        parsed: list[Line | None] = []
-        for line in written[:MAX_LINES]:
-            if _says_none(line):
-                tally.lines.append(AnswerLine("none", written=NONE))
-            else:
-                parsed.append(parse(line))
-                self._take(parsed[-1], line, tally)
-        last = next((line for line in reversed(written[:MAX_LINES]) if not _says_none(line)), "")
-        cut = cut or (bool(parsed) and parsed[-1] is None and _opens(last))
-        nones = len(written[:MAX_LINES]) - len(parsed)
+        parsed = self._form.parsed(body, most=MAX_LINES)
+        tally = _Tally(Grounder(text, sections, self._deciding), testimony, sentences)
+        for written, line in parsed.lines:
+            self._take(line, written, tally)
+        tally.lines += [AnswerLine("none", written=NONE)] * parsed.nones
         coverage = tally.coverage
         return Answer(
-            _outcome(tally, coverage, lines=len(parsed), nones=nones, cut=cut),
+            _outcome(tally, coverage, parsed, cut=cut or parsed.stops or self._breaks_off(parsed)),
             tuple(tally.lines),
             coverage,
         )
+
+    def _breaks_off(self, parsed: Parsed) -> bool:
+        """Whether the last word, which no quotation mark ends, only begins a certainty."""
+        line = parsed.lines[-1][1] if parsed.lines and self._form.quoted == "number" else None
+        if line is None or line.certainty in self._certainties:
+            return False
+        return any(known.startswith(line.certainty) for known in self._certainties)
 
     def _take(self, line: Line | None, written: str, tally: _Tally) -> None:
         """Note what becomes of one line."""
@@ -153,6 +158,10 @@ class CompletionReader:
 
     def _placed(self, line: Line, tally: _Tally) -> Place | None:
         """Find a line's sentence: where the answer has got to, or after its last mention."""
+        if self._form.quoted == "number":
+            number = int(line.sentence) if line.sentence.isdecimal() else 0
+            known = 0 < number <= len(tally.sentences)
+            return tally.sentences[number - 1] if known else None
         sentence = self._label.sub("", line.sentence, count=1) if ":" in line.sentence else ""
         wanted = [line.sentence] + [sentence] * (sentence not in ("", line.sentence))
         after = tally.last[line] + 1 if line in tally.last else tally.cursor
@@ -191,8 +200,8 @@ class CompletionReader:
         return certainty if known or certainty == OTHER else _UNLISTED
 
 
-def _outcome(tally: _Tally, coverage: Coverage, *, lines: int, nones: int, cut: bool) -> Outcome:
-    failure = _failure(tally, lines=lines, nones=nones, cut=cut)
+def _outcome(tally: _Tally, coverage: Coverage, parsed: Parsed, *, cut: bool) -> Outcome:
+    failure = _failure(tally, lines=len(parsed.lines), nones=parsed.nones, cut=cut)
     failure = failure or ("incomplete answer" if _mostly_silent(coverage) else None)
     if failure is not None:
         return Failed(failure)
@@ -222,11 +231,3 @@ def _failure(tally: _Tally, *, lines: int, nones: int, cut: bool) -> FailureReas
     if not nones and (not used or tally.left_out("broken line") > used):
         return "unreadable answer"
     return None
-
-
-def _says_none(line: str) -> bool:
-    return line.strip(" \t\r-–*•.\"'").lower() == NONE.strip("- ")
-
-
-def _opens(line: str) -> bool:
-    return line.lstrip().startswith(("-", '"', "“"))

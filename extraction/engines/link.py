@@ -88,13 +88,15 @@ class Link:
     async def ask(self, question: Question) -> Reply | Setback:
         """Put one question, once."""
         content = json.dumps(fields(question, self._settings)).encode()
-        found = await self._exchange("POST", self._settings.endpoint, content)
+        found = await self._exchange(
+            "POST", self._settings.endpoint(chat=bool(question.turns)), content
+        )
         if isinstance(found, Setback):
             return found
         status, retry_after, body = found
         if status == HTTPStatus.OK:
             return _reply(body)
-        return _setback(status, retry_after, _words(status, body, question.prompt))
+        return _setback(status, retry_after, _words(status, body, question.words))
 
     async def look(self) -> Served | Setback:
         """Ask what is served, for a few seconds only; an empty list where the server has none."""

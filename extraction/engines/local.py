@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from extraction.errors import ModelSettingsError
+from extraction.prompt import RAW, Manner
 
-__all__ = ["Backend", "DType", "LocalSettings", "revision"]
+__all__ = ["Backend", "DType", "LocalSettings", "has_chat_template", "revision"]
 
 Backend: TypeAlias = Literal["vllm", "transformers"]
 """What runs the model."""
@@ -54,7 +55,9 @@ class LocalSettings:
     context_tokens, answer_tokens
         What the model may hold, and the most of it that an answer may take.
     structured
-        Bind answers to the line grammar; vLLM only.
+        Bind answers to the grammar of their form; vLLM only.
+    manner
+        As one text or in turns, and the form of the answers.
     timeout_seconds
         Longest silence of the model's process, while it loads or while it is asked.
     load_format
@@ -71,6 +74,7 @@ class LocalSettings:
     context_tokens: int = 8192
     answer_tokens: int = 1536
     structured: bool = True
+    manner: Manner = RAW
     timeout_seconds: float = 600.0
     load_format: Literal["auto", "dummy"] = "auto"
 
@@ -84,6 +88,10 @@ class LocalSettings:
             problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
         if self.answer_tokens >= self.context_tokens:
             problems.append("answer_tokens leaves no room in context_tokens")
+        if self.manner.chat and not has_chat_template(self.model):
+            problems.append(
+                f"{self.model.name} has no chat template; a base model is asked with template raw"
+            )
         if self.structured and self.backend == "transformers":
             problems.append("transformers cannot bind answers; leave structured_output off")
         if not self.python.is_file():
@@ -94,6 +102,17 @@ class LocalSettings:
         problems += _model_problems(self)
         if problems:
             raise ModelSettingsError("; ".join(problems) + ".")
+
+
+def has_chat_template(model: Path) -> bool:
+    """Whether a model's folder says how it is talked to: base models do not."""
+    if any((model / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):
+        return True
+    try:
+        described = json.loads((model / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(described, dict) and bool(described.get("chat_template"))
 
 
 def revision(model: Path) -> str:

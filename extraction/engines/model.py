@@ -8,6 +8,7 @@ fails in its answer is asked once more, in another way. What fails again, or get
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +19,12 @@ from typing import Final, Protocol
 
 from extraction.engines import Engine, Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
-from extraction.engines.completer import Completer, Completion, Question, Usage
+from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.witness import Testimony
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
-from extraction.prompt import MARK, regex
+from extraction.prompt import MARK
 
 __all__ = ["BLOCK", "Memory", "ModelEngine", "Named", "answers_of"]
 
@@ -82,8 +83,8 @@ class ModelEngine:
         Writes the questions and reads the answers.
     named
         What rows and errors call it.
-    structured
-        Bind answers to the line grammar.
+    bound
+        Bind answers to their form: by a regular expression, by a JSON schema, or not.
     tolerated_outage
         Largest share of a batch that may get no answer before `ModelOutageError` is raised; two
         reports of a batch always may, all of them never. At 1, the default, nothing is raised. A
@@ -101,7 +102,7 @@ class ModelEngine:
         reader: PromptedReader,
         named: Named,
         *,
-        structured: bool,
+        bound: Bound,
         tolerated_outage: float = 1.0,
         blocks: int = 1,
         memory: Memory | None = None,
@@ -110,8 +111,8 @@ class ModelEngine:
         self.vocabulary = reader.vocabulary
         self._completer, self._reader, self._place = completer, reader, named.place
         self._tolerated, self._memory = tolerated_outage, memory
-        self._regex = regex(self.vocabulary, mark=MARK) if structured else ""
-        asked = "\0".join([reader.digest, self._regex, *filter(None, [named.computed])])
+        self._bound = bound
+        asked = "\0".join([reader.digest, bound, *filter(None, [named.computed])])
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
         self._blocks, self._slots = blocks, threading.Semaphore(blocks)
@@ -243,7 +244,16 @@ class ModelEngine:
         return read | unput
 
     def _question(self, asked: Asked) -> Question:
-        return Question(asked.prompt, asked.max_tokens, stop=(MARK,), regex=self._regex)
+        manner, number = self._reader.manner, len(asked.sentences)
+        question = Question(asked.prompt, asked.max_tokens, stop=(MARK,), turns=asked.turns)
+        if self._bound == "schema":
+            schema = manner.form.schema(self.vocabulary, sentences=number)
+            return replace(question, schema=json.dumps(schema))
+        if self._bound == "regex":
+            mark = "" if manner.chat else MARK
+            bound = manner.form.regex(self.vocabulary, sentences=number, mark=mark)
+            return replace(question, regex=bound)
+        return question
 
     def _ask(self, text: object, modality: Modality, *, again: bool) -> Asked | Failed:
         try:

@@ -45,6 +45,7 @@ class OfflineEngine(ModelEngine):
             prompts,
             context_tokens=settings.context_tokens,
             answer_tokens=settings.answer_tokens,
+            manner=settings.manner,
         )
         self._process = ModelProcess(settings)
         super().__init__(
@@ -56,7 +57,7 @@ class OfflineEngine(ModelEngine):
                 place=f"{settings.backend} model {settings.model.name}",
                 computed=settings.dtype,
             ),
-            structured=settings.structured,
+            bound="regex" if settings.structured else "no",
             tolerated_outage=tolerated_outage,
             blocks=2 if settings.backend == "vllm" else 1,
             memory=memory,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from extraction.engines import Modality
@@ -17,9 +17,15 @@ from extraction.engines.grounding import Place
 from extraction.engines.witness import Testimony, Witness
 from extraction.finding import Extracted, Failed, Outcome
 from extraction.prompt import (
+    NOT_EVALUABLE,
     OTHER,
+    RAW,
+    Example,
+    Manner,
     Prompts,
     Template,
+    Turn,
+    Worked,
     estimated_tokens,
     fitting,
     ordered,
@@ -42,20 +48,24 @@ class Asked:
 
     Attributes
     ----------
-    prompt
-        What the model is to continue.
+    prompt, turns
+        What the model is to continue, or to answer; the other is empty.
     max_tokens
         Most tokens of the answer.
     text
         The report without markup; as long as the report given, so that offsets agree.
     sections
         The stretches of it that the prompt shows.
+    sentences
+        Its sentences in the order of their numbers; none where they are quoted by words.
     """
 
     prompt: str
     max_tokens: int
     text: str
     sections: tuple[Section, ...]
+    sentences: tuple[Place, ...] = ()
+    turns: tuple[Turn, ...] = ()
 
 
 class PromptedReader:
@@ -69,6 +79,8 @@ class PromptedReader:
         What the model can hold, prompt and answer together.
     answer_tokens
         Most tokens of an answer; a second question allows twice as many where they fit.
+    manner
+        As one text or in turns, and the form of the answers.
     count
         Counts tokens; the default estimates from above.
     """
@@ -80,18 +92,23 @@ class PromptedReader:
         *,
         context_tokens: int,
         answer_tokens: int,
+        manner: Manner = RAW,
         count: TokenCounter = estimated_tokens,
     ) -> None:
-        self.vocabulary = vocabulary or load()
+        self.vocabulary, self.manner = vocabulary or load(), manner
         self._prompts = prompts or load_prompts()
         self._context, self._answer, self._count = context_tokens, answer_tokens, count
-        self._template = Template(self.vocabulary)
+        self._template = Template(self.vocabulary, manner)
         self._sections = SectionReader(self.vocabulary)
-        self._completions = CompletionReader(self.vocabulary)
+        self._completions = CompletionReader(self.vocabulary, manner.form)
         self._witness = Witness(self.vocabulary)
-        self._blocks = {
-            modality: [self._template.worked(example) for example in ordered(examples)]
+        self._worked = {
+            modality: [self._example(example) for example in ordered(examples)]
             for modality, examples in self._prompts.examples.items()
+        }
+        self._blocks = {
+            modality: [self._template.worked(example) for example in examples]
+            for modality, examples in self._worked.items()
         }
         self._costs = {
             modality: [count(block) for block in blocks]
@@ -102,7 +119,7 @@ class PromptedReader:
     def digest(self) -> str:
         """Hash of everything that decides how a model is asked, and its answer believed."""
         asked = (REVISION, self._prompts.digest, str(self._context), str(self._answer))
-        parts = (*asked, self._witness.digest)
+        parts = (*asked, self.manner.name, self._witness.digest)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def ask(self, text: object, *, modality: Modality, again: bool = False) -> Asked | Failed:
@@ -128,21 +145,17 @@ class PromptedReader:
         sections = tuple(self._sections.read(clean))
         if not sections:
             return Failed("no readable section")
-        shown = "\n".join(f"{s.name.upper()}: {clean[s.start : s.end].strip()}" for s in sections)
+        shown, sentences = self._shown(clean, sections)
         asked = self._template.instruction(modality) + self._template.asked(shown)
         room = self._context - self._count(asked) - self._answer
         costs = self._costs[modality]
         number = fitting(costs, budget=room)
         if not number:
             return Failed("text too long")
-        blocks = self._blocks[modality][:number]
-        spare = room - sum(costs[:number])
-        return Asked(
-            self._template.prompt(shown, blocks[::-1] if again else blocks, modality),
-            self._answer + (min(self._answer, spare) if again else 0),
-            clean,
-            sections,
-        )
+        order = slice(number - 1, None, -1) if again else slice(number)
+        more = min(self._answer, room - sum(costs[:number])) if again else 0
+        prompt, turns = self._written(shown, order, modality)
+        return Asked(prompt, self._answer + more, clean, sections, sentences, turns)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
         """Give what the vocabulary finds said in reports, to hold their answers against."""
@@ -151,7 +164,12 @@ class PromptedReader:
     def read(self, asked: Asked, completion: str, heard: Testimony | None, *, cut: bool) -> Answer:
         """Read the completion of a question; see `CompletionReader.read`."""
         return self._completions.read(
-            completion, text=asked.text, sections=asked.sections, cut=cut, testimony=heard
+            completion,
+            text=asked.text,
+            sections=asked.sections,
+            cut=cut,
+            testimony=heard,
+            sentences=asked.sentences,
         )
 
     def recalled(self, texts: Sequence[object], outcomes: Sequence[Outcome]) -> list[Answer]:
@@ -159,6 +177,49 @@ class PromptedReader:
         said = [text if isinstance(text, str) else "" for text in texts]
         heard = self._witness.hear(said)
         return [_recalled(outcome, each) for outcome, each in zip(outcomes, heard, strict=True)]
+
+    def _written(
+        self, shown: str, order: slice, modality: Modality
+    ) -> tuple[str, tuple[Turn, ...]]:
+        """Write the question as one text, or as turns."""
+        if self.manner.chat:
+            return "", self._template.turns(shown, self._worked[modality][order], modality)
+        return self._template.prompt(shown, self._blocks[modality][order], modality), ()
+
+    def _shown(self, text: str, sections: Sequence[Section]) -> tuple[str, tuple[Place, ...]]:
+        """Show a report: its sections under their names, or sentence by sentence with numbers."""
+        if self.manner.form.quoted == "words":
+            parts = [f"{s.name.upper()}: {text[s.start : s.end].strip()}" for s in sections]
+            return "\n".join(parts), ()
+        sentences = tuple(self._witness.sentences(text))
+        lines, section = [], ""
+        for number, place in enumerate(sentences, start=1):
+            if place.section != section:
+                section = place.section
+                lines.append(f"{section.upper()}:")
+            lines.append(f"{number}. {' '.join(text[place.start : place.end].split())}")
+        return "\n".join(lines), sentences
+
+    def _example(self, example: Example) -> Worked:
+        """Show an example as a report is shown; words that are not asked for are left out."""
+        shown, sentences = self._shown(example.report, self._sections.read(example.report))
+        listed = {*self.vocabulary.phrases, OTHER, NOT_EVALUABLE}
+        lines = [
+            line
+            for line in example.lines
+            if line.pathology in self.vocabulary.pathologies and line.certainty in listed
+        ]
+        if self.manner.form.quoted == "number":
+            numbers = [_number(line.sentence, example.report, sentences) for line in lines]
+            lines = [replace(line, sentence=n) for line, n in zip(lines, numbers, strict=True)]
+        return Worked(shown, self.manner.form.written(lines))
+
+
+def _number(sentence: str, report: str, sentences: Sequence[Place]) -> str:
+    """Give the number of the sentence in which a quotation begins."""
+    at = report.index(sentence)
+    after = (n for n, place in enumerate(sentences, start=1) if at < place.end)
+    return str(next(after, len(sentences)))
 
 
 def _recalled(outcome: Outcome, heard: Testimony | None) -> Answer:

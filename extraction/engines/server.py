@@ -139,6 +139,7 @@ class ServerEngine(ModelEngine):
             prompts,
             context_tokens=settings.context_tokens,
             answer_tokens=settings.answer_tokens,
+            manner=settings.manner,
         )
         named = Named(
             engine="server", model=settings.model, place=f"extraction server {settings.url}"
@@ -148,7 +149,7 @@ class ServerEngine(ModelEngine):
             self._server,
             reader,
             named,
-            structured=settings.structured,
+            bound=settings.bound,
             tolerated_outage=tolerated_outage,
             blocks=BLOCKS,
             memory=memory,

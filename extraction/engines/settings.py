@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from extraction.engines.completer import Bound
 from extraction.errors import ModelSettingsError
+from extraction.prompt import RAW, Manner
 
 __all__ = ["ServerSettings"]
 
@@ -38,8 +40,12 @@ class ServerSettings:
         Most attempts at one question.
     backoff_seconds
         Longest first pause; doubled from attempt to attempt.
-    structured
-        Send ``structured_outputs`` with a regular expression (vLLM); other servers may refuse it.
+    bound
+        Bind answers by a regular expression (vLLM's ``structured_outputs``), by a JSON schema
+        (``response_format``, which most servers know), or not.
+    manner
+        As one text to ``/v1/completions`` or in turns to ``/v1/chat/completions``, and the form of
+        the answers.
     plain
         Send no parameter of sampling that OpenAI's own servers do not know.
     context_tokens, answer_tokens
@@ -54,7 +60,8 @@ class ServerSettings:
     silence_seconds: float = 30.0
     attempts: int = 4
     backoff_seconds: float = 0.5
-    structured: bool = False
+    bound: Bound = "no"
+    manner: Manner = RAW
     plain: bool = False
     context_tokens: int = 8192
     answer_tokens: int = 1536
@@ -65,6 +72,8 @@ class ServerSettings:
             for name in _ABOVE_ZERO
             if (value := getattr(self, name)) is not None and not value > 0
         ]
+        if self.bound == "schema" and self.manner.form.shape != "json":
+            problems.append("a schema binds answers in JSON only")
         if self.answer_tokens >= self.context_tokens:
             problems.append("answer_tokens leaves no room in context_tokens")
         if not (self.key.isascii() and self.key.isprintable()):
@@ -75,10 +84,9 @@ class ServerSettings:
         if problems:
             raise ModelSettingsError("; ".join(problems) + ".")
 
-    @property
-    def endpoint(self) -> str:
-        """Address of the completions endpoint."""
-        return f"{self._base}/completions"
+    def endpoint(self, *, chat: bool) -> str:
+        """Give the address that continues a text, or answers turns."""
+        return f"{self._base}/chat/completions" if chat else f"{self._base}/completions"
 
     @property
     def listing(self) -> str:

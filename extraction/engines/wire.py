@@ -7,6 +7,7 @@ what a report says.
 
 from __future__ import annotations
 
+import json
 from typing import Final, TypeAlias
 
 from pydantic import BaseModel, Field
@@ -129,7 +130,7 @@ def fields(question: Question, settings: ServerSettings) -> dict[str, Json]:
     """Write a question as the endpoint takes it."""
     asked: dict[str, Json] = {
         "model": settings.model,
-        "prompt": question.prompt,
+        **_shown(question),
         "max_tokens": question.max_tokens,
         "temperature": question.temperature,
         "seed": question.seed,
@@ -138,6 +139,16 @@ def fields(question: Question, settings: ServerSettings) -> dict[str, Json]:
     }
     if question.regex:
         asked["structured_outputs"] = {"regex": question.regex}
+    if question.schema:
+        named = {"name": "statements", "schema": json.loads(question.schema), "strict": True}
+        asked["response_format"] = {"type": "json_schema", "json_schema": named}
     if question.logprobs:
-        asked["logprobs"] = question.logprobs
+        many = question.logprobs
+        asked |= {"logprobs": True, "top_logprobs": many} if question.turns else {"logprobs": many}
     return asked
+
+
+def _shown(question: Question) -> dict[str, Json]:
+    if not question.turns:
+        return {"prompt": question.prompt}
+    return {"messages": [{"role": role, "content": text} for role, text in question.turns]}

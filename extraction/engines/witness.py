@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from extraction.engines.grounding import Place
-from extraction.prompt import NOT_EVALUABLE
+from extraction.prompt import NOT_EVALUABLE, OTHER
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
 
@@ -84,7 +84,8 @@ class Testimony:
         read = {said.phrase for said in named if said.states and said.phrase is not None}
         if certainty == NOT_EVALUABLE:
             return "contradicted" if all(said.states for said in named) else "supported"
-        if certainty in read:
+        unmapped = any(said.states and said.phrase is None for said in named)
+        if certainty in read or (certainty == OTHER and unmapped):
             return "supported"
         denies = certainty in _DENYING
         if read and all((phrase in _DENYING) != denies for phrase in read):
@@ -108,6 +109,11 @@ class Witness:
         self._rules = RuleEngine(vocabulary)
         self._lock = threading.Lock()
         self.digest = f"{REVISION}+{self._rules.version}"
+
+    def sentences(self, text: str) -> list[Place]:
+        """Give every sentence of a report, as the rules part them."""
+        with self._lock:
+            return [Place(*found) for found in self._rules.sentences(text)]
 
     def hear(self, texts: Sequence[str]) -> list[Testimony | None]:
         """Give what each report speaks of; None for one that the rules cannot read."""

@@ -2,18 +2,25 @@
 
 from extraction.prompt.choose import estimated_tokens, fitting, ordered
 from extraction.prompt.examples import Example, Prompts, load
+from extraction.prompt.forms import AnswerForm, Parsed
 from extraction.prompt.lines import NONE, NOT_EVALUABLE, OTHER, Line, parse, regex, written
-from extraction.prompt.template import MARK, Template
+from extraction.prompt.template import MARK, RAW, Manner, Template, Turn, Worked
 
 __all__ = [
     "MARK",
     "NONE",
     "NOT_EVALUABLE",
     "OTHER",
+    "RAW",
+    "AnswerForm",
     "Example",
     "Line",
+    "Manner",
+    "Parsed",
     "Prompts",
     "Template",
+    "Turn",
+    "Worked",
     "estimated_tokens",
     "fitting",
     "load",

@@ -1,37 +1,78 @@
-"""The prompt's text: a short instruction, worked blocks, then the report to read.
+"""The prompt: a short instruction, worked examples, then the report to read; as text or as turns.
 
-    instruction · ### report, statements · ### report, statements · … · ### report, statements:
+    raw   instruction · ### report, statements · … · ### report, statements:
+    chat  user: instruction, report · assistant: statements · user: report · … · user: report
 
-The mark before each block is where an answer stops. A report's own words cannot open a block: the
-mark is taken out of it.
+The mark before each block of a raw prompt is where an answer stops. A report's words cannot open
+a block, nor stand for the line that asks for statements: the mark is taken out of it, and the colon
+from a line that begins like one of ours.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 from extraction.engines import Modality
-from extraction.prompt.examples import Example
-from extraction.prompt.lines import NONE, NOT_EVALUABLE, OTHER, written
+from extraction.prompt.forms import BY_WORDS, AnswerForm
+from extraction.prompt.lines import NOT_EVALUABLE, OTHER
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["MARK", "REVISION", "Template"]
+__all__ = ["MARK", "RAW", "REVISION", "Manner", "Template", "Turn", "Worked"]
 
 MARK: Final = "###"
 """What stands before every block, and so where an answer stops."""
 
-REVISION: Final = "1"
+REVISION: Final = "2"
 """Raised whenever the words below change; part of the prompt's digest."""
 
+Turn: TypeAlias = tuple[Literal["user", "assistant"], str]
+"""Who speaks, and what."""
+
 _KINDS: Final[dict[Modality, str]] = {"XR": "X-ray", "CT": "CT"}
+_OURS: Final = re.compile(r"^(report|statements)\s*:", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a model is asked.
+
+    Attributes
+    ----------
+    chat
+        In turns, for a model that was trained on talk, and not as one text to continue.
+    form
+        The form of its answers.
+    """
+
+    chat: bool = False
+    form: AnswerForm = BY_WORDS
+
+    @property
+    def name(self) -> str:
+        """A short name, part of what decides an answer."""
+        return f"{'chat' if self.chat else 'raw'} {self.form.quoted} {self.form.shape}"
+
+
+RAW: Final = Manner()
+"""One text to continue, answered in lines that quote by words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """A worked example: the report as shown, and the answer as written."""
+
+    report: str
+    answer: str
 
 
 class Template:
-    """Writes prompts for one vocabulary."""
+    """Writes prompts for one vocabulary and one manner of asking."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._known = frozenset(vocabulary.pathologies)
+    def __init__(self, vocabulary: Vocabulary, manner: Manner = RAW) -> None:
+        self._manner = manner
         self._certainties = (*vocabulary.phrases, OTHER, NOT_EVALUABLE)
         self._pathologies = "; ".join(vocabulary.pathologies)
 
@@ -39,35 +80,41 @@ class Template:
         """Say what is asked, and the closed lists of words."""
         return (
             f"Chest {_KINDS[modality]} reports, each followed by every statement it makes about "
-            "a pathology, in reading order. One line per statement and pathology: the sentence "
-            "word for word, the pathology, the certainty the report gives it. "
-            f"A report that states none has the line {NONE}\n"
+            f"a pathology, in reading order. {self._manner.form.asks}\n"
             f"Pathologies: {self._pathologies}\n"
             f"Certainties: {'; '.join(self._certainties)}\n"
         )
 
-    def worked(self, example: Example) -> str:
-        """Write one worked block; lines about pathologies that are not asked for are left out."""
-        lines = [
-            written(line)
-            for line in example.lines
-            if line.pathology in self._known and line.certainty in self._certainties
-        ]
-        return self.asked(example.report) + "\n".join(lines or [NONE]) + "\n"
+    def worked(self, example: Worked) -> str:
+        """Write one worked block of a raw prompt."""
+        return self.asked(example.report) + example.answer
 
     def asked(self, report: str) -> str:
         """Write the block of a report whose statements are to follow."""
-        return f"{MARK}\nReport:\n{_plain(report)}\nStatements:\n"
+        return f"{MARK}\n{_question(report)}"
 
     def prompt(self, report: str, worked: Sequence[str], modality: Modality) -> str:
-        """Write the whole prompt around worked blocks."""
+        """Write the whole raw prompt around worked blocks."""
         return self.instruction(modality) + "".join(worked) + self.asked(report)
+
+    def turns(self, report: str, worked: Sequence[Worked], modality: Modality) -> tuple[Turn, ...]:
+        """Write the same as turns; the instruction opens the first."""
+        asked = [_question(example.report) for example in worked] + [_question(report)]
+        asked[0] = f"{self.instruction(modality)}\n{asked[0]}"
+        found: list[Turn] = []
+        for question, example in zip(asked, worked, strict=False):
+            found += [("user", question), ("assistant", example.answer)]
+        return (*found, ("user", asked[-1]))
+
+
+def _question(report: str) -> str:
+    return f"Report:\n{_plain(report)}\nStatements:\n"
 
 
 def _plain(report: str) -> str:
-    """Give a report's lines without blank ones, the mark, and marks that end a quoted field."""
+    """Give a report's lines without blank ones, our marks, and marks that end a quoted field."""
     report = report.encode("utf-8", "replace").decode()
     while MARK in report:
         report = report.replace(MARK, "#")
     lines = (" ".join(line.split()) for line in report.replace('"', "'").splitlines())
-    return "\n".join(line for line in lines if line)
+    return _OURS.sub(r"\1 -", "\n".join(line for line in lines if line))

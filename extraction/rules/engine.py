@@ -78,6 +78,20 @@ class RuleEngine:
                 outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
         return outcomes
 
+    def sentences(self, text: str) -> list[tuple[str, int, int]]:
+        """Give section, start and end of every sentence of a report that is read."""
+        clean = without_markup(text)
+        with self._reader.session():
+            return [
+                (section.name, tokens[0].start, tokens[-1].end)
+                for section in self._sections.read(clean)
+                for tokens in split(
+                    self._reader.read(clean[section.start : section.end], offset=section.start),
+                    clean,
+                    self.vocabulary.grammar,
+                )
+            ]
+
     def spoken(self, texts: Sequence[str]) -> list[list[Spoken]]:
         """Give all that the sentences of each report speak of, in reading order."""
         found: list[list[Spoken]] = []

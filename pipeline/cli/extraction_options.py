@@ -37,6 +37,22 @@ class ModelChoice:
             show_default=False,
         ),
     ] = None
+    json_schema: Annotated[
+        bool,
+        typer.Option("--json-schema", help="Bind a server's answers by a JSON schema instead."),
+    ] = False
+    template: Annotated[
+        str,
+        typer.Option(
+            help="raw: one text to continue; chat: turns; auto: as the model's folder or name says."
+        ),
+    ] = "auto"
+    quote_by: Annotated[
+        str, typer.Option(help="words: the sentence as written; number: its number, fewer tokens.")
+    ] = "words"
+    examples: Annotated[
+        Path | None, typer.Option(help="Folder with worked examples of your own.")
+    ] = None
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens that the model can hold.")] = (
         8192
     )
@@ -77,7 +93,8 @@ class ModelChoice:
     @property
     def given(self) -> bool:
         """Whether a server, a model or its output was spoken of."""
-        return bool(self.server or self.model or self.structured or self.vllm_python)
+        said = (self.server, self.model, self.structured, self.vllm_python, self.examples)
+        return any(said) or self.json_schema
 
     @property
     def local(self) -> bool:

@@ -6,14 +6,16 @@ test holds complete. Secrets come from the environment and have no place here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from extraction.engines.local import DType
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
+from extraction.prompt import AnswerForm, Manner
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 __all__ = [
@@ -111,6 +113,10 @@ class Pairing(Section):
     other_windows_hours: tuple[Annotated[float, Field(gt=0, le=24 * 31)], ...] = (6.0, 24.0, 72.0)
 
 
+_CHAT_NAME: Final = re.compile(r"(?i)(?:\b|_)(?:instruct|chat|it)(?:\b|_)|medgemma")
+"""What a served model is called that was trained on talk."""
+
+
 class Extraction(Section):
     """Which engine reads the reports, and where its model is served or lies if it has one."""
 
@@ -120,7 +126,9 @@ class Extraction(Section):
     examples: str | None = None
     server_url: str | None = None
     model: str | None = None
-    structured_output: bool | None = None
+    template: Literal["auto", "raw", "chat"] = "auto"
+    quote_by: Literal["words", "number"] = "words"
+    structured_output: bool | Literal["json_schema"] | None = None
     context_tokens: int = 8192
     answer_tokens: int = 1536
     server_concurrency: int | Literal["auto"] = "auto"
@@ -153,10 +161,22 @@ class Extraction(Section):
             timeout_seconds=self.server_timeout_seconds,
             silence_seconds=self.server_silence_seconds,
             plain=self.server_plain_sampling,
-            structured=bool(self.structured_output),
+            bound="schema" if self.schema_bound else "regex" if self.structured_output else "no",
+            manner=self.manner(chat=bool(_CHAT_NAME.search(self.model or ""))),
             context_tokens=self.context_tokens,
             answer_tokens=self.answer_tokens,
         )
+
+    @property
+    def schema_bound(self) -> bool:
+        """Whether answers are bound by a JSON schema."""
+        return self.structured_output == "json_schema"
+
+    def manner(self, *, chat: bool) -> Manner:
+        """Say how the model is asked; `chat` decides where the template is left open."""
+        shape: Literal["json", "lines"] = "json" if self.schema_bound else "lines"
+        form = AnswerForm(quoted=self.quote_by, shape=shape)
+        return Manner(chat=chat if self.template == "auto" else self.template == "chat", form=form)
 
     @model_validator(mode="after")
     def _model_can_be_asked(self) -> Extraction:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from extraction.engines.local import Backend, LocalSettings
+from extraction.engines.local import Backend, LocalSettings, has_chat_template
 from extraction.engines.model import Memory, ModelEngine
 from extraction.engines.offline import OfflineEngine
 from extraction.engines.process import ModelProcess
@@ -94,7 +94,8 @@ def local_settings(settings: Extraction, *, folder: Path) -> LocalSettings:
         max_sequences=settings.max_sequences,
         context_tokens=settings.context_tokens,
         answer_tokens=settings.answer_tokens,
-        structured=backend == "vllm" if bound is None else bound,
+        structured=backend == "vllm" if bound is None else bool(bound),
+        manner=settings.manner(chat=has_chat_template(folder / (settings.model or ""))),
         timeout_seconds=settings.model_timeout_seconds,
     )
 

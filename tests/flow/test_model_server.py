@@ -109,7 +109,7 @@ def test_structured_output_is_sent_only_when_asked_for(
     serve: Serve,
 ) -> None:
     stage, url = serve(always(Play(ANSWER)))
-    free, bound = engine(url), engine(url, structured=True)
+    free, bound = engine(url), engine(url, bound="regex")
     bound.extract([REPORT], modality="XR")
     assert "pleural effusion" in str(stage.asked[0]["structured_outputs"])
     assert free.version != bound.version

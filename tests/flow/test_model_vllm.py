@@ -42,6 +42,12 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "extraction"
 PYTHON = Path(os.environ.get("RADCAL_VLLM_PYTHON", ""))
 ON_GPU = shutil.which("nvidia-smi") is not None
+HABITS = {
+    "bos_token_id": 0, "eos_token_id": 1, "do_sample": True, "temperature": 0.7, "top_p": 0.8,
+    "top_k": 20, "repetition_penalty": 1.9,
+}  # fmt: skip
+"""What a model's makers may have set, and no question of ours may feel."""
+
 UNANSWERED = {"server unreachable", "server error", "request refused", "timed out", "model stopped"}
 
 pytestmark = pytest.mark.skipif(
@@ -65,6 +71,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True,
         capture_output=True,
     )
+    (folder / "generation_config.json").write_text(json.dumps(HABITS))
     return folder
 
 
@@ -201,7 +208,7 @@ def test_unbound_random_model_is_counted_rubbish_and_the_batch_goes_on(
 ) -> None:
     reader = PromptedReader(context_tokens=8192, answer_tokens=40)
     named = Named(engine="vllm", model="tiny", place="here")
-    engine = ModelEngine(offline._process, reader, named, structured=False)
+    engine = ModelEngine(offline._process, reader, named, bound="no")
     before = engine.usage.questions
     outcomes = engine.extract([*texts("CT", 6), ""], modality="CT")
     assert {type(outcome) for outcome in outcomes} == {Failed}
@@ -224,7 +231,7 @@ def test_server_binds_answers_and_reads_the_worked_examples_once(server: str) ->
         lines = httpx.get(f"{server}/metrics", trust_env=False).text.splitlines()
         return sum(float(x.rsplit(" ", 1)[1]) for x in lines if x.startswith(f"vllm:{name}"))
 
-    asked = ServerSettings(url=server, model="tiny", structured=True)
+    asked = ServerSettings(url=server, model="tiny", bound="regex")
     check_bound(ServerCompleter(asked))
     engine = ServerEngine(asked)
     check_read(engine, "CT", 1)

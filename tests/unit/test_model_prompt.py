@@ -17,7 +17,7 @@ from extraction.prompt import (
     NONE,
     NOT_EVALUABLE,
     OTHER,
-    Template,
+    AnswerForm,
     estimated_tokens,
     load,
     ordered,
@@ -29,7 +29,6 @@ from extraction.rules import RuleEngine
 from extraction.vocabulary import load as load_vocabulary
 
 VOCABULARY = load_vocabulary()
-TEMPLATE = Template(VOCABULARY)
 MODALITIES: tuple[Modality, ...] = ("XR", "CT")
 
 
@@ -57,8 +56,7 @@ def test_examples_are_labelled_as_the_rules_read_them(modality: Modality) -> Non
 def test_written_answers_match_the_grammar_and_are_read_back(modality: Modality) -> None:
     grammar = re.compile(regex(VOCABULARY, mark=MARK))
     for example in load().examples[modality]:
-        block = TEMPLATE.worked(example)
-        answer = block.split("Statements:\n")[1]
+        answer = AnswerForm().written(example.lines)
         assert grammar.fullmatch(answer + MARK)
         lines = [parse(line) for line in answer.splitlines() if line != NONE]
         assert lines == list(example.lines)

@@ -117,13 +117,13 @@ def test_lines_are_kept_without_a_word_of_the_report_that_the_vocabulary_does_no
     text = "FINDINGS: Mr Quux has no pleural effusion at Zanzibar."
     answer = read(
         line("Mr Quux has no pleural effusion at Zanzibar.", "pleural effusion", "absent")
-        + line("Quuxian mass.", "lung mass", "present")
-        + "Quux is well\n",
+        + "Quux is well\n"
+        + line("Quuxian mass.", "lung mass", "present"),
         text=text,
     )
     table = answer_table(["r1"], [answer])
     assert table.columns.tolist() == list(ANSWER_COLUMNS)
-    assert table["became"].tolist() == ["supported", "ungrounded sentence", "broken line"]
+    assert table["became"].tolist() == ["supported", "broken line", "ungrounded sentence"]
     shown = table.to_csv()
     assert "Quux" not in shown
     assert "Zanzibar" not in shown

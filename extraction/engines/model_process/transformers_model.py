@@ -11,6 +11,8 @@ import os
 from collections import Counter, deque
 from typing import Any
 
+from .asked import tokens_of
+
 __all__ = ["TransformersModel"]
 
 
@@ -32,6 +34,7 @@ class TransformersModel:
             folder, dtype=getattr(torch, dtype), local_files_only=True, trust_remote_code=False
         )
         self._model = model.to(device).eval()
+        self._model.generation_config = _without_habits(model.generation_config)
         self._context = min(
             settings["context_tokens"],
             getattr(model.config, "max_position_embeddings", settings["context_tokens"]),
@@ -49,7 +52,7 @@ class TransformersModel:
 
     def prepare(self, question: dict[str, Any]) -> dict[str, Any]:
         """Add a question's tokens."""
-        return question | {"tokens": self._tokenizer.encode(question["prompt"])}
+        return question | {"tokens": tokens_of(question, self._tokenizer)}
 
     def add(self, question: dict[str, Any]) -> None:
         """Take a prepared question on; one that wants its answer bound is refused."""
@@ -127,8 +130,8 @@ class TransformersModel:
             "max_new_tokens": min(question["max_tokens"], self._context - len(tokens)),
             "do_sample": warm,
             "temperature": question["temperature"] if warm else None,
-            "top_p": None,
-            "top_k": None,
+            "top_p": 1.0 if warm else None,
+            "top_k": 0 if warm else None,
             "pad_token_id": self._decoder.eos_token_id if pad is None else pad,
             "return_dict_in_generate": True,
             "output_logits": question["logprobs"] > 0,
@@ -154,3 +157,11 @@ class TransformersModel:
             words = [self._decoder.decode([token]) for token in ids.tolist()]
             found.append(dict(zip(words, values.tolist(), strict=True)))
         return found
+
+
+def _without_habits(given: Any) -> Any:
+    """Keep only the marks of a model's generation settings: a penalty would change answers."""
+    import transformers
+
+    names = ("bos_token_id", "eos_token_id", "pad_token_id")
+    return transformers.GenerationConfig(**{name: getattr(given, name) for name in names})

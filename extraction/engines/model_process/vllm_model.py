@@ -10,6 +10,8 @@ import copy
 import os
 from typing import Any
 
+from .asked import tokens_of
+
 __all__ = ["VllmModel"]
 
 _OFFLINE = {
@@ -55,7 +57,7 @@ class VllmModel:
 
     def prepare(self, question: dict[str, Any]) -> dict[str, Any]:
         """Add a question's tokens."""
-        return question | {"tokens": self._tokenizer.encode(question["prompt"])}
+        return question | {"tokens": tokens_of(question, self._tokenizer)}
 
     def add(self, question: dict[str, Any]) -> None:
         """Take a prepared question on; one that vLLM does not accept is a ValueError."""
@@ -67,7 +69,14 @@ class VllmModel:
         parameters = SamplingParams(
             max_tokens=question["max_tokens"],
             temperature=question["temperature"],
-            seed=question["seed"] if question["temperature"] else None,
+            seed=question["seed"],
+            n=1,
+            top_p=1.0,
+            top_k=-1,
+            min_p=0.0,
+            repetition_penalty=1.0,
+            presence_penalty=0.0,
+            frequency_penalty=0.0,
             stop=question["stop"],
             logprobs=question["logprobs"] or None,
             structured_outputs=bound,
