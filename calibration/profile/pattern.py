@@ -29,6 +29,7 @@ __all__ = ["Evidence", "judge_pattern"]
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
+_EVEN, _SURELY = 0.5, 0.1
 
 
 class Evidence:
@@ -87,7 +88,9 @@ def judge_pattern(
     enough = hedges >= settings.least_statements
     off = clearly_off(evidence, settings)
     stated = parts if enough else ()
-    settled = bool(stated) or (enough and off <= settings.too_few_probability)
+    d, g = settings.shift_margin, settings.slope_margin
+    within = evidence.inside((-d, d), (-g, g))
+    settled = bool(stated) or (enough and _nothing(within, off, settings))
     shift, slope = _coordinates(evidence, settings)
     tipping = _tipping(shift.value, settings)
     low, high = settings.plausible_ordering
@@ -98,8 +101,6 @@ def judge_pattern(
         question=shifted and low <= tipping <= high,
         more_exams=None if settled else _more(evidence, hedges, exams, found, reader, settings),
     )
-    d, g = settings.shift_margin, settings.slope_margin
-    within = evidence.inside((-d, d), (-g, g))
     return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
 
 
@@ -108,6 +109,12 @@ def clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
     low, high = settings.clear_slope
     clear = settings.clear_shift
     return 1.0 - evidence.inside((-clear, clear), (-low, high))
+
+
+def _nothing(within: float, off: float, settings: ProfileSettings) -> bool:
+    """Whether "none" may be said: likely within the margins, or surely not clearly off."""
+    likely = within >= _EVEN and off <= settings.too_few_probability
+    return likely or off <= settings.too_few_probability * _SURELY
 
 
 def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tuple[Part, ...]:
@@ -154,7 +161,9 @@ def _more(
     for factor in np.geomspace(least, least * _MOST, 60):
         then = evidence.narrowed(float(factor))
         told = _stated(then, float(found.usual[reader]), settings)
-        if told or clearly_off(then, settings) <= settings.too_few_probability:
+        d, g = settings.shift_margin, settings.slope_margin
+        within = then.inside((-d, d), (-g, g))
+        if told or _nothing(within, clearly_off(then, settings), settings):
             return _rounded_up((factor - 1.0) * exams)
     return None
 

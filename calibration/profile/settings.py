@@ -66,7 +66,8 @@ class ProfileSettings:
     clear_shift, clear_slope
         What counts as clearly off; slopes beyond 1 − and 1 + these.
     too_few_probability
-        "None" is said only if being clearly off is at most this likely.
+        "None" is said only if being clearly off is at most this likely and being within the
+        margins likely, or being clearly off a tenth as likely.
     habit_probability
         Posterior probability at which a habit is stated.
     swap_probability, most_swaps, least_gain
