@@ -2,17 +2,20 @@
 
 For reader r, finding f and phrase k, with m_k = logit(meaning of k) and x_k = m_k − centre,
 
-    logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk,     z_fk = (1, x_k, e_k, e_f),
+    logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk + h_rfk,     z_fk = (1, x_k, e_k, e_f),
 
 θ (J,) is the department (mean shift, mean slope − 1, phrase effects, finding effects) and u_r the
 reader's departure from it in the same coordinates, J = 2 + K + F; H more columns per reader hold
-habits in single cells. Both have normal priors, so the mode is found by Newton's method on
-blocks: eliminate every reader's small system, then solve the department's.
+habits in single cells; h ~ N(0, σ_c²) is what remains of a cell. All have normal priors, so the
+mode is found by Newton's method on blocks: eliminate every cell's h (which leaves its log-odds
+the weight 1 / (1/(n p (1−p)) + σ_c²)), then every reader's small system, then solve the
+department's.
 
 ======  ============  ==============================================================
 symbol  shape         meaning
 ======  ============  ==============================================================
 N, Y    (R, F, K)     effective observations and label mass
+h       (R, F, K)     remainder of every cell at the mode
 G_r     (R, L, L)     data's information about (θ + u_r, habits), L = J + H
 C_r     (R, L, L)     (Λ_u + G_r)⁻¹, covariance of u_r were θ known
 V       (J, J)        posterior covariance of θ
@@ -81,13 +84,14 @@ class Scales:
     """Prior precisions and means: θ (J,), u (R, L), and which cells hold habits.
 
     ``cell`` (R, H) is the flat index f·K + k of each reader's habit columns, −1 where unused;
-    ``habit_mean`` (R, L) is 0 outside habits.
+    ``habit_mean`` (R, L) is 0 outside habits; ``remainder`` is σ_c².
     """
 
     theta: FloatArray
     reader: FloatArray
     cell: IntArray
     habit_mean: FloatArray
+    remainder: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +100,18 @@ class Mode:
 
     theta: FloatArray
     reader: FloatArray
+    remainder: FloatArray
     information: FloatArray
     covariance: FloatArray
     theta_covariance: FloatArray
     gradient: float
     steps: int
     converged: bool
+
+    @property
+    def total(self) -> FloatArray:
+        """θ + u_r with habits, shape (R, L)."""
+        return _total(self.theta, self.reader)
 
     @property
     def leverage(self) -> FloatArray:
@@ -198,13 +208,15 @@ def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> M
     """
     size = counts.size
     theta, reader = np.zeros(size), scales.habit_mean.copy()
+    remainder = np.zeros_like(counts.n)
     if start is not None:
-        theta = start.theta.copy()
+        theta, remainder = start.theta.copy(), start.remainder
         reader[:, :size] = start.reader[:, :size]
     steps, longest = 0, np.inf
     while longest >= _TOLERANCE and steps < _STEPS:
         steps += 1
-        point = _point(counts, scales, theta, reader)
+        remainder = _remainder(counts, scales, _total(theta, reader), remainder)
+        point = _point(counts, scales, theta, reader, remainder)
         moved = _total(point.theta_step, point.reader_step)
         longest = float(
             np.abs(linear_predictor(counts, scales, moved) - counts.meaning).max(initial=0.0)
@@ -215,6 +227,7 @@ def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> M
     return Mode(
         theta,
         reader,
+        remainder,
         point.information,
         point.covariance,
         point.theta_covariance,
@@ -231,12 +244,29 @@ def _total(theta: FloatArray, reader: FloatArray) -> FloatArray:
     return total
 
 
-def _point(counts: Counts, scales: Scales, theta: FloatArray, reader: FloatArray) -> _Point:
+def _remainder(counts: Counts, scales: Scales, total: FloatArray, start: FloatArray) -> FloatArray:
+    """Mode of h in every cell given the rest, shape (R, F, K)."""
+    eta, variance = linear_predictor(counts, scales, total), scales.remainder
+    h = start
+    for _ in range(_STEPS):
+        chance = expit(eta + h)
+        pull = variance * (counts.mass - counts.n * chance) - h
+        step = pull / (1.0 + variance * counts.n * chance * (1.0 - chance))
+        h = h + np.clip(step, -1.0, 1.0)
+        if float(np.abs(step).max(initial=0.0)) < _TOLERANCE / 10.0:
+            break
+    return np.asarray(h)
+
+
+def _point(
+    counts: Counts, scales: Scales, theta: FloatArray, reader: FloatArray, remainder: FloatArray
+) -> _Point:
     """Eliminate every reader's block, solve the department's, and go back."""
     size = counts.size
-    chance = expit(linear_predictor(counts, scales, _total(theta, reader)))
+    chance = expit(linear_predictor(counts, scales, _total(theta, reader)) + remainder)
+    weight = counts.n * chance * (1.0 - chance)
     score = _score(counts, scales, counts.mass - counts.n * chance)
-    information = _information(counts, scales, counts.n * chance * (1.0 - chance))
+    information = _information(counts, scales, weight / (1.0 + scales.remainder * weight))
     up = score - scales.reader * (reader - scales.habit_mean)
     across = score[:, :size].sum(axis=0) - scales.theta * theta
     prior = scales.reader[:, :, None] * np.eye(reader.shape[1])

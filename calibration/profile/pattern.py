@@ -6,8 +6,9 @@ With margins d (shift) and g (slope), a part is stated when its posterior probab
     undercalls  P(shift > d)    overcalls     P(shift < −d)
     too sure    P(slope < 1−g)  too cautious  P(slope > 1+g)
 
-Shift is read where a word means even odds (logit 0). Beside a stated slope a shift is stated only
-if it also holds at the reader's usual word, because a slope alone shifts every other place.
+Shift is read where a word means even odds (logit 0), so that it means the same in every department
+and issue. Beside a stated slope a shift is stated only if it also holds at the reader's usual word,
+because a slope alone shifts every other place.
 
 Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
 rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
@@ -52,7 +53,7 @@ class Evidence:
         return Evidence(self.mean, self.covariance / factor)
 
     def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
-        """P(each part) at even odds."""
+        """P(each part)."""
         (shift, slope), (a, b) = self.mean, self.sd
         d, g = settings.shift_margin, settings.slope_margin
         return {
@@ -84,7 +85,8 @@ def judge_pattern(
 ) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
     evidence = Evidence(found.line[reader], found.line_covariance[reader])
-    parts = _stated(evidence, float(found.usual[reader]), settings)
+    usual = float(found.usual[reader])
+    parts = _stated(evidence, usual, settings)
     enough = hedges >= settings.least_statements
     off = clearly_off(evidence, settings)
     stated = parts if enough else ()
@@ -99,7 +101,7 @@ def judge_pattern(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
         question=shifted and low <= tipping <= high,
-        more_exams=None if settled else _more(evidence, hedges, exams, found, reader, settings),
+        more_exams=None if settled else _more(evidence, hedges, exams, usual, settings),
     )
     return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
 
@@ -150,8 +152,7 @@ def _more(
     evidence: Evidence,
     hedges: float,
     exams: int,
-    found: Posterior,
-    reader: int,
+    usual: float,
     settings: ProfileSettings,
 ) -> int | None:
     """Exams needed beyond these for a verdict, if the estimate stays where it is."""
@@ -160,7 +161,7 @@ def _more(
     least = max(settings.least_statements / hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         then = evidence.narrowed(float(factor))
-        told = _stated(then, float(found.usual[reader]), settings)
+        told = _stated(then, usual, settings)
         d, g = settings.shift_margin, settings.slope_margin
         within = then.inside((-d, d), (-g, g))
         if told or _nothing(within, clearly_off(then, settings), settings):

@@ -42,8 +42,10 @@ class Posterior:
         (shift, slope − 1) of every reader, (R, 2) and (R, 2, 2).
     usual
         x of the word each reader uses on average, weighted as the line is, shape (R,).
-    chance
-        P(CT positive) of every cell at the mode, shape (R, F, K).
+    base, chance
+        Log-odds of every cell without its remainder, and P(CT positive) with it, (R, F, K).
+    remainder
+        Variance of every cell's remainder given the rest, shape (R, F, K).
     survey_variance
         Variance of the survey's error of each phrase's meaning, shape (K,).
     """
@@ -53,28 +55,33 @@ class Posterior:
     line: FloatArray
     line_covariance: FloatArray
     usual: FloatArray
+    base: FloatArray
     chance: FloatArray
+    remainder: FloatArray
     survey_variance: FloatArray
 
 
 def posterior(counts: Counts, fitted: Fitted) -> Posterior:
     """Gather what all readings of the fit need."""
     mode, size = fitted.mode, counts.size
-    total = mode.reader.copy()
-    total[:, :size] += mode.theta
+    total = mode.total
     spread = np.eye(mode.reader.shape[1], size) - mode.leverage
     covariance = mode.covariance + spread @ mode.theta_covariance @ spread.transpose(0, 2, 1)
     survey, own = counts.survey**2, fitted.deviations.phrase**2
     share, effect = survey / (survey + own), counts.phrases
-    chance = np.asarray(expit(linear_predictor(counts, fitted.scales, total)))
+    base = linear_predictor(counts, fitted.scales, total)
+    chance = np.asarray(expit(base + mode.remainder))
     line = _lines(counts, chance, share * mode.theta[effect])
     return Posterior(
         total=total,
         covariance=covariance,
         line=line.value,
-        line_covariance=_line_covariance(counts, fitted, line, share),
+        line_covariance=_line_covariance(counts, fitted, line, share)
+        + _remainder_covariance(counts, line, chance, fitted.scales.remainder),
         usual=line.curvature[:, 0, 1] / np.maximum(line.curvature[:, 0, 0], 1e-12),
+        base=base,
         chance=chance,
+        remainder=1.0 / (counts.n * chance * (1.0 - chance) + 1.0 / fitted.scales.remainder),
         survey_variance=own * share + share**2 * np.diagonal(mode.theta_covariance)[effect],
     )
 
@@ -125,3 +132,15 @@ def _line_covariance(counts: Counts, fitted: Fitted, line: _Lines, share: FloatA
         + np.einsum("rik,k,rjk->rij", meaning, noise, meaning)
         + prior
     )
+
+
+def _remainder_covariance(
+    counts: Counts, line: _Lines, chance: FloatArray, variance: float
+) -> FloatArray:
+    """Give what the remainders of the cells add to the line's covariance."""
+    weight = counts.n * chance * (1.0 - chance)
+    known = (weight**2 * variance / (1.0 + weight * variance)).sum(axis=1)
+    design = np.stack([np.ones_like(counts.x), counts.x])
+    spread = np.einsum("rk,ik,jk->rij", known, design, design)
+    back = np.linalg.inv(line.curvature)
+    return np.asarray(back @ spread @ back)

@@ -42,7 +42,7 @@ def interval(centre: float, variance: float) -> Interval:
 
 
 def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArray:
-    """Posterior variance of the log-odds of every cell, shape (R, F, K)."""
+    """Posterior variance of every cell's log-odds without its remainder, shape (R, F, K)."""
     c, x = found.covariance, counts.x
     k, f = counts.phrases, counts.findings
     diagonal = np.diagonal(c, axis1=1, axis2=2)
@@ -62,7 +62,13 @@ def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArra
 def cell_rates(counts: Counts, found: Posterior, cell: IntArray) -> Rates:
     """Rates of every cell, shape (R, F, K)."""
     centre = logit(np.clip(found.chance, _EDGE, 1.0 - _EDGE))
-    return Rates(np.asarray(centre), cell_variance(counts, found, cell))
+    free = _free(counts, found)
+    return Rates(np.asarray(centre), free**2 * cell_variance(counts, found, cell) + found.remainder)
+
+
+def _free(counts: Counts, found: Posterior) -> FloatArray:
+    """How much a cell's log-odds follow the rest and not its remainder, shape (R, F, K)."""
+    return 1.0 - counts.n * found.chance * (1.0 - found.chance) * found.remainder
 
 
 def phrase_rates(
@@ -76,8 +82,9 @@ def phrase_rates(
     total = n.sum(axis=1, keepdims=True)
     weight = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
     slope = weight * found.chance * (1.0 - found.chance)
-    gradient = _gradient(counts, slope, cell)
+    gradient = _gradient(counts, slope * _free(counts, found), cell)
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
+    variance = variance + (slope**2 * found.remainder).sum(axis=1)
     rate = np.where(total[:, 0] > 0, (weight * found.chance).sum(axis=1), np.nan)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
     return Rates(np.asarray(logit(safe)), np.asarray(variance / (safe * (1.0 - safe)) ** 2))

@@ -26,11 +26,15 @@ class Priors:
         Of a phrase in the whole department's hands, beyond the survey's sampling error.
     finding, reader_finding
         Of a finding, and of a finding in one reader's hands.
+    remainder
+        Of one phrase in one finding in one reader's hands, beyond all these.
     worth
         Observations each scale is worth, in the order shift, slope, quirk, phrase, finding,
-        reader × finding.
+        reader × finding, remainder.
     tail
         Degrees of freedom of the readers' shifts and slopes: a reader far off is not pulled in.
+    quirk_tail
+        The same for a reader's quirks taken together: one may be less regular than others.
     habit_size, habit_spread
         A habit's log-odds are ± ``habit_size`` with standard deviation ``habit_spread``.
     habits
@@ -45,8 +49,10 @@ class Priors:
     phrase: float = 0.12
     finding: float = 0.15
     reader_finding: float = 0.12
-    worth: tuple[float, ...] = (4.0, 4.0, 12.0, 6.0, 6.0, 12.0)
+    remainder: float = 0.15
+    worth: tuple[float, ...] = (4.0, 4.0, 12.0, 6.0, 6.0, 12.0, 12.0)
     tail: float = 4.0
+    quirk_tail: float = 8.0
     habit_size: float = 1.2
     habit_spread: float = 0.6
     habits: float = 2.0

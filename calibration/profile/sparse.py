@@ -79,7 +79,7 @@ def _best(
     """Candidates are the K phrases (places 0 to K − 1) and the F·K cells (K and on)."""
     whole = _phrase_evidence(counts, fitted, settings)
     whole[:, np.asarray(habits.phrase)] = -np.inf
-    cells = _cell_evidence(counts, found, habits, settings)
+    cells = _cell_evidence(counts, fitted, found, habits, settings)
     log_b = np.concatenate([whole, cells.reshape(2, len(counts.n), -1)], axis=2)
     n = np.concatenate([counts.n.sum(axis=1), counts.n.reshape(len(counts.n), -1)], axis=1)
     total = np.maximum(counts.n.sum(axis=(1, 2)), 1.0)[:, None]
@@ -95,7 +95,7 @@ def _best(
 def _phrase_evidence(counts: Counts, fitted: Fitted, settings: ProfileSettings) -> FloatArray:
     """Log B of a habit below and above for every phrase of every reader, shape (2, R, K)."""
     priors, k = settings.priors, counts.phrases
-    spike = fitted.deviations.quirk**2
+    spike = fitted.deviations.quirk**2 / fitted.tails[:, 2:]
     variance = fitted.mode.reader_variance()[:, k]
     mean = fitted.mode.reader[:, k]
     precision = 1.0 / variance - 1.0 / spike
@@ -116,9 +116,10 @@ def _phrase_evidence(counts: Counts, fitted: Fitted, settings: ProfileSettings) 
 
 
 def _cell_evidence(
-    counts: Counts, found: Posterior, habits: Habits, settings: ProfileSettings
+    counts: Counts, fitted: Fitted, found: Posterior, habits: Habits, settings: ProfileSettings
 ) -> FloatArray:
     """Log B of a habit below and above for every cell, shape (2, R, F, K)."""
+    remainder = fitted.scales.remainder
     log_b = np.full((2, *counts.n.shape), -np.inf)
     open_ = counts.n >= _FEW
     rows, columns = np.nonzero(habits.cell >= 0)
@@ -129,14 +130,16 @@ def _cell_evidence(
     variance = cell_variance(counts, found, habits.cell)[open_]
     n, mass, chance = counts.n[open_], counts.mass[open_], found.chance[open_]
     weight = n * chance * (1.0 - chance)
-    eta = np.log(chance) - np.log1p(-chance)
+    weight = weight / (1.0 + weight * remainder)
+    eta = found.base[open_]
     precision = np.maximum(1.0 / variance - weight, 1e-3)
     centre = (eta / variance - weight * eta - (mass - n * chance)) / precision
-    plain = _log_evidence(n, mass, centre, 1.0 / precision)
+    spike = 1.0 / precision + remainder
+    plain = _log_evidence(n, mass, centre, spike)
     priors = settings.priors
     for side, sign in enumerate((-1.0, 1.0)):
         moved = centre + sign * priors.habit_size
-        slab = 1.0 / precision + priors.habit_spread**2
+        slab = spike + priors.habit_spread**2
         log_b[side][open_] = _log_evidence(n, mass, moved, slab) - plain
     return log_b
 

@@ -1,13 +1,15 @@
 """Empirical Bayes: the hierarchy's standard deviations from the department's own readers.
 
-Generalised EM on the Laplace posterior: each variance becomes
+On the Laplace posterior, with effects' means μ and variances v, each variance becomes
 
-    σ² ← (ν s² + Σ w E[effect²]) / (ν + number of effects),
+    σ² ← (ν s² + Σ w μ²) / (ν + Σ (1 − w v / σ²)),
 
-with ν observations' worth of prior at s² (`Priors.worth`) and E over the posterior of the
-effects. Readers' shifts and slopes are Student-t with `Priors.tail` degrees of freedom through
-w = (t + 1) / (t + E[effect²]/σ²), so that one reader far off is neither pulled in nor widens the
-others. Phrase effects of the department share d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
+with ν observations' worth of prior at s² (`Priors.worth`): the fixed point of EM in the faster form
+of MacKay 1992, which counts the effects the data determine. A reader's shift, slope and set of
+quirks are Student-t, `Priors.tail` and `Priors.quirk_tail` degrees of freedom, through
+w = (t + n) / (t + Σ E[effect²]/σ²) over the n effects of the set, so that one reader far off is
+neither pulled in nor widens the others. Phrase effects of the department are
+d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.profile.model import Counts, Mode, Scales, find_mode
+from calibration.profile.model import Counts, Mode, Scales, find_mode, linear_predictor
 from calibration.profile.settings import Priors
 
 __all__ = ["Deviations", "Fitted", "Habits", "fit"]
@@ -36,9 +39,10 @@ class Deviations:
     phrase: float
     finding: float
     reader_finding: float
+    remainder: float
 
     def values(self) -> FloatArray:
-        """All six in order, shape (6,)."""
+        """All seven in order, shape (7,)."""
         return np.array([getattr(self, name) for name in self.__slots__])
 
 
@@ -69,7 +73,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """The model at its estimated deviations; ``tails`` (R, 2) are the Student weights w."""
+    """The model at its estimated deviations; ``tails`` (R, 3) are the Student weights w."""
 
     mode: Mode
     scales: Scales
@@ -85,7 +89,7 @@ def fit(
     """Alternate between the mode and the deviations until neither moves."""
     held = Habits.none(counts) if habits is None else habits
     deviations = _first(priors) if start is None else start.deviations
-    tails = np.ones((len(counts.n), 2)) if start is None else start.tails
+    tails = np.ones((len(counts.n), 3)) if start is None else start.tails
     mode = None if start is None else start.mode
     rounds, change = 0, np.inf
     while change >= _SETTLED and rounds < _ROUNDS:
@@ -93,7 +97,7 @@ def fit(
         scales = _scales(counts, priors, deviations, held, tails)
         mode = find_mode(counts, scales, start=mode)
         used = deviations
-        deviations, tails = _moved(counts, priors, used, held, mode)
+        deviations, tails = _moved(counts, priors, scales, used, mode)
         change = float(np.abs(np.log(deviations.values() / used.values())).max())
     final = mode if mode is not None else find_mode(counts, scales)
     return Fitted(final, scales, used, tails, rounds, change < _SETTLED)
@@ -102,7 +106,7 @@ def fit(
 def _first(priors: Priors) -> Deviations:
     return Deviations(
         priors.shift, priors.slope, priors.quirk, priors.phrase, priors.finding,
-        priors.reader_finding,
+        priors.reader_finding, priors.remainder,
     )  # fmt: skip
 
 
@@ -119,38 +123,71 @@ def _scales(
         ]
     )
     reader = np.empty((readers, counts.size + habits.cell.shape[1]))
-    reader[:, :2] = tails / np.array([deviations.shift, deviations.slope]) ** 2
-    slab = deviations.quirk**2 + priors.habit_spread**2
-    quirks = reader[:, counts.phrases]
-    quirks[...] = np.where(habits.phrase, 1.0 / slab, deviations.quirk**-2)
+    reader[:, :2] = tails[:, :2] / np.array([deviations.shift, deviations.slope]) ** 2
+    spike = deviations.quirk**2 / tails[:, 2:]
+    slab = spike + priors.habit_spread**2
+    reader[:, counts.phrases] = np.where(habits.phrase, 1.0 / slab, 1.0 / spike)
     reader[:, counts.findings] = deviations.reader_finding**-2
     reader[:, counts.size :] = priors.habit_spread**-2
     mean = np.zeros_like(reader)
     mean[:, counts.phrases] = priors.habit_size * habits.phrase_sign
     mean[:, counts.size :] = priors.habit_size * habits.cell_sign
-    return Scales(theta, reader, habits.cell, mean)
+    return Scales(theta, reader, habits.cell, mean, deviations.remainder**2)
 
 
 def _moved(
-    counts: Counts, priors: Priors, now: Deviations, habits: Habits, mode: Mode
+    counts: Counts, priors: Priors, scales: Scales, now: Deviations, mode: Mode
 ) -> tuple[Deviations, FloatArray]:
-    """One step of EM: new deviations and the Student weights of the readers."""
-    square = mode.reader**2 + mode.reader_variance()
-    line = square[:, :2]
-    tails = (priors.tail + 1.0) / (priors.tail + line / np.array([now.shift, now.slope]) ** 2)
-    quirks = square[:, counts.phrases][~habits.phrase]
+    """Give new deviations and the Student weights of the readers."""
+    mean, variance = mode.reader - scales.habit_mean, mode.reader_variance()
+    line = mean[:, :2] ** 2 + variance[:, :2]
+    k, f = counts.phrases, counts.findings
+    plain = scales.habit_mean[:, k] == 0
+    quirk = np.where(plain, mean[:, k] ** 2 + variance[:, k], now.quirk**2).sum(axis=1)
+    scaled = np.stack(
+        [line[:, 0] / now.shift**2, line[:, 1] / now.slope**2, quirk / now.quirk**2], axis=1
+    )
+    degrees = np.array([priors.tail, priors.tail, priors.quirk_tail])
+    tails = (degrees + np.array([1, 1, plain.shape[1]])) / (degrees + scaled)
     own = np.diagonal(mode.theta_covariance)
+    effects = (
+        (tails[:, 0] * mean[:, 0] ** 2, tails[:, 0] * variance[:, 0]),
+        (tails[:, 1] * mean[:, 1] ** 2, tails[:, 1] * variance[:, 1]),
+        ((tails[:, 2:] * mean[:, k] ** 2)[plain], (tails[:, 2:] * variance[:, k])[plain]),
+        _phrase_effects(counts, now, mode),
+        (mode.theta[f] ** 2, own[f]),
+        (mean[:, f] ** 2, variance[:, f]),
+        _remainders(counts, scales, mode),
+    )
+    start = _first(priors).values()
+    moved = [
+        _updated(worth, scale, before, *effect)
+        for worth, scale, before, effect in zip(
+            priors.worth, start, now.values(), effects, strict=True
+        )
+    ]
+    return Deviations(*moved), tails
+
+
+def _updated(
+    worth: float, scale: float, before: float, square: FloatArray, variance: FloatArray
+) -> float:
+    determined = float(np.maximum(1.0 - variance / before**2, 0.0).sum())
+    return float(np.sqrt((worth * scale**2 + square.sum()) / (worth + determined)))
+
+
+def _phrase_effects(counts: Counts, now: Deviations, mode: Mode) -> tuple[FloatArray, FloatArray]:
+    """Squared means and variances of the department's phrase effects without the survey's error."""
     spread = now.phrase**2
     share = spread / (spread + counts.survey**2)
-    common = mode.theta**2 + own
-    phrase = share**2 * common[counts.phrases] + spread * (1.0 - share)
-    parts = (
-        tails[:, 0] * line[:, 0], tails[:, 1] * line[:, 1], quirks, phrase,
-        common[counts.findings], square[:, counts.findings].ravel(),
-    )  # fmt: skip
-    scales = _first(priors).values()
-    moved = [
-        np.sqrt((worth * scale**2 + part.sum()) / (worth + part.size))
-        for worth, scale, part in zip(priors.worth, scales, parts, strict=True)
-    ]
-    return Deviations(*map(float, moved)), tails
+    own = np.diagonal(mode.theta_covariance)[counts.phrases]
+    mean = share * mode.theta[counts.phrases]
+    return mean**2, share**2 * own + spread * (1.0 - share)
+
+
+def _remainders(counts: Counts, scales: Scales, mode: Mode) -> tuple[FloatArray, FloatArray]:
+    """Squared means and variances of the remainders of occupied cells, their line as known."""
+    used = counts.n > 0
+    chance = expit(linear_predictor(counts, scales, mode.total) + mode.remainder)[used]
+    weight = counts.n[used] * chance * (1.0 - chance)
+    return mode.remainder[used] ** 2, 1.0 / (weight + 1.0 / scales.remainder)
