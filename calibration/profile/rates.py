@@ -9,36 +9,87 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.optimize import brentq
+from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.model import Counts
 from calibration.profile.posterior import Posterior
 from calibration.profile.results import Interval
 
-__all__ = ["Rates", "cell_rates", "cell_variance", "interval", "phrase_rates"]
+__all__ = ["Rate", "Rates", "cell_rates", "cell_variance", "phrase_rates"]
 
 _Z = 1.959963984540054
+_TAIL = 0.025
 _EDGE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rates:
-    """Log-odds of rates and their variances, of any common shape."""
+    """Log-odds of rates and their variances, of any common shape: two normals mixed.
+
+    ``weight`` is P(habit); ``centre`` and ``variance`` hold with it, ``plain_centre`` and
+    ``plain_variance`` without. Where no habit was let in, all weight is on the first.
+    """
 
     centre: FloatArray
     variance: FloatArray
+    plain_centre: FloatArray
+    plain_variance: FloatArray
+    weight: FloatArray
+
+    def at(self, place: tuple[int, ...]) -> Rate:
+        """One of them."""
+        return Rate(
+            float(self.centre[place]),
+            float(self.variance[place]),
+            float(self.plain_centre[place]),
+            float(self.plain_variance[place]),
+            float(self.weight[place]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One rate's posterior on the log-odds scale (see `Rates`)."""
+
+    centre: float
+    variance: float
+    plain_centre: float
+    plain_variance: float
+    weight: float
 
     @property
-    def value(self) -> FloatArray:
-        """The rates."""
-        return np.asarray(expit(self.centre))
+    def value(self) -> float:
+        """The expected rate."""
+        with_it, without = expit(self.centre), expit(self.plain_centre)
+        return float(self.weight * with_it + (1.0 - self.weight) * without)
 
+    def above(self, log_odds: FloatArray, doubt: FloatArray) -> FloatArray:
+        """P(log-odds above each of the given, which have variances ``doubt``)."""
+        with_it = ndtr((self.centre - log_odds) / np.sqrt(self.variance + doubt))
+        without = ndtr((self.plain_centre - log_odds) / np.sqrt(self.plain_variance + doubt))
+        return np.asarray(self.weight * with_it + (1.0 - self.weight) * without)
 
-def interval(centre: float, variance: float) -> Interval:
-    """Rate with its 95 % interval."""
-    half = _Z * float(np.sqrt(variance))
-    return Interval(float(expit(centre)), float(expit(centre - half)), float(expit(centre + half)))
+    def interval(self) -> Interval:
+        """Give the expected rate with its central 95 % interval."""
+        if self.weight >= 1.0:
+            half = _Z * float(np.sqrt(self.variance))
+            ends = (self.centre - half, self.centre + half)
+        else:
+            ends = (self._quantile(_TAIL), self._quantile(1.0 - _TAIL))
+        return Interval(self.value, float(expit(ends[0])), float(expit(ends[1])))
+
+    def _quantile(self, q: float) -> float:
+        reach = 8.0 * np.sqrt(max(self.variance, self.plain_variance))
+        low = min(self.centre, self.plain_centre) - reach
+        high = max(self.centre, self.plain_centre) + reach
+        nothing = np.zeros(1)
+
+        def missing(x: float) -> float:
+            return float(1.0 - self.above(np.array([x]), nothing)[0]) - q
+
+        return float(brentq(missing, low, high, xtol=1e-8))
 
 
 def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArray:
@@ -59,11 +110,11 @@ def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArra
     return np.maximum(variance, 1e-12)
 
 
-def cell_rates(counts: Counts, found: Posterior, cell: IntArray) -> Rates:
-    """Rates of every cell, shape (R, F, K)."""
+def cell_rates(counts: Counts, found: Posterior, cell: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Log-odds and variance of every cell, shape (R, F, K) each."""
     centre = logit(np.clip(found.chance, _EDGE, 1.0 - _EDGE))
-    free = _free(counts, found)
-    return Rates(np.asarray(centre), free**2 * cell_variance(counts, found, cell) + found.remainder)
+    own = _free(counts, found) ** 2 * cell_variance(counts, found, cell)
+    return np.asarray(centre), own + found.remainder
 
 
 def _free(counts: Counts, found: Posterior) -> FloatArray:
@@ -72,22 +123,21 @@ def _free(counts: Counts, found: Posterior) -> FloatArray:
 
 
 def phrase_rates(
-    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray | None = None
-) -> Rates:
-    """Rates over findings, shape (R, K); NaN where a reader never used the phrase.
+    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Log-odds and variance of the rates over findings, shape (R, K); NaN where not used.
 
-    ``uses`` (R, F, K) are the weights, the reader's own effective uses if not given.
+    ``uses`` (R, F, K) are the weights.
     """
-    n = counts.n if uses is None else uses
-    total = n.sum(axis=1, keepdims=True)
-    weight = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
+    total = uses.sum(axis=1, keepdims=True)
+    weight = np.divide(uses, total, out=np.zeros_like(uses), where=total > 0)
     slope = weight * found.chance * (1.0 - found.chance)
     gradient = _gradient(counts, slope * _free(counts, found), cell)
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
     variance = variance + (slope**2 * found.remainder).sum(axis=1)
     rate = np.where(total[:, 0] > 0, (weight * found.chance).sum(axis=1), np.nan)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
-    return Rates(np.asarray(logit(safe)), np.asarray(variance / (safe * (1.0 - safe)) ** 2))
+    return np.asarray(logit(safe)), np.asarray(variance / (safe * (1.0 - safe)) ** 2)
 
 
 def _gradient(counts: Counts, slope: FloatArray, cell: IntArray) -> FloatArray:

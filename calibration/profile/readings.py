@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from calibration.arrays import FloatArray
 from calibration.profile.pattern import judge_pattern
-from calibration.profile.rates import Rates, cell_rates, interval, phrase_rates
+from calibration.profile.rates import Rates, cell_rates, phrase_rates
 from calibration.profile.results import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.sparse import Found
@@ -36,13 +36,28 @@ class Reading:
     cells: Rates = field(init=False)
 
     def __post_init__(self) -> None:
-        rows, counts = self.hedges.rows, self.found.counts
-        cell = self.found.habits.cell
-        object.__setattr__(self, "n", self.hedges.total(rows.count))
+        rows, found = self.hedges.rows, self.found
+        n = self.hedges.total(rows.count)
+        probability, empty = found.probability(), found.habits.cell[:, :0]
+        cells = (
+            *cell_rates(found.counts, found.posterior, found.habits.cell),
+            *cell_rates(found.counts, found.plain, empty),
+            _certain_if_none(probability),
+        )
+        whole = (
+            *phrase_rates(found.counts, found.posterior, found.habits.cell, uses=n),
+            *phrase_rates(found.counts, found.plain, empty, uses=n),
+            _certain_if_none(probability.max(axis=1, initial=0.0)),
+        )
+        object.__setattr__(self, "n", n)
         object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
-        whole = phrase_rates(counts, self.found.posterior, cell, uses=self.n)
-        object.__setattr__(self, "whole", whole)
-        object.__setattr__(self, "cells", cell_rates(counts, self.found.posterior, cell))
+        object.__setattr__(self, "cells", Rates(*cells))
+        object.__setattr__(self, "whole", Rates(*whole))
+
+
+def _certain_if_none(probability: FloatArray) -> FloatArray:
+    """Weight of the fit with habits: all of it where no habit stands to be doubted."""
+    return np.where(probability > 0, probability, 1.0)
 
 
 def read_reader(
@@ -69,14 +84,15 @@ def read_reader(
 
 
 def _uses(reading: Reading, r: int) -> Uses:
-    counts, whole, cells = reading.found.counts, reading.whole, reading.cells
+    counts = reading.found.counts
     return Uses(
         n=reading.n[r],
         mass=reading.mass[r],
         effective=counts.n[r],
         effective_mass=counts.mass[r],
-        whole=Rates(whole.centre[r], whole.variance[r]),
-        cells=Rates(cells.centre[r], cells.variance[r]),
+        reader=r,
+        whole=reading.whole,
+        cells=reading.cells,
     )
 
 
@@ -87,7 +103,7 @@ def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
             phrase=reading.choices.names[k],
             n=float(n[k]),
             observed=float(mass[k] / n[k]),
-            rate=interval(float(reading.whole.centre[r, k]), float(reading.whole.variance[r, k])),
+            rate=reading.whole.at((r, k)).interval(),
             meaning=float(reading.choices.meaning[k]),
         )
         for k in np.flatnonzero(n > 0).tolist()
@@ -109,8 +125,8 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
 
 def _habit(reading: Reading, r: int, probability: float, finding: int | None, phrase: int) -> Habit:
     scope = slice(None) if finding is None else slice(finding, finding + 1)
-    rates, at = (
-        (reading.whole, (r, phrase)) if finding is None else (reading.cells, (r, finding, phrase))
+    rate = (
+        reading.whole.at((r, phrase)) if finding is None else reading.cells.at((r, finding, phrase))
     )
     n = float(reading.n[r, scope, phrase].sum())
     return Habit(
@@ -118,8 +134,8 @@ def _habit(reading: Reading, r: int, probability: float, finding: int | None, ph
         finding=None if finding is None else reading.choices.findings[finding],
         n=n,
         observed=float(reading.mass[r, scope, phrase].sum()) / n,
-        rate=interval(float(rates.centre[at]), float(rates.variance[at])),
-        expected=float(expit(logit(rates.value[at]) - _size(reading, r, finding, phrase))),
+        rate=rate.interval(),
+        expected=float(expit(rate.centre - _size(reading, r, finding, phrase))),
         meaning=float(reading.choices.meaning[phrase]),
         probability=probability,
     )

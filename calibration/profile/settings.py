@@ -37,8 +37,8 @@ class Priors:
         The same for a reader's quirks taken together: one may be less regular than others.
     habit_size, habit_spread
         A habit's log-odds are ± ``habit_size`` with standard deviation ``habit_spread``.
-    habits
-        Habits expected of a reader, spread over what he writes in proportion to its use.
+    habit_share, habit_worth
+        Prior share of readers with a habit, and how many readers it is worth.
     """
 
     mean_shift: float = 0.3
@@ -55,7 +55,8 @@ class Priors:
     quirk_tail: float = 8.0
     habit_size: float = 1.2
     habit_spread: float = 0.6
-    habits: float = 2.0
+    habit_share: float = 0.4
+    habit_worth: float = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class ProfileSettings:
         "None" is said only if being clearly off is at most this likely and being within the
         margins likely, or being clearly off a tenth as likely.
     habit_probability
-        Posterior probability at which a habit is stated.
+        Posterior probability at which a habit is let into the fit and stated.
     swap_probability, most_swaps, least_gain
         A swap needs P(substitute nearer) of at least this, and an expected gain per use.
     contradiction
@@ -99,8 +100,8 @@ class ProfileSettings:
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
-    habit_probability: float = 0.5
-    swap_probability: float = 0.9
+    habit_probability: float = 0.3
+    swap_probability: float = 0.92
     most_swaps: int = 3
     least_gain: float = 0.0025
     contradiction: float = 0.8

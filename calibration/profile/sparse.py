@@ -4,10 +4,14 @@ A spike-and-slab prior, searched forward. For a cell (or a phrase) the data of w
 the rest of the reader and the department predict its log-odds as N(μ, ω); the evidence with a
 habit of log-odds ± size (spread) is weighed against the evidence without:
 
-    B = Σ_± ½ ∫ L(η) N(η; μ ± size, ω + spread²) dη  /  ∫ L(η) N(η; μ, ω) dη.
+    B_c = Σ_± ½ ∫ L(η) N(η; μ ± size, ω + spread²) dη  /  ∫ L(η) N(η; μ, ω) dη.
 
-The prior odds are in proportion to use: a habit is a way of using a word often. In each round the
-most probable habit of each reader above the threshold is let in and the model fitted again.
+A reader has a habit with probability π, in place c with probability s_c in proportion to use (a
+habit is a way of using a word often; places with fewer than 12 effective uses are left out), so
+P(c) = π s_c B_c / (1 − π + π Σ s B). The posterior mean of π under a Beta prior over the
+department's readers is taken. In each round the most probable habit of each reader above the
+threshold is let in and the model fitted again. Whatever is read off a place with a habit is
+averaged over the fits with and without it.
 """
 
 from __future__ import annotations
@@ -17,34 +21,48 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.profile.model import Counts
 from calibration.profile.posterior import Posterior, posterior
 from calibration.profile.rates import cell_variance
-from calibration.profile.settings import ProfileSettings
+from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.variances import Fitted, Habits, fit
 
 __all__ = ["Found", "fit_with_habits"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
-_FEW = 5.0
+_FEW = 12.0
+_SINGLE = 0.75
 _ROUNDS = 4
+_GRID = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The fit with its habits, and P(habit) of each let in; 0 elsewhere.
+    """The fit with its habits, the posterior without any, and P(habit) of each let in.
 
-    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`.
+    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none. ``share`` is
+    the posterior mean of π.
     """
 
     counts: Counts
     fitted: Fitted
     posterior: Posterior
+    plain: Posterior
     habits: Habits
     phrase: FloatArray
     cell: FloatArray
+    share: float
+
+    def probability(self) -> FloatArray:
+        """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
+        _, findings, phrases = self.counts.n.shape
+        held = np.repeat(self.phrase[:, None, :], findings, axis=1)
+        rows, columns = np.nonzero(self.habits.cell >= 0)
+        finding, phrase = np.divmod(self.habits.cell[rows, columns], phrases)
+        held[rows, finding, phrase] = self.cell[rows, columns]
+        return held
 
 
 def fit_with_habits(
@@ -54,14 +72,18 @@ def fit_with_habits(
     habits = Habits.none(counts)
     phrase, cell = np.zeros_like(habits.phrase_sign), habits.cell_sign
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
+    found = plain = posterior(counts, fitted)
+    evidence = _evidence(counts, fitted, found, habits, settings)
+    share = _share(evidence, settings.priors)
     for _ in range(_ROUNDS):
-        found = posterior(counts, fitted)
-        best = _best(counts, fitted, found, habits, settings)
+        best = _best(evidence, share)
         if not (best.probability >= settings.habit_probability).any():
             break
         habits, phrase, cell = _admitted(habits, phrase, cell, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
-    return Found(counts, fitted, posterior(counts, fitted), habits, phrase, cell)
+        found = posterior(counts, fitted)
+        evidence = _evidence(counts, fitted, found, habits, settings)
+    return Found(counts, fitted, found, plain, habits, phrase, cell, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,27 +91,57 @@ class _Best:
     """Each reader's most probable habit not yet let in: all (R,)."""
 
     probability: FloatArray
-    place: FloatArray
+    place: IntArray
     sign: FloatArray
 
 
-def _best(
+def _evidence(
     counts: Counts, fitted: Fitted, found: Posterior, habits: Habits, settings: ProfileSettings
-) -> _Best:
-    """Candidates are the K phrases (places 0 to K − 1) and the F·K cells (K and on)."""
+) -> FloatArray:
+    """Log s_c B_c below and above, shape (2, R, K + F·K): the K phrases, then the cells."""
+    readers = len(counts.n)
     whole = _phrase_evidence(counts, fitted, settings)
     whole[:, np.asarray(habits.phrase)] = -np.inf
     cells = _cell_evidence(counts, fitted, found, habits, settings)
-    log_b = np.concatenate([whole, cells.reshape(2, len(counts.n), -1)], axis=2)
-    n = np.concatenate([counts.n.sum(axis=1), counts.n.reshape(len(counts.n), -1)], axis=1)
-    total = np.maximum(counts.n.sum(axis=(1, 2)), 1.0)[:, None]
-    prior = np.log(np.maximum(settings.priors.habits / 2.0 * n / total, 1e-12))
-    odds = logsumexp(log_b, axis=0) - np.log(2.0) + prior
-    place = np.argmax(odds, axis=1)
+    log_b = np.concatenate([whole, cells.reshape(2, readers, -1)], axis=2)
+    prior = np.concatenate(
+        [
+            (1.0 - _SINGLE) * _in_proportion(counts.n.sum(axis=1)),
+            _SINGLE * _in_proportion(counts.n.reshape(readers, -1)),
+        ],
+        axis=1,
+    )
+    return np.asarray(log_b + np.log(np.maximum(prior / 2.0, 1e-300)))
+
+
+def _in_proportion(n: FloatArray) -> FloatArray:
+    """Share of each reader's uses among places with enough of them, (R, places)."""
+    able = np.where(n >= _FEW, n, 0.0)
+    return able / np.maximum(able.sum(axis=1, keepdims=True), 1.0)
+
+
+def _share(evidence: FloatArray, priors: Priors) -> float:
+    """Posterior mean of π, the share of readers with a habit."""
+    if not evidence.size:
+        return 0.0
+    reader = logsumexp(evidence, axis=(0, 2))
+    grid = (np.arange(_GRID) + 0.5) / _GRID
+    log_p = np.logaddexp(np.log1p(-grid), np.log(grid) + reader[:, None]).sum(axis=0)
+    log_p = log_p + (priors.habit_share * priors.habit_worth - 1.0) * np.log(grid)
+    log_p = log_p + ((1.0 - priors.habit_share) * priors.habit_worth - 1.0) * np.log1p(-grid)
+    weight = np.exp(log_p - log_p.max())
+    return float(weight @ grid / weight.sum())
+
+
+def _best(evidence: FloatArray, share: float) -> _Best:
+    """Find every reader's most probable place for a habit."""
+    both = logsumexp(evidence, axis=0)
+    place = np.argmax(both, axis=1)
     rows = np.arange(len(place))
-    top = odds[rows, place]
-    sign = np.where(log_b[1, rows, place] >= log_b[0, rows, place], 1.0, -1.0)
-    return _Best(1.0 / (1.0 + np.exp(-np.clip(top, -700, 700))), place.astype(np.float64), sign)
+    odds = np.log(max(share, 1e-12))
+    every = np.logaddexp(np.log1p(-min(share, 1.0 - 1e-12)), odds + logsumexp(both, axis=1))
+    sign = np.where(evidence[1, rows, place] >= evidence[0, rows, place], 1.0, -1.0)
+    return _Best(np.exp(odds + both[rows, place] - every), place, sign)
 
 
 def _phrase_evidence(counts: Counts, fitted: Fitted, settings: ProfileSettings) -> FloatArray:
@@ -177,7 +229,7 @@ def _admitted(
     chosen = best.probability >= settings.habit_probability
     count = habits.phrase_sign.shape[1]
     signs, phrase = habits.phrase_sign.copy(), phrase.copy()
-    place = best.place.astype(np.int64)
+    place = best.place
     whole = np.flatnonzero(chosen & (place < count))
     signs[whole, place[whole]] = best.sign[whole]
     phrase[whole, place[whole]] = best.probability[whole]

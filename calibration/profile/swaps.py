@@ -5,10 +5,11 @@ beyond their midpoint, so
 
     P(|p − M_l| < |p − M_k|) = Φ(± (logit p̂ − logit mid) / √(Var logit p + Var mid)),
 
-the survey's error in Var mid. Among substitutes that reach `ProfileSettings.swap_probability` the
-one with the largest expected gain E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is
-taken. All findings come first; where one finding's own data say the opposite, or they do not
-support it together, single findings are asked.
+the survey's error in Var mid, averaged over the fits with and without a habit. Among substitutes
+that reach `ProfileSettings.swap_probability` the one with the largest expected gain
+E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
+where one finding's own data say the opposite, or they do not support it together, single findings
+are asked.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, expit, ndtr
+from scipy.special import betainc, logit
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.rates import Rates, interval
+from calibration.profile.rates import Rate, Rates
 from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
 
@@ -42,14 +43,21 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uses:
-    """One reader's uses, raw label mass (F, K), effective ones and the rates at both scopes."""
+    """One reader's uses and label mass (F, K), raw and effective, and all readers' rates."""
 
     n: FloatArray
     mass: FloatArray
     effective: FloatArray
     effective_mass: FloatArray
+    reader: int
     whole: Rates
     cells: Rates
+
+    def rate(self, k: int, finding: int | None) -> Rate:
+        """Rate of a phrase in one finding, or in all (None)."""
+        if finding is None:
+            return self.whole.at((self.reader, k))
+        return self.cells.at((self.reader, finding, k))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +74,23 @@ def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> 
         total = float(uses.n[:, k].sum())
         best = None
         if total >= settings.least_uses:
-            best = _best(
-                k, float(uses.whole.centre[k]), float(uses.whole.variance[k]), choices, settings
-            )
+            best = _best(k, uses.rate(k, None), choices, settings)
         if best is not None and not _contradicted(uses, k, best.target, choices, settings):
             found.append(_swap(uses, k, None, best, choices))
             continue
-        for f in np.flatnonzero(uses.n[:, k] >= settings.least_uses):
-            centre, variance = uses.cells.centre[f, k], uses.cells.variance[f, k]
-            best = _best(k, float(centre), float(variance), choices, settings)
+        for f in np.flatnonzero(uses.n[:, k] >= settings.least_uses).tolist():
+            best = _best(k, uses.rate(k, f), choices, settings)
             if best is not None:
-                found.append(_swap(uses, k, int(f), best, choices))
+                found.append(_swap(uses, k, f, best, choices))
     found.sort(key=lambda pair: -pair[0])
     return tuple(swap for _, swap in found[: settings.most_swaps])
 
 
-def _best(
-    k: int, centre: float, variance: float, choices: Choices, settings: ProfileSettings
-) -> _Best | None:
+def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _Best | None:
     """Take the substitute of the largest expected gain among those probable enough."""
-    probability = nearer(k, centre, variance, choices)
-    rate = float(expit(centre))
-    gain = (choices.meaning - choices.meaning[k]) * (
-        2.0 * rate - choices.meaning[k] - choices.meaning
-    )
+    probability = nearer(k, rate, choices)
+    here = choices.meaning[k]
+    gain = (choices.meaning - here) * (2.0 * rate.value - here - choices.meaning)
     good = choices.allowed[k] & (probability >= settings.swap_probability)
     good &= gain >= settings.least_gain
     if not good.any():
@@ -98,13 +99,13 @@ def _best(
     return _Best(target, float(probability[target]), float(gain[target]))
 
 
-def nearer(k: int, centre: float, variance: float, choices: Choices) -> FloatArray:
+def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
     """P(rate nearer to each meaning than to that of k), shape (K,); ½ for an equal meaning."""
     middle = np.clip((choices.meaning + choices.meaning[k]) / 2.0, 1e-9, 1.0 - 1e-9)
     slope = middle * (1.0 - middle)
     doubt = (choices.variance + choices.variance[k]) / 4.0 / slope**2
-    z = (centre - np.log(middle / (1.0 - middle))) / np.sqrt(variance + doubt)
-    return np.asarray(ndtr(z * np.sign(choices.meaning - choices.meaning[k])))
+    above = rate.above(np.asarray(logit(middle)), doubt)
+    return np.asarray(0.5 + np.sign(choices.meaning - choices.meaning[k]) * (above - 0.5))
 
 
 def _contradicted(
@@ -118,14 +119,7 @@ def _contradicted(
     n, mass = uses.effective[:, k], uses.effective_mass[:, k]
     below = betainc(0.5 + mass, 0.5 + n - mass, middle)
     against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
-    model = np.array(
-        [
-            nearer(k, float(centre), float(variance), choices)[target]
-            for centre, variance in zip(
-                uses.cells.centre[:, k], uses.cells.variance[:, k], strict=True
-            )
-        ]
-    )
+    model = np.array([nearer(k, uses.rate(k, f), choices)[target] for f in range(len(n))])
     opposed = (against >= settings.contradiction) & (model < settings.swap_probability)
     return bool(((n >= _OWN) & (opposed | (model < _EVEN))).any())
 
@@ -135,8 +129,7 @@ def _swap(
 ) -> tuple[float, Swap]:
     scope = slice(None) if finding is None else slice(finding, finding + 1)
     n, mass = float(uses.n[scope, k].sum()), float(uses.mass[scope, k].sum())
-    rates, at = (uses.whole, (k,)) if finding is None else (uses.cells, (finding, k))
-    rate = interval(float(rates.centre[at]), float(rates.variance[at]))
+    rate = uses.rate(k, finding).interval()
     here, there = float(choices.meaning[k]), float(choices.meaning[best.target])
     ends = sorted((there - here) * (2.0 * end - here - there) for end in (rate.low, rate.high))
     swap = Swap(
