@@ -117,7 +117,7 @@ def _evidence(
 def _in_proportion(n: FloatArray) -> FloatArray:
     """Share of each reader's uses among places with enough of them, (R, places)."""
     able = np.where(n >= _FEW, n, 0.0)
-    return able / np.maximum(able.sum(axis=1, keepdims=True), 1.0)
+    return np.asarray(able / np.maximum(able.sum(axis=1, keepdims=True), 1.0))
 
 
 def _share(evidence: FloatArray, priors: Priors) -> float:
