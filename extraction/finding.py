@@ -47,9 +47,10 @@ FailureReason: TypeAlias = Literal[
     "request refused",
     "timed out",
     "model stopped",
+    "not recorded",
 ]
-"""Why a report could not be processed; a closed set. The last twelve are a language model's:
-seven of its answer, five of the server or the process it runs in."""
+"""Why a report could not be processed; a closed set. The last thirteen are a language
+model's: seven of its answer, six of what runs it: a server, a process, a recording."""
 
 FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
 

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol
 
@@ -21,6 +22,7 @@ from extraction.engines import Engine, Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
 from extraction.engines.prompted import Asked, PromptedReader
+from extraction.engines.record import Heading, RecordingCompleter
 from extraction.engines.witness import Testimony
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
@@ -32,7 +34,14 @@ BLOCK: Final = 1_000
 """Reports that are asked in one go."""
 
 _NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
-    {"server unreachable", "server error", "request refused", "timed out", "model stopped"}
+    {
+        "server unreachable",
+        "server error",
+        "request refused",
+        "timed out",
+        "model stopped",
+        "not recorded",
+    }
 )
 _UNPUT: Final[frozenset[FailureReason]] = frozenset(
     {"empty text", "not text", "text too long", "no readable section", "engine error"}
@@ -57,7 +66,7 @@ class Named:
     Attributes
     ----------
     engine
-        ``server``, ``vllm`` or ``transformers``.
+        ``server``, ``vllm``, ``transformers`` or ``replay``.
     model
         The model's name, with its revision where that is known.
     place
@@ -111,7 +120,7 @@ class ModelEngine:
         self.vocabulary = reader.vocabulary
         self._completer, self._reader, self._place = completer, reader, named.place
         self._tolerated, self._memory = tolerated_outage, memory
-        self._bound = bound
+        self._bound, self._named = bound, named
         asked = "\0".join([reader.digest, bound, *filter(None, [named.computed])])
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
@@ -171,6 +180,23 @@ class ModelEngine:
     def facts(self) -> Mapping[str, object]:
         """What runs the model (its version, device, precision), where that is known."""
         return {}
+
+    def record(self, path: Path) -> None:
+        """Write every answer from now on to a file that `replay.ReplayEngine` reads."""
+        form = self._reader.manner.form
+        heading = Heading(
+            engine=self._named.engine,
+            model=self._named.model,
+            computed=self._named.computed,
+            chat=self._reader.manner.chat,
+            quoted=form.quoted,
+            shape=form.shape,
+            bound=self._bound,
+            context_tokens=self._reader.context_tokens,
+            answer_tokens=self._reader.answer_tokens,
+            version=self.version,
+        )
+        self._completer = RecordingCompleter(self._completer, path, heading)
 
     def close(self) -> None:
         """Free what the model holds."""

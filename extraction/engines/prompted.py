@@ -97,7 +97,7 @@ class PromptedReader:
     ) -> None:
         self.vocabulary, self.manner = vocabulary or load(), manner
         self._prompts = prompts or load_prompts()
-        self._context, self._answer, self._count = context_tokens, answer_tokens, count
+        self.context_tokens, self.answer_tokens, self._count = context_tokens, answer_tokens, count
         self._template = Template(self.vocabulary, manner)
         self._sections = SectionReader(self.vocabulary)
         self._completions = CompletionReader(self.vocabulary, manner.form)
@@ -118,7 +118,7 @@ class PromptedReader:
     @property
     def digest(self) -> str:
         """Hash of everything that decides how a model is asked, and its answer believed."""
-        asked = (REVISION, self._prompts.digest, str(self._context), str(self._answer))
+        asked = (REVISION, self._prompts.digest, str(self.context_tokens), str(self.answer_tokens))
         parts = (*asked, self.manner.name, self._witness.digest)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -147,15 +147,15 @@ class PromptedReader:
             return Failed("no readable section")
         shown, sentences = self._shown(clean, sections)
         asked = self._template.instruction(modality) + self._template.asked(shown)
-        room = self._context - self._count(asked) - self._answer
+        room = self.context_tokens - self._count(asked) - self.answer_tokens
         costs = self._costs[modality]
         number = fitting(costs, budget=room)
         if not number:
             return Failed("text too long")
         order = slice(number - 1, None, -1) if again else slice(number)
-        more = min(self._answer, room - sum(costs[:number])) if again else 0
+        more = min(self.answer_tokens, room - sum(costs[:number])) if again else 0
         prompt, turns = self._written(shown, order, modality)
-        return Asked(prompt, self._answer + more, clean, sections, sentences, turns)
+        return Asked(prompt, self.answer_tokens + more, clean, sections, sentences, turns)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
         """Give what the vocabulary finds said in reports, to hold their answers against."""

@@ -58,7 +58,9 @@ class Given:
         Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
     ]
     out: Annotated[Path, typer.Option(help="Findings table to write.")]
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules"
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers, server or replay.")] = (
+        "rules"
+    )
     choice: ModelChoice
     remember: Annotated[
         Path | None,

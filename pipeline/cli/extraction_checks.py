@@ -46,7 +46,9 @@ class AuditGiven:
     """Options of ``radcal audit extraction``."""
 
     gold: Annotated[Path, typer.Option(help="Labelled reports, one JSON per line.")]
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers or server.")] = "rules"
+    engine: Annotated[str, typer.Option(help="rules, vllm, transformers, server or replay.")] = (
+        "rules"
+    )
     choice: ModelChoice
     vocabulary: VocabularyOption = None
     findings: Annotated[

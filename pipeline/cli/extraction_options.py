@@ -25,7 +25,8 @@ class ModelChoice:
     model: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME|FOLDER", help="What the server serves, or a model's folder here."
+            metavar="NAME|FOLDER|FILE",
+            help="What the server serves, a model's folder here, or a recording.",
         ),
     ] = None
     structured: Annotated[
@@ -52,6 +53,13 @@ class ModelChoice:
     ] = "words"
     examples: Annotated[
         Path | None, typer.Option(help="Folder with worked examples of your own.")
+    ] = None
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep every answer for --engine replay --model FILE; it quotes the reports.",
+        ),
     ] = None
     context_tokens: Annotated[int, typer.Option(min=1, help="Tokens that the model can hold.")] = (
         8192

@@ -33,7 +33,7 @@ __all__ = [
     "run_engine",
 ]
 
-ENGINES: Final = ("rules", "server", "vllm", "transformers")
+ENGINES: Final = ("rules", "server", "vllm", "transformers", "replay")
 """Engines a command can be asked for."""
 
 NEEDED: Final[Mapping[str, str]] = {
@@ -108,6 +108,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
                 "structured_output": "json_schema" if choice.json_schema else choice.structured,
                 "template": choice.template,
                 "quote_by": choice.quote_by,
+                "record": str(choice.record) if choice.record else None,
                 "examples": str(choice.examples) if choice.examples else None,
                 "context_tokens": choice.context_tokens,
                 "server_concurrency": choice.concurrency or "auto",
@@ -137,7 +138,7 @@ def _misfit(name: str, choice: ModelChoice) -> str:
     if name == "server" and choice.local:
         return "--vllm-python, --dtype, --tensor-parallel and --memory-share are for a local model."
     if name != "server" and not choice.model:
-        return f"--engine {name} needs --model FOLDER."
+        return f"--engine {name} needs --model {'FILE' if name == 'replay' else 'FOLDER'}."
     if name != "server" and choice.server:
         return "--server belongs to --engine server."
     return ""

@@ -120,10 +120,11 @@ _CHAT_NAME: Final = re.compile(r"(?i)(?:\b|_)(?:instruct|chat|it)(?:\b|_)|medgem
 class Extraction(Section):
     """Which engine reads the reports, and where its model is served or lies if it has one."""
 
-    engine: Literal["rules", "server", "vllm", "transformers"] = "rules"
+    engine: Literal["rules", "server", "vllm", "transformers", "replay"] = "rules"
     vocabulary: str | None = None
     audit: str | None = None
     examples: str | None = None
+    record: str | None = None
     server_url: str | None = None
     model: str | None = None
     template: Literal["auto", "raw", "chat"] = "auto"
@@ -180,8 +181,9 @@ class Extraction(Section):
 
     @model_validator(mode="after")
     def _model_can_be_asked(self) -> Extraction:
-        if self.engine in ("vllm", "transformers") and not self.model:
-            msg = f'engine "{self.engine}" needs `model`, the folder of a model'
+        if self.engine in ("vllm", "transformers", "replay") and not self.model:
+            what = "a recording" if self.engine == "replay" else "the folder of a model"
+            msg = f'engine "{self.engine}" needs `model`, {what}'
             raise ValueError(msg)
         if self.engine == "server":
             try:

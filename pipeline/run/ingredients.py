@@ -35,6 +35,7 @@ _ENGINES: Final = {
     "server": _MODELS,
     "vllm": _MODELS,
     "transformers": _MODELS,
+    "replay": _MODELS,
 }
 """The code of each engine; of one that is not named here, all of extraction counts."""
 

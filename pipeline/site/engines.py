@@ -11,6 +11,7 @@ from extraction.engines.local import Backend, LocalSettings, has_chat_template
 from extraction.engines.model import Memory, ModelEngine
 from extraction.engines.offline import OfflineEngine
 from extraction.engines.process import ModelProcess
+from extraction.engines.replay import ReplayEngine
 from extraction.engines.server import ServerCompleter, ServerEngine
 from extraction.prompt import load as load_prompts
 from extraction.rules import RuleEngine
@@ -55,11 +56,31 @@ def engine(
     """
     if settings.engine == "rules":
         return RuleEngine(vocabulary)
+    made = _asking(settings, vocabulary, folder, tolerated_outage=tolerated_outage, memory=memory)
+    if settings.record:
+        made.record(folder / settings.record)
+    return made
+
+
+def _asking(
+    settings: Extraction,
+    vocabulary: Vocabulary,
+    folder: Path,
+    *,
+    tolerated_outage: float,
+    memory: Memory | None,
+) -> ModelEngine:
+    """Make an engine that asks a model."""
     prompts = load_prompts(folder / settings.examples if settings.examples else None)
     if settings.engine == "server":
         served = settings.server(os.environ.get(KEY_VARIABLE, ""))
         return ServerEngine(
             served, vocabulary, prompts, tolerated_outage=tolerated_outage, memory=memory
+        )
+    if settings.engine == "replay":
+        recorded = folder / (settings.model or "")
+        return ReplayEngine(
+            recorded, vocabulary, prompts, tolerated_outage=tolerated_outage, memory=memory
         )
     local = local_settings(settings, folder=folder)
     return OfflineEngine(
