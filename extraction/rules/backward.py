@@ -10,11 +10,13 @@ from extraction.rules.scope import GOVERNABLE, Scope
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["backward", "today"]
+__all__ = ["backward", "meant"]
 
 _POSSESSIVE: Final = frozenset({"'", "’"})
 _STILL: Final = Cue("present", "assertion", "after")
+_ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
+_PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
 def backward(
@@ -82,8 +84,14 @@ def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
     return False
 
 
-def today(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> Cue:
-    """Return the cue, or an assertion when it denies something about an earlier examination."""
+def meant(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> Cue:
+    """Return what a cue behind its object means.
+
+    That is an assertion when it denies something about an earlier examination, and nothing when it
+    advises one ("CT of the nodule is suggested").
+    """
+    if items[at].lexeme.parts & Part.RECOMMENDING and _examines(items[at], tokens, grammar):
+        return _ADVICE
     if cue.kind != "negation":
         return cue
     last = items[at].last
@@ -93,3 +101,13 @@ def today(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: Gr
         if not token.word.isalnum() and token.word not in _POSSESSIVE:
             break
     return cue
+
+
+def _examines(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
+    """Whether an examination of something is the subject: "follow up of the small effusion"."""
+    for j in range(item.first - 1, 0, -1):
+        if tokens[j].word in _PURPOSE and tokens[j - 1].word in grammar.examinations:
+            return True
+        if not tokens[j].word.isalnum():
+            return False
+    return False

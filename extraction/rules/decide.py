@@ -36,6 +36,7 @@ RULES = (
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
+_SHORT = 3
 
 
 class Decision(NamedTuple):
@@ -67,7 +68,7 @@ def decide(
     """
     found = scopes(clause.items, tokens, grammar)
     dangling = _dangling(clause, found)
-    return [_decide(clause.items, mention, found, grammar) for mention in mentions], dangling
+    return [_decide(clause.items, mention, found, tokens, grammar) for mention in mentions], dangling
 
 
 def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
@@ -103,7 +104,11 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
 
 
 def _decide(
-    items: Sequence[Item], mention: Mention, found: Sequence[Scope], grammar: GrammarFile
+    items: Sequence[Item],
+    mention: Mention,
+    found: Sequence[Scope],
+    tokens: list[Token],
+    grammar: GrammarFile,
 ) -> Decision:
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
@@ -114,6 +119,8 @@ def _decide(
         chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     alternative = _alternative(items, mention, found) if chosen is None or unknown else None
+    if alternative is None and chosen is None:
+        alternative = _one_of_two(items, mention, tokens, grammar)
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
@@ -207,6 +214,31 @@ def _alternative(items: Sequence[Item], mention: Mention, found: Sequence[Scope]
             elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
                 break
             j += step
+    return None
+
+
+def _one_of_two(
+    items: Sequence[Item], mention: Mention, tokens: list[Token], grammar: GrammarFile
+) -> int | None:
+    """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
+    at = mention.at
+    for either, before, after in ((at - 1, at - 2, at), (at + 1, at - 1, at + 1)):
+        if not 0 < before + 1 < len(items) or either >= len(items):
+            continue
+        if not items[either].lexeme.parts & Part.OR:
+            continue
+        if not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
+            continue
+        if not any(item.lexeme.parts & Part.MENTION for item in items[:before]):
+            continue
+        if after == at:
+            other = tokens[items[before].last : items[either].first]
+        else:
+            stop = items[after + 1].first if after + 1 < len(items) else len(tokens)
+            other = tokens[items[either].last : stop]
+        words = [token.word for token in other if token.word.isalpha()]
+        if 0 < len(words) <= _SHORT and not any(word in grammar.vague for word in words):
+            return either
     return None
 
 

@@ -11,7 +11,8 @@ from extraction.report import Section, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide
 from extraction.rules.lexicon import build
 from extraction.rules.mentions import MentionFinder
-from extraction.rules.scan import clauses, scan
+from extraction.rules.runon import is_run_on, pieces
+from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.sentences import split
 from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
@@ -150,18 +151,20 @@ class RuleEngine:
     ) -> Iterator[tuple[list[Token], list[Decision]]]:
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
         for sentence in split(tokens, text, self.vocabulary.grammar):
-            decisions = self._decisions(sentence, text)
-            if decisions:
-                yield sentence, decisions
+            items = scan(sentence, self._root, text)
+            if not is_run_on(sentence):
+                yield sentence, self._decisions(items, items, sentence)
+                continue
+            for piece in pieces(sentence, items, self.vocabulary.grammar):
+                yield piece, self._decisions(scan(piece, self._root, text), items, piece)
 
-    def _decisions(self, tokens: list[Token], text: str) -> list[Decision]:
-        items = scan(tokens, self._root, text)
-        if not items:
-            return []
+    def _decisions(
+        self, items: list[Item], around: list[Item], tokens: list[Token]
+    ) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
         for clause in clauses(items):
-            mentions = self._mentions.find(clause.items, items, tokens)
+            mentions = self._mentions.find(clause.items, around, tokens)
             found, dangling = decide(clause, mentions, tokens, self.vocabulary.grammar)
             if dangling is not None and previous and not clause.aside:
                 item = clause.items[dangling.at]

@@ -53,6 +53,7 @@ class Part:
     AND: Final = 2097152
     PARTICIPLE: Final = 4194304
     CAUSE: Final = 8388608
+    JUDGING: Final = 16777216
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +186,15 @@ def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
 
 def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
     finite = frozenset(vocabulary.grammar.finite)
+    judging = vocabulary.grammar.judging
     for entry in vocabulary.cues:
         cue = Cue(entry.phrase or None, entry.kind, entry.side)
         for tokens, lexeme in _each(root, entry.words):
             lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
             if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
                 lexeme.cues.append(cue)
+            if cue.phrase == "likely" and not judging.isdisjoint(tokens):
+                lexeme.parts |= Part.JUDGING
             said = tokens[0] != "to" and not finite.isdisjoint(tokens)
             lexeme.finite = lexeme.finite or said
 

@@ -40,6 +40,7 @@ class MentionFinder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._attributes = [entry.pathology for entry in vocabulary.grammar.attribute]
+        self._shapes = vocabulary.grammar.shapes
         self._limiting = vocabulary.grammar.limiting
         self._prepositions = vocabulary.grammar.prepositions
         self._entries = {entry.name: entry for entry in vocabulary.entries}
@@ -54,7 +55,10 @@ class MentionFinder:
             parts = item.lexeme.parts
             seen |= parts
             if parts & Part.MENTION:
+                resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:
+                    if resembles and name not in self._shapes:
+                        continue
                     meant = name if item.lexeme.placed else self._meant(name, items, sentence)
                     if meant:
                         found.append(Mention(meant, at, item.first, item.last))
@@ -161,6 +165,12 @@ class MentionFinder:
             if tokens[position].word in self._limiting:
                 return Mention(name, at, item.first, other.last, "absent", position, other.last)
         return Mention(name, at, item.first, other.last)
+
+
+def _resembles(item: Item, tokens: Sequence[Token]) -> bool:
+    """Whether the words only compare: "pneumonia-like", "a nodule-like opacity"."""
+    behind = [token.word for token in tokens[item.last : item.last + 2]]
+    return behind[:1] == ["like"] or behind == ["-", "like"]
 
 
 def _says(item: Item, number: int) -> bool:

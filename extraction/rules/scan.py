@@ -14,6 +14,8 @@ from extraction.rules.tokens import Token
 __all__ = ["Clause", "Item", "clauses", "scan"]
 
 _HYPHEN = "-"
+_SAYING = Lexeme(parts=Part.VERB)
+_WEIGHTLESS = Lexeme()
 
 
 class Item(NamedTuple):
@@ -46,9 +48,18 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             at += 1
             continue
         if found.parts:
+            if found.parts & Part.CUE and items and at - items[-1].last <= 1:
+                items[-1] = _yielding(items[-1])
             items.append(Item(at, after, found))
         at = after
     return items
+
+
+def _yielding(judgement: Item) -> Item:
+    """Take the weight from a judgement that another cue touches: "considered compatible with"."""
+    if not judgement.lexeme.parts & Part.JUDGING:
+        return judgement
+    return judgement._replace(lexeme=_SAYING if judgement.lexeme.finite else _WEIGHTLESS)
 
 
 def _longest(

@@ -6,15 +6,20 @@ tests/clinical.
 
 from __future__ import annotations
 
-from extraction.rules.backward import backward, today
+from typing import Final
+
+from extraction.rules.backward import backward, meant
 from extraction.rules.forward import absorbed_until, forward
-from extraction.rules.lexicon import Part
+from extraction.rules.lexicon import Cue, Part
 from extraction.rules.scan import Item
 from extraction.rules.scope import Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 __all__ = ["Scope", "scopes"]
+
+
+_RELATING: Final = frozenset({"with", "for", "of", "to"})
 
 
 def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Scope]:
@@ -44,10 +49,14 @@ def _scopes_of(
     reach = None if ahead is None else forward(items, at, ahead, tokens, grammar)
     if behind is None:
         return [reach] if reach is not None else []
-    back = backward(items, at, today(items, at, behind, tokens, grammar), tokens, grammar)
+    back = backward(items, at, meant(items, at, behind, tokens, grammar), tokens, grammar)
     if reach is None:
-        return [back]
+        return [_inverted(items, at, behind, tokens, grammar) or back]
     if _opens_word(items[at], tokens):
+        return [reach]
+    if _stands_free(items[at], tokens) and (
+        governs(items, at + 1, reach.last) or items[at - 1].lexeme.parts & Part.COMMA
+    ):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
         return [back, reach]
@@ -62,10 +71,38 @@ def _scopes_of(
 def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     item = items[at]
-    preferring = grammar.weighing.get(tokens[item.first].word)
-    if preferring is None or item.last - item.first > 1:
+    word = tokens[item.first].word
+    awaited = grammar.awaiting.get(word)
+    if awaited is not None and item.last - item.first == 1:
+        return any(token.word in awaited for token in tokens[item.last : items[-1].last])
+    preferring = grammar.weighing.get(word)
+    if preferring is None or tokens[item.last - 1].word not in {word, *_RELATING}:
         return True
     return any(token.word in preferring for token in tokens[items[0].first : item.first])
+
+
+def _inverted(
+    items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
+) -> Scope | None:
+    """Scope of a predicate that opens its clause: "not excluded is a small effusion"."""
+    following = items[at + 1] if at + 1 < len(items) else None
+    if following is None or following.first > items[at].last or governs(items, 0, at):
+        return None
+    if not following.lexeme.parts & Part.VERB:
+        return None
+    reach = forward(items, at, cue, tokens, grammar)
+    return reach if governs(items, at + 1, reach.last) else None
+
+
+def _stands_free(item: Item, tokens: list[Token]) -> bool:
+    """Whether a question mark stands between two words: "opacities ? infective"."""
+    first = item.first
+    return (
+        tokens[first].word == "?"
+        and 0 < first < len(tokens) - 1
+        and tokens[first - 1].end < tokens[first].start
+        and tokens[first + 1].word.isalnum()
+    )
 
 
 def _opens_word(item: Item, tokens: list[Token]) -> bool:
@@ -94,10 +131,12 @@ def _may_look_back(items: list[Item], at: int, tokens: list[Token], grammar: Gra
     "An effusion is likely" does; "an effusion, likely physiologic" and "likely related to
     hypoventilation" speak of something else.
     """
-    item = items[at]
-    if tokens[item.last - 1].word in grammar.transitive:
+    last = items[at].last
+    if tokens[last - 1].word in grammar.transitive:
         return False
-    if item.last >= len(tokens):
+    while last < len(tokens) and tokens[last].word in grammar.trailing:
+        last += 1
+    if last >= len(tokens):
         return True
-    following = tokens[item.last].word
+    following = tokens[last].word
     return not following[0].isalnum() or following in grammar.adjuncts

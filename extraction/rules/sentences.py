@@ -50,7 +50,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
             current, depth = _close(sentences, current), 0
         current.append(token)
         depth = max(0, depth + (word in "([") - (word in ")]"))
-        if word in ".!?" and _ends(tokens, number, text, depth, grammar.abbreviations):
+        if word in ".!?" and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
@@ -63,7 +63,7 @@ def _close(sentences: list[list[Token]], current: list[Token]) -> list[Token]:
 
 
 def _ends(
-    tokens: list[Token], number: int, text: str, depth: int, abbreviations: frozenset[str]
+    tokens: list[Token], number: int, text: str, depth: int, grammar: GrammarFile
 ) -> bool:
     token = tokens[number]
     following = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -73,14 +73,14 @@ def _ends(
     before = tokens[number - 1] if number else None
     if token.word == "?":
         apart = before is None or before.end < token.start or before.word in ",;:("
-        opens_word = joined and apart
+        opens_word = apart and (joined or following.word not in grammar.restarts)
         return depth == 0 and not opens_word and text[following.start].isupper()
     if before is None or token.word == "!":
         return True
     if before.end == token.start:
         if joined and before.word[-1].isdigit() and following.word[0].isdigit():
             return False
-        if before.word in abbreviations and (joined or before.word not in _UNITS):
+        if before.word in grammar.abbreviations and (joined or before.word not in _UNITS):
             return False
         if len(before.word) == 1 and before.word.isalpha() and joined:
             return False

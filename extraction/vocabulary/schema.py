@@ -137,5 +137,17 @@ class GrammarFile(_Entry):
     attribute: tuple[AttributeEntry, ...] = ()
     split: tuple[SplitEntry, ...] = ()
     context: ContextTable
+    trailing: frozenset[str] = frozenset()
+    examinations: frozenset[str] = frozenset()
+    judging: frozenset[str] = frozenset()
+    vague: frozenset[str] = frozenset()
+    opening: frozenset[str] = frozenset()
+    articles: frozenset[str] = frozenset()
+    sides: frozenset[str] = frozenset()
+    closing: frozenset[str] = frozenset()
+    unending: frozenset[str] = frozenset()
+    copulas: frozenset[str] = frozenset()
+    shapes: frozenset[str] = frozenset()
     weighing: dict[str, frozenset[str]] = {}
+    awaiting: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}

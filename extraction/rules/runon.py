@@ -1,0 +1,202 @@
+"""Where sentences end in speech that was written down without any punctuation.
+
+A sentence ends only behind a word that can end one: not a preposition, an article, a quality or a
+cue that waits for its object. The next one starts at "no"; at a subject whose finite verb follows
+("… no effusion | the heart is enlarged"); behind a finished predicate ("are present | adenopathy");
+and at a quality that opens a noun phrase of its own ("no effusion | old rib fracture"), unless a
+denied list goes on to an "or".
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from extraction.rules.lexicon import Part
+from extraction.rules.scan import Item, is_finite
+from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
+
+__all__ = ["is_run_on", "pieces"]
+
+_MARKS: Final = frozenset(".,;:!?()-–/")
+_SHORTEST: Final = 7
+_SUBJECT_WITHIN: Final = 8
+_NOUN_WITHIN: Final = 4
+_NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
+_SAID: Final = _NAMED | Part.PREDICATE | Part.VERB
+_OPEN: Final = (
+    Part.VERB | Part.SUBJECT | Part.SPLIT_SUBJECT | Part.COORDINATOR | Part.BOUNDARY
+    | Part.COMPANION | Part.CAUSE
+)  # fmt: skip
+_STOPS: Final = Part.OR | Part.BOUNDARY | Part.OPENER | Part.RECOMMENDING
+
+
+class _Line(NamedTuple):
+    """A sentence without marks: its tokens and, by token, the item that covers it."""
+
+    tokens: list[Token]
+    items: list[Item]
+    over: dict[int, Item]
+    grammar: GrammarFile
+
+
+def is_run_on(tokens: list[Token]) -> bool:
+    """Whether a sentence is long enough for several and has no mark inside."""
+    return len(tokens) >= _SHORTEST and not any(token.word in _MARKS for token in tokens[:-1])
+
+
+def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list[list[Token]]:
+    """Cut the tokens of a sentence without marks into those of its sentences."""
+    over = {k: item for item in items for k in range(item.first, item.last)}
+    line = _Line(tokens, items, over, grammar)
+    found: list[list[Token]] = []
+    begin = 0
+    for at in range(1, len(tokens)):
+        if _may_end(line, begin, at) and _starts(line, begin, at):
+            found.append(tokens[begin:at])
+            begin = at
+    return [*found, tokens[begin:]]
+
+
+def _may_end(line: _Line, begin: int, at: int) -> bool:
+    """Whether the words from `begin` say something and the last one can end a sentence."""
+    here, before = line.over.get(at), line.over.get(at - 1)
+    if here is not None and here.first != at:
+        return False
+    word = line.tokens[at - 1].word
+    if word in line.grammar.unending or word in line.grammar.transitive:
+        return False
+    if before is not None and not before.lexeme.parts & Part.MENTION:
+        parts = before.lexeme.parts
+        if parts & Part.PREDICATE and _predicated(line, begin, at):
+            return True
+        if parts & _OPEN:
+            return False
+        if parts & Part.ASSERTING and not _finished(line, begin, at):
+            return False
+        if parts & Part.CUE and _waits(line, before, begin, at):
+            return False
+    return any(item.lexeme.parts & _SAID for item in line.items if begin <= item.first < at)
+
+
+def _waits(line: _Line, cue: Item, begin: int, at: int) -> bool:
+    """Whether a cue needs what comes: unless it looks back or may and "no" follows."""
+    sides = {one.side for one in cue.lexeme.cues}
+    if sides == {"after"}:
+        return False
+    named = any(item.lexeme.parts & _NAMED for item in line.items if begin <= item.first < cue.first)
+    return "before" in sides or not named or line.tokens[at].word not in line.grammar.opening
+
+
+def _finished(line: _Line, begin: int, at: int) -> bool:
+    """Whether the word before `at` ends a predicate: "are present", "is mildly enlarged"."""
+    return line.tokens[at - 1].word in line.grammar.closing and any(
+        token.word in line.grammar.copulas for token in line.tokens[max(begin, at - 3) : at - 1]
+    )
+
+
+def _complete(line: _Line, begin: int, at: int) -> bool:
+    """Whether the words from `begin` are more than the beginning of a noun phrase."""
+    return (
+        _denied(line, begin, at)
+        or _predicated(line, begin, at)
+        or any(is_finite(item) for item in line.items if begin <= item.first < at)
+    )
+
+
+def _predicated(line: _Line, begin: int, at: int) -> bool:
+    """Whether something was said of a subject: "heart size normal"."""
+    subject = False
+    for item in line.items:
+        if begin <= item.first < at:
+            if subject and item.lexeme.parts & Part.PREDICATE:
+                return True
+            subject = subject or bool(item.lexeme.parts & Part.SUBJECT)
+    return False
+
+
+def _starts(line: _Line, begin: int, at: int) -> bool:
+    word = line.tokens[at].word
+    if word in line.grammar.opening:
+        return True
+    here = line.over.get(at)
+    named = here is not None and bool(here.lexeme.parts & _NAMED)
+    quality = word in line.grammar.sides or (
+        here is not None and bool(here.lexeme.parts & Part.ASSERTING)
+    )
+    if named and _finished(line, begin, at):
+        return True
+    if quality and _finished(line, begin, at) and _noun_follows(line, at):
+        return True
+    complete = _complete(line, begin, at)
+    if complete and _verb_follows(line, begin, at, named=named or quality):
+        return True
+    before = line.over.get(at - 1)
+    ended = before is not None and before.lexeme.parts & Part.MENTION
+    if not quality or not (complete or ended):
+        return False
+    return _noun_follows(line, at) and not (_denied(line, begin, at) and _or_follows(line, at))
+
+
+def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
+    """Whether a subject starts here: an article or a name, and its finite verb not far behind."""
+    if not named and line.tokens[at].word not in line.grammar.articles:
+        return False
+    seen = False
+    for k in range(at, min(at + _SUBJECT_WITHIN, len(line.tokens))):
+        item = line.over.get(k)
+        if item is None:
+            continue
+        parts = item.lexeme.parts
+        if seen and is_finite(item):
+            return not (_denied(line, begin, at) and _lists(line, item))
+        if parts & (_STOPS | Part.VERB | Part.COMPANION) or (
+            parts & Part.CUE and not parts & (_NAMED | Part.LUNG)
+        ):
+            return False
+        seen = seen or bool(parts & (_NAMED | Part.LUNG))
+    return False
+
+
+def _lists(line: _Line, verb: Item) -> bool:
+    """Whether the verb only closes a list: "no infiltrate pleural effusion is seen"."""
+    after = line.over.get(verb.last)
+    return after is not None and bool(after.lexeme.parts & Part.PARTICIPLE) and (
+        line.tokens[verb.last].word != "noted"
+    )
+
+
+def _noun_follows(line: _Line, at: int) -> bool:
+    """Whether a name follows within a few words that no cue or "or" interrupts."""
+    for k in range(at, min(at + _NOUN_WITHIN, len(line.tokens))):
+        item = line.over.get(k)
+        parts = item.lexeme.parts if item is not None else 0
+        if parts & _NAMED:
+            return True
+        if parts & (Part.CUE | Part.OR | Part.VERB | Part.COMPANION):
+            return False
+        if line.tokens[k].word in line.grammar.prepositions:
+            return False
+    return False
+
+
+def _denied(line: _Line, begin: int, at: int) -> bool:
+    return any(
+        cue.kind == "negation" and cue.side == "before"
+        for item in line.items
+        if begin <= item.first < at
+        for cue in item.lexeme.cues
+    )
+
+
+def _or_follows(line: _Line, at: int) -> bool:
+    """Whether a list goes on to an "or" before the next verb or cue."""
+    for item in line.items:
+        if item.first <= at:
+            continue
+        parts = item.lexeme.parts
+        if parts & Part.OR:
+            return True
+        if parts & (Part.VERB | Part.CUE | Part.BOUNDARY) and not parts & Part.ASSERTING:
+            return False
+    return False
