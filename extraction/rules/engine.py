@@ -152,10 +152,11 @@ class RuleEngine:
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
         for sentence in split(tokens, text, self.vocabulary.grammar):
             items = scan(sentence, self._root, text)
-            if not is_run_on(sentence):
+            cut = pieces(sentence, items, self.vocabulary.grammar) if is_run_on(sentence) else ()
+            if len(cut) < 2:
                 yield sentence, self._decisions(items, items, sentence)
                 continue
-            for piece in pieces(sentence, items, self.vocabulary.grammar):
+            for piece in cut:
                 yield piece, self._decisions(scan(piece, self._root, text), items, piece)
 
     def _decisions(

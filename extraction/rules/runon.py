@@ -52,17 +52,27 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
     found: list[list[Token]] = []
     begin = 0
     for at in range(1, len(tokens)):
+        if not _could_start(line, at):
+            continue
         if _may_end(line, begin, at) and _starts(line, begin, at):
             found.append(tokens[begin:at])
             begin = at
     return [*found, tokens[begin:]]
 
 
-def _may_end(line: _Line, begin: int, at: int) -> bool:
-    """Whether the words from `begin` say something and the last one can end a sentence."""
-    here, before = line.over.get(at), line.over.get(at - 1)
+def _could_start(line: _Line, at: int) -> bool:
+    here = line.over.get(at)
     if here is not None and here.first != at:
         return False
+    if here is not None and here.lexeme.parts & (_NAMED | Part.ASSERTING):
+        return True
+    word, grammar = line.tokens[at].word, line.grammar
+    return word in grammar.opening or word in grammar.articles or word in grammar.qualities
+
+
+def _may_end(line: _Line, begin: int, at: int) -> bool:
+    """Whether the words from `begin` say something and the last one can end a sentence."""
+    before = line.over.get(at - 1)
     word = line.tokens[at - 1].word
     if word in line.grammar.unending or word in line.grammar.transitive:
         return False
@@ -121,7 +131,7 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
         return True
     here = line.over.get(at)
     named = here is not None and bool(here.lexeme.parts & _NAMED)
-    quality = word in line.grammar.sides or (
+    quality = word in line.grammar.qualities or (
         here is not None and bool(here.lexeme.parts & Part.ASSERTING)
     )
     if named and _finished(line, begin, at):
@@ -173,6 +183,8 @@ def _noun_follows(line: _Line, at: int) -> bool:
         parts = item.lexeme.parts if item is not None else 0
         if parts & _NAMED:
             return True
+        if k == at:
+            continue
         if parts & (Part.CUE | Part.OR | Part.VERB | Part.COMPANION):
             return False
         if line.tokens[k].word in line.grammar.prepositions:

@@ -143,7 +143,7 @@ class GrammarFile(_Entry):
     vague: frozenset[str] = frozenset()
     opening: frozenset[str] = frozenset()
     articles: frozenset[str] = frozenset()
-    sides: frozenset[str] = frozenset()
+    qualities: frozenset[str] = frozenset()
     closing: frozenset[str] = frozenset()
     unending: frozenset[str] = frozenset()
     copulas: frozenset[str] = frozenset()
