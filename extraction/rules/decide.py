@@ -68,7 +68,7 @@ def decide(
     """
     found = scopes(clause.items, tokens, grammar)
     dangling = _dangling(clause, found)
-    return [_decide(clause.items, mention, found, tokens, grammar) for mention in mentions], dangling
+    return [_decide(clause, mention, found, tokens, grammar) for mention in mentions], dangling
 
 
 def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
@@ -104,12 +104,13 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
 
 
 def _decide(
-    items: Sequence[Item],
+    clause: Clause,
     mention: Mention,
     found: Sequence[Scope],
     tokens: list[Token],
     grammar: GrammarFile,
 ) -> Decision:
+    items = clause.items
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
@@ -120,7 +121,7 @@ def _decide(
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     alternative = _alternative(items, mention, found) if chosen is None or unknown else None
     if alternative is None and chosen is None:
-        alternative = _one_of_two(items, mention, tokens, grammar)
+        alternative = _one_of_two(clause, mention, tokens, grammar)
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
@@ -218,25 +219,21 @@ def _alternative(items: Sequence[Item], mention: Mention, found: Sequence[Scope]
 
 
 def _one_of_two(
-    items: Sequence[Item], mention: Mention, tokens: list[Token], grammar: GrammarFile
+    clause: Clause, mention: Mention, tokens: list[Token], grammar: GrammarFile
 ) -> int | None:
     """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
-    at = mention.at
-    for either, before, after in ((at - 1, at - 2, at), (at + 1, at - 1, at + 1)):
-        if not 0 < before + 1 < len(items) or either >= len(items):
+    items, at = clause.items, mention.at
+    for either, before in ((at - 1, at - 2), (at + 1, at - 1)):
+        if not 0 <= either < len(items) or not items[either].lexeme.parts & Part.OR:
             continue
-        if not items[either].lexeme.parts & Part.OR:
+        if before >= 0 and not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
             continue
-        if not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
-            continue
-        if not any(item.lexeme.parts & Part.MENTION for item in items[:before]):
-            continue
-        if after == at:
-            other = tokens[items[before].last : items[either].first]
+        if either < at:
+            begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
         else:
-            stop = items[after + 1].first if after + 1 < len(items) else len(tokens)
-            other = tokens[items[either].last : stop]
-        words = [token.word for token in other if token.word.isalpha()]
+            begin = items[either].last
+            stop = items[either + 1].first if either + 1 < len(items) else len(tokens)
+        words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         if 0 < len(words) <= _SHORT and not any(word in grammar.vague for word in words):
             return either
     return None

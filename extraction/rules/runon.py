@@ -154,6 +154,8 @@ def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
         return False
     seen = False
     for k in range(at, min(at + _SUBJECT_WITHIN, len(line.tokens))):
+        if k > at and line.tokens[k].word in line.grammar.articles:
+            return False
         item = line.over.get(k)
         if item is None:
             continue
