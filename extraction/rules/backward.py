@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import Item, is_finite
-from extraction.rules.scope import GOVERNABLE, Scope
+from extraction.rules.scan import GOVERNABLE, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 

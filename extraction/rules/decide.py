@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
-from extraction.rules.scan import Clause, Item
-from extraction.rules.scopes import Scope, scopes
+from extraction.rules.scan import Clause, Item, Scope
+from extraction.rules.scopes import alternative_of, one_of_two, scopes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -36,7 +36,7 @@ RULES = (
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
-_SHORT = 3
+_DOUBTS = frozenset({"unlikely", "very unlikely"})
 
 
 class Decision(NamedTuple):
@@ -119,9 +119,9 @@ def _decide(
     if chosen is not None and chosen.cue.phrase is None and mention.pathology in grammar.signs:
         chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
-    alternative = _alternative(items, mention, found) if chosen is None or unknown else None
+    alternative = alternative_of(items, mention.at, found) if chosen is None or unknown else None
     if alternative is None and chosen is None:
-        alternative = _one_of_two(clause, mention, tokens, grammar)
+        alternative = one_of_two(clause, mention.at, tokens, grammar)
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
@@ -156,13 +156,18 @@ def _choose(
             return nearest, "cue before"
         return behind, "cue after" if nearest is None else "negated hedge"
     if nearest is not None:
-        outspoken = behind is not None and (
-            nearest.cue.kind == "assertion" or behind.cue.kind == "denial"
-        )
-        if outspoken:
+        if behind is not None and _outspeaks(items, mention, behind, nearest):
             return behind, "cue after"
         return nearest, "cue before"
     return behind, "cue after"
+
+
+def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
+    """Whether the cue behind wins: "likely atelectasis, pneumonia less likely" is of the second."""
+    if nearest.cue.kind == "assertion" or behind.cue.kind == "denial":
+        return True
+    between = items[nearest.at + 1 : mention.at]
+    return behind.cue.phrase in _DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:
@@ -194,49 +199,6 @@ def _from(items: Sequence[Item], mention: Mention, at: int, cue: Cue, rule: str)
     item = items[at]
     first, last = min(mention.first, item.first), max(mention.last, item.last)
     return Decision(mention, cue, item.first, item.last, first, last, rule)
-
-
-def _alternative(items: Sequence[Item], mention: Mention, found: Sequence[Scope]) -> int | None:
-    """Item that offers this mention as one of several: "versus", or a bare "or" beside it."""
-    around = {scope.at for scope in found if scope.side == "around"}
-    for step in (-1, 1):
-        j = mention.at + step
-        joined = -1
-        while 0 <= j < len(items):
-            parts = items[j].lexeme.parts
-            if parts & Part.MENTION:
-                if joined >= 0:
-                    return joined
-                break
-            if j in around:
-                return j
-            if parts & Part.OR:
-                joined = j
-            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
-                break
-            j += step
-    return None
-
-
-def _one_of_two(
-    clause: Clause, mention: Mention, tokens: list[Token], grammar: GrammarFile
-) -> int | None:
-    """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
-    items, at = clause.items, mention.at
-    for either, before in ((at - 1, at - 2), (at + 1, at - 1)):
-        if not 0 <= either < len(items) or not items[either].lexeme.parts & Part.OR:
-            continue
-        if before >= 0 and not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
-            continue
-        if either < at:
-            begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
-        else:
-            begin = items[either].last
-            stop = items[either + 1].first if either + 1 < len(items) else len(tokens)
-        words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
-        if 0 < len(words) <= _SHORT and not any(word in grammar.vague for word in words):
-            return either
-    return None
 
 
 def _advice(items: Sequence[Item], mention: Mention) -> int | None:

@@ -9,6 +9,7 @@ denied list goes on to an "or".
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
@@ -38,6 +39,10 @@ class _Line(NamedTuple):
     items: list[Item]
     over: dict[int, Item]
     grammar: GrammarFile
+
+    def between(self, begin: int, at: int) -> Iterator[Item]:
+        """Items that start in a range of tokens."""
+        return (item for item in self.items if begin <= item.first < at)
 
 
 def is_run_on(tokens: list[Token]) -> bool:
@@ -86,7 +91,7 @@ def _may_end(line: _Line, begin: int, at: int) -> bool:
             return False
         if parts & Part.CUE and _waits(line, before, begin, at):
             return False
-    return any(item.lexeme.parts & _SAID for item in line.items if begin <= item.first < at)
+    return any(item.lexeme.parts & _SAID for item in line.between(begin, at))
 
 
 def _waits(line: _Line, cue: Item, begin: int, at: int) -> bool:
@@ -94,7 +99,7 @@ def _waits(line: _Line, cue: Item, begin: int, at: int) -> bool:
     sides = {one.side for one in cue.lexeme.cues}
     if sides == {"after"}:
         return False
-    named = any(item.lexeme.parts & _NAMED for item in line.items if begin <= item.first < cue.first)
+    named = any(item.lexeme.parts & _NAMED for item in line.between(begin, cue.first))
     return "before" in sides or not named or line.tokens[at].word not in line.grammar.opening
 
 
@@ -110,18 +115,28 @@ def _complete(line: _Line, begin: int, at: int) -> bool:
     return (
         _denied(line, begin, at)
         or _predicated(line, begin, at)
-        or any(is_finite(item) for item in line.items if begin <= item.first < at)
+        or _graded(line, begin, at)
+        or any(is_finite(item) for item in line.between(begin, at))
     )
+
+
+def _graded(line: _Line, begin: int, at: int) -> bool:
+    """Whether a name is followed by a hedge and its object: "opacity likely an infarct"."""
+    named = False
+    for item in line.between(begin, at):
+        if named and any(cue.kind == "hedge" for cue in item.lexeme.cues):
+            return True
+        named = named or bool(item.lexeme.parts & _NAMED)
+    return False
 
 
 def _predicated(line: _Line, begin: int, at: int) -> bool:
     """Whether something was said of a subject: "heart size normal"."""
     subject = False
-    for item in line.items:
-        if begin <= item.first < at:
-            if subject and item.lexeme.parts & Part.PREDICATE:
-                return True
-            subject = subject or bool(item.lexeme.parts & Part.SUBJECT)
+    for item in line.between(begin, at):
+        if subject and item.lexeme.parts & Part.PREDICATE:
+            return True
+        subject = subject or bool(item.lexeme.parts & Part.SUBJECT)
     return False
 
 
@@ -154,7 +169,7 @@ def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
         return False
     seen = False
     for k in range(at, min(at + _SUBJECT_WITHIN, len(line.tokens))):
-        if k > at and line.tokens[k].word in line.grammar.articles:
+        if k > at and _article_opens(line, k):
             return False
         item = line.over.get(k)
         if item is None:
@@ -170,11 +185,21 @@ def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
     return False
 
 
+def _article_opens(line: _Line, k: int) -> bool:
+    """Whether an article stands alone, not in "at the right base"."""
+    grammar = line.grammar
+    return (
+        line.tokens[k].word in grammar.articles and line.tokens[k - 1].word not in grammar.unending
+    )
+
+
 def _lists(line: _Line, verb: Item) -> bool:
     """Whether the verb only closes a list: "no infiltrate pleural effusion is seen"."""
     after = line.over.get(verb.last)
-    return after is not None and bool(after.lexeme.parts & Part.PARTICIPLE) and (
-        line.tokens[verb.last].word != "noted"
+    return (
+        after is not None
+        and bool(after.lexeme.parts & Part.PARTICIPLE)
+        and (line.tokens[verb.last].word != "noted")
     )
 
 
@@ -197,8 +222,7 @@ def _noun_follows(line: _Line, at: int) -> bool:
 def _denied(line: _Line, begin: int, at: int) -> bool:
     return any(
         cue.kind == "negation" and cue.side == "before"
-        for item in line.items
-        if begin <= item.first < at
+        for item in line.between(begin, at)
         for cue in item.lexeme.cues
     )
 

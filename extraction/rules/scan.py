@@ -1,4 +1,4 @@
-"""From tokens to items (longest match), and from items to clauses.
+"""From tokens to items (longest match), from items to clauses, and what a scope in one is.
 
 A clause ends at a contrast ("but"), at a semicolon, before "there is", and at the first comma or
 "and" between two finite verbs. What stands in parentheses is a clause of its own.
@@ -6,16 +6,19 @@ A clause ends at a contrast ("but"), at a semicolon, before "there is", and at t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from extraction.rules.lexicon import END, Lexeme, Node, Part
+from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
 
-__all__ = ["Clause", "Item", "clauses", "scan"]
+__all__ = ["GOVERNABLE", "Clause", "Item", "Scope", "clauses", "governs", "is_finite", "scan"]
 
-_HYPHEN = "-"
-_SAYING = Lexeme(parts=Part.VERB)
-_WEIGHTLESS = Lexeme()
+GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
+"""What a cue can speak of."""
+
+_HYPHEN: Final = "-"
+_SAYING: Final = Lexeme(parts=Part.VERB)
+_WEIGHTLESS: Final = Lexeme()
 
 
 class Item(NamedTuple):
@@ -34,9 +37,24 @@ class Clause(NamedTuple):
     aside: bool
 
 
+class Scope(NamedTuple):
+    """A cue (the item at `at`) and the item positions ``first <= i < last`` it governs."""
+
+    at: int
+    cue: Cue
+    first: int
+    last: int
+    side: str
+
+
+def governs(items: list[Item], first: int, last: int) -> bool:
+    """Tell whether a cue has anything to speak of between two positions."""
+    return any(item.lexeme.parts & GOVERNABLE for item in items[first:last])
+
+
 def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
     """Longest non-overlapping matches of the lexicon, from left to right."""
-    items = []
+    items: list[Item] = []
     at, count = 0, len(tokens)
     while at < count:
         node = root.get(tokens[at].word)

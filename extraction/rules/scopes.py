@@ -6,19 +6,21 @@ tests/clinical.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from extraction.rules.backward import backward, meant
 from extraction.rules.forward import absorbed_until, forward
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import Item
-from extraction.rules.scope import Scope, governs
+from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["Scope", "scopes"]
+__all__ = ["alternative_of", "one_of_two", "scopes"]
 
 
+_SHORT: Final = 3
+"""Words that may name a cause of no name of ours."""
 _RELATING: Final = frozenset({"with", "for", "of", "to"})
 
 
@@ -86,9 +88,10 @@ def _inverted(
 ) -> Scope | None:
     """Scope of a predicate that opens its clause: "not excluded is a small effusion"."""
     following = items[at + 1] if at + 1 < len(items) else None
-    if following is None or following.first > items[at].last or governs(items, 0, at):
+    if following is None or governs(items, 0, at):
         return None
-    if not following.lexeme.parts & Part.VERB:
+    verb = following.lexeme.parts & Part.VERB and following.first == items[at].last
+    if not verb and tokens[items[at].last].word not in grammar.articles:
         return None
     reach = forward(items, at, cue, tokens, grammar)
     return reach if governs(items, at + 1, reach.last) else None
@@ -140,3 +143,44 @@ def _may_look_back(items: list[Item], at: int, tokens: list[Token], grammar: Gra
         return True
     following = tokens[last].word
     return not following[0].isalnum() or following in grammar.adjuncts
+
+
+def alternative_of(items: Sequence[Item], at: int, found: Sequence[Scope]) -> int | None:
+    """Item that offers a mention as one of several: "versus", or a bare "or" beside it."""
+    around = {scope.at for scope in found if scope.side == "around"}
+    for step in (-1, 1):
+        j = at + step
+        joined = -1
+        while 0 <= j < len(items):
+            parts = items[j].lexeme.parts
+            if parts & Part.MENTION:
+                if joined >= 0:
+                    return joined
+                break
+            if j in around:
+                return j
+            if parts & Part.OR:
+                joined = j
+            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
+                break
+            j += step
+    return None
+
+
+def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFile) -> int | None:
+    """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
+    items = clause.items
+    for either, before in ((at - 1, at - 2), (at + 1, at - 1)):
+        if not 0 <= either < len(items) or not items[either].lexeme.parts & Part.OR:
+            continue
+        if before >= 0 and not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
+            continue
+        if either < at:
+            begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
+        else:
+            begin = items[either].last
+            stop = items[either + 1].first if either + 1 < len(items) else len(tokens)
+        words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
+        if 0 < len(words) <= _SHORT and not any(word in grammar.vague for word in words):
+            return either
+    return None

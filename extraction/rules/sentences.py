@@ -62,9 +62,7 @@ def _close(sentences: list[list[Token]], current: list[Token]) -> list[Token]:
     return []
 
 
-def _ends(
-    tokens: list[Token], number: int, text: str, depth: int, grammar: GrammarFile
-) -> bool:
+def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: GrammarFile) -> bool:
     token = tokens[number]
     following = tokens[number + 1] if number + 1 < len(tokens) else None
     if following is None:

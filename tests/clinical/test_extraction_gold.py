@@ -26,17 +26,27 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
 
 
 @pytest.mark.parametrize(
-    ("name", "f1", "cells"), [("gold_xr.jsonl", 0.95, 0.98), ("gold_ct.jsonl", 0.92, 0.95)]
+    ("name", "number", "f1", "hedged", "cells"),
+    [
+        ("gold_xr.jsonl", 150, 0.99, 0.98, 0.998),
+        ("gold_ct.jsonl", 150, 0.99, 0.98, 0.998),
+        ("authors_a.jsonl", 100, 0.98, 0.96, 0.995),
+        ("authors_b.jsonl", 100, 0.98, 0.96, 0.995),
+        ("authors_c.jsonl", 61, 0.98, 0.96, 0.995),
+    ],
 )
-def test_figures_on_the_labelled_reports_hold(name: str, f1: float, cells: float) -> None:
+def test_figures_on_the_labelled_reports_hold(
+    name: str, number: int, f1: float, hedged: float, cells: float
+) -> None:
+    """The authors' sets were each scored once before anything was learned from them."""
     reports = load_gold(FIXTURES / name, vocabulary=ENGINE.vocabulary)
-    assert len(reports) >= 150
+    assert len(reports) == number
     outcomes = [ENGINE.extract([r.text], modality=r.modality)[0] for r in reports]
     rng = np.random.default_rng(0)
     result = audit(reports, outcomes, vocabulary=ENGINE.vocabulary, bootstrap=10, rng=rng)
     assert result.failed == 0
     assert result.f1.value >= f1
-    assert result.hedged_exact.value >= 0.92
+    assert result.hedged_exact.value >= hedged
     assert result.cells_micro.value >= cells
 
 
