@@ -21,6 +21,7 @@ __all__ = ["is_run_on", "pieces"]
 
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
+_TWO: Final = 2
 _SUBJECT_WITHIN: Final = 8
 _NOUN_WITHIN: Final = 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
@@ -47,11 +48,13 @@ class _Line(NamedTuple):
 
 def is_run_on(tokens: list[Token]) -> bool:
     """Whether a sentence is long enough for several and has no mark inside."""
-    return len(tokens) >= _SHORTEST and not any(token.word in _MARKS for token in tokens[:-1])
+    return len(tokens) >= _SHORTEST and _MARKS.isdisjoint([token.word for token in tokens[:-1]])
 
 
 def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list[list[Token]]:
     """Cut the tokens of a sentence without marks into those of its sentences."""
+    if sum(bool(item.lexeme.parts & _NAMED) for item in items) < _TWO:
+        return [tokens]  # one thing is spoken of: nothing to keep apart
     over = {k: item for item in items for k in range(item.first, item.last)}
     line = _Line(tokens, items, over, grammar)
     found: list[list[Token]] = []

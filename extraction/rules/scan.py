@@ -66,16 +66,16 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             at += 1
             continue
         if found.parts:
-            if found.parts & Part.CUE and items and at - items[-1].last <= 1:
-                items[-1] = _yielding(items[-1])
+            if found.parts & Part.CUE and items and items[-1].lexeme.parts & Part.JUDGING:
+                items[-1] = _yielding(items[-1], at)
             items.append(Item(at, after, found))
         at = after
     return items
 
 
-def _yielding(judgement: Item) -> Item:
-    """Take the weight from a judgement that another cue touches: "considered compatible with"."""
-    if not judgement.lexeme.parts & Part.JUDGING:
+def _yielding(judgement: Item, at: int) -> Item:
+    """Take the weight from a judgement that a cue at `at` touches: "considered compatible with"."""
+    if at - judgement.last > 1:
         return judgement
     return judgement._replace(lexeme=_SAYING if judgement.lexeme.finite else _WEIGHTLESS)
 
