@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from benchmarks.departments.staff import Staff, scale
-from pipeline.simulate.cases import draw_cases
+from pipeline.simulate.cases import draw_cases, slipped
 from pipeline.simulate.department import Observation
 from pipeline.simulate.episodes import visits_per_patient
 from pipeline.simulate.outcomes import ct_statement, label_of
@@ -70,12 +70,11 @@ def draw_statements(
     label = label_of(ct_statement(cases.u, shown, hedged=observation.hedged))
     exam, finding = np.nonzero(cases.phrase >= 0)
     meant = cases.phrase[exam, finding]
-    slipped = rng.random(meant.size) < observation.misworded
     return Statements(
         reader=reader[exam],
         patient=np.repeat(np.arange(visits.size), visits)[exam],
         finding=finding,
         meant=meant,
-        read=np.where(slipped, rng.permutation(meant), meant),
+        read=slipped(meant, observation.misworded, rng),
         label=label[exam, finding],
     )

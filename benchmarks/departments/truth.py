@@ -69,7 +69,7 @@ def draw_department(observation: Observation, *, rng: np.random.Generator) -> De
     staff = draw_staff(rng)
     missed = rng.uniform(0.0, 2.0 * observation.missed, len(staff.findings))
     statements = draw_statements(staff, observation, missed, rng)
-    rates = long_run_rates(staff.practice, observation, missed, rng)
+    rates = long_run_rates(staff.practice, observation, missed[:, None], rng)
     return Department(statements.observations(staff), _truths(staff, rates))
 
 

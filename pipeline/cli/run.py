@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.simulate import DepartmentOption
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 from pipeline.run.logs import LogFormat
 
@@ -73,6 +74,7 @@ def demo(
     pairs: Annotated[int, typer.Option(min=1, help="X-ray and CT pairs to simulate.")] = 2662,
     readers: Annotated[int, typer.Option(min=1, help="Readers to simulate.")] = 12,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
+    department: DepartmentOption = "clustered",
     *,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -84,7 +86,7 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     if not quiet:
         typer.echo(f"Simulating {pairs:,} pairs by {readers} readers (seed {seed}).", err=True)
-    chunks = simulate_chunks(pairs=pairs, readers=readers, seed=seed)
+    chunks = simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department)
     write_simulation(chunks, out / "hospital", exams_format="csv")
     config = out / "radcal.toml"
     config.write_text(_DEMO_CONFIG, encoding="utf-8")

@@ -10,7 +10,11 @@ import typer
 
 from pipeline.cli.options import Output, taking
 
-__all__ = ["register"]
+__all__ = ["DepartmentOption", "register"]
+
+DepartmentOption = Annotated[
+    str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +30,7 @@ class Given:
     pairs: Annotated[int, typer.Option(help="Eligible X-ray/CT pairs.")] = 2662
     readers: Annotated[int, typer.Option(help="Radiologists.")] = 12
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0
+    department: DepartmentOption = "clustered"
     exams_format: Annotated[str, typer.Option(help="csv, parquet or jsonl.")] = "csv"
     output: Output
 
@@ -35,6 +40,8 @@ def simulate(given: Given) -> None:
     from pipeline.simulate import simulate_chunks
     from pipeline.simulate.write import write_simulation
 
-    chunks = simulate_chunks(pairs=given.pairs, readers=given.readers, seed=given.seed)
+    chunks = simulate_chunks(
+        pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
+    )
     counts = write_simulation(chunks, given.out, exams_format=given.exams_format)
     given.output.tell({"out": str(given.out), **counts, "seed": given.seed})

@@ -28,7 +28,7 @@ from scipy.special import ndtr
 from pipeline.simulate.department import Observation
 from pipeline.simulate.lexicon import hospital, wording
 
-__all__ = ["Cases", "Practice", "draw_cases", "granted", "repeats"]
+__all__ = ["Cases", "Practice", "draw_cases", "granted", "repeats", "slipped"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -127,6 +127,14 @@ def repeats(patient: IntArray) -> tuple[IntArray, IntArray]:
     )
     later = np.flatnonzero((count[owner] >= 3) & (first[owner] != np.arange(patient.size)))
     return later, first[owner[later]]
+
+
+def slipped(phrase: IntArray, share: float, rng: np.random.Generator) -> IntArray:
+    """Return phrases (N,) as they came out: a share of them shuffled with one another's."""
+    if not share:
+        return phrase
+    slips = rng.random(phrase.size) < share
+    return np.where(slips, rng.permutation(phrase), phrase)
 
 
 def granted(

@@ -9,9 +9,11 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.simulate.draws import draw_ct, draw_phrases, intended, label_of
+from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.outcomes import ct_statement, label_of
+from pipeline.simulate.rates import expected_labels
 from pipeline.simulate.readers import Staff
 
 __all__ = ["Cohort", "draw_cohort"]
@@ -25,11 +27,16 @@ _HOME_ADVANTAGE: Final = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Cohort:
-    """Everything drawn for the episodes of a chunk; arrays are (N,) or (N, P), see draws.py."""
+    """Everything drawn for the episodes of a chunk; arrays are (N,) or (N, P), see cases.py.
+
+    ``phrase`` is what a report says, ``meant`` what its reader meant; ``probability`` is the label
+    to expect of what was meant.
+    """
 
     xr_reader: IntArray
     ct_reader: IntArray
     phrase: IntArray
+    meant: IntArray
     probability: FloatArray
     ct: IntArray
     label: FloatArray
@@ -42,20 +49,54 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
     An episode without an X-ray is silent on everything; every CT report states something.
     """
     site = np.array([e.patient.site for e in episodes], dtype=np.int64)
+    patient = np.unique([e.patient.patient_id for e in episodes], return_inverse=True)[1]
     xr_reader = _assigned(site, staff, rng, avoid=None)
-    phrase = draw_phrases(xr_reader, staff=staff, rng=rng)
-    phrase[[e.kind == "ct_only" for e in episodes]] = -1
-    probability = intended(phrase, xr_reader, staff=staff)
-    ct = draw_ct(probability, rng=rng)
-    effusion = [p.name for p in wording().pathologies].index("pleural effusion")
-    ct[(ct < 0).all(axis=1), effusion] = 0
-    is_pair = np.array([e.kind == "pair" for e in episodes])
+    if staff.department.observation.repeated:
+        later, first = repeats(patient)
+        xr_reader[later] = xr_reader[first]
+    cases = draw_cases(
+        xr_reader,
+        patient,
+        np.array([e.kind != "xr_only" for e in episodes]),
+        practice=staff.practice,
+        observation=staff.department.observation,
+        rng=rng,
+    )
     versions = {
-        name: is_pair & (rng.random(len(episodes)) < share)
+        name: _is_kind(episodes, "pair") & (rng.random(len(episodes)) < share)
         for name, share in hospital()["versions"].items()
     }
     ct_reader = _assigned(site, staff, rng, avoid=xr_reader)
-    return Cohort(xr_reader, ct_reader, phrase, probability, ct, label_of(ct), versions)
+    return _reported(
+        cases, _is_kind(episodes, "ct_only"), (xr_reader, ct_reader), staff, versions, rng
+    )
+
+
+def _is_kind(episodes: Sequence[Episode], kind: str) -> NDArray[np.bool_]:
+    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
+
+
+def _reported(
+    cases: Cases,
+    no_xray: NDArray[np.bool_],
+    readers: tuple[IntArray, IntArray],
+    staff: Staff,
+    versions: Mapping[str, NDArray[np.bool_]],
+    rng: np.random.Generator,
+) -> Cohort:
+    """Put what X-rays mean into words, and let CT find what is there."""
+    observation = staff.department.observation
+    meant = np.where(no_xray[:, None], -1, cases.phrase)
+    phrase = meant.copy()
+    phrase[meant >= 0] = slipped(meant[meant >= 0], observation.misworded, rng)
+    silent = rng.random(meant.shape) < hospital()["ct"]["silence"]
+    shown = cases.disease * (1.0 - staff.missed)
+    ct = ct_statement(cases.u, shown, hedged=observation.hedged, silent=silent)
+    effusion = [p.name for p in wording().pathologies].index("pleural effusion")
+    ct[(ct < 0).all(axis=1), effusion] = 0
+    asked = cases.is_asked.astype(np.float64)
+    probability = expected_labels(cases.disease, asked, staff.missed, observation)
+    return Cohort(*readers, phrase, meant, probability, ct, label_of(ct), versions)
 
 
 def _assigned(

@@ -25,8 +25,8 @@ __all__ = [
     "Observation",
     "PlannedHabit",
     "Variation",
-    "department",
     "departments",
+    "load_department",
 ]
 
 DEFAULT: Final = "clustered"
@@ -149,7 +149,7 @@ def departments() -> tuple[str, ...]:
     return tuple(_shipped())
 
 
-def department(name: str) -> Department:
+def load_department(name: str) -> Department:
     """Return a department by its name, or from a TOML file of one department.
 
     Raises

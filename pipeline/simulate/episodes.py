@@ -60,7 +60,9 @@ class Episode:
     ct_signed: datetime
 
 
-def draw_episodes(pairs: int, *, chunk: int, rng: np.random.Generator) -> list[Episode]:
+def draw_episodes(
+    pairs: int, *, chunk: int, rng: np.random.Generator, repeated: float = 0.0
+) -> list[Episode]:
     """Draw the episodes of one chunk: ``pairs`` eligible ones and the others beside them."""
     extras = hospital()["extras"]
     kinds = ["pair"] * pairs
@@ -69,7 +71,7 @@ def draw_episodes(pairs: int, *, chunk: int, rng: np.random.Generator) -> list[E
             kinds += [kind] * int(rng.binomial(pairs, extras[kind]))
     kinds = [kinds[i] for i in rng.permutation(len(kinds))]
     minors = ["minor"] * int(rng.binomial(pairs, extras["minor"]))
-    visits = visits_per_patient(len(kinds), rng=rng)
+    visits = visits_per_patient(len(kinds), repeated=repeated, rng=rng)
     owners = np.repeat(np.arange(len(visits)), visits)
     people = _patients(len(visits), chunk, first=0, minor=False, rng=rng)
     children = _patients(len(minors), chunk, first=len(visits), minor=True, rng=rng)

@@ -15,12 +15,14 @@ import pandas as pd
 
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.cohort import draw_cohort
+from pipeline.simulate.department import DEFAULT, Department, load_department
 from pipeline.simulate.episodes import draw_episodes
 from pipeline.simulate.lexicon import hospital, names
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
-from pipeline.simulate.truth import TABLES, Ledger, Truth, fixed_tables
+from pipeline.simulate.truth import TABLES, Ledger, Truth
+from pipeline.simulate.verdicts import fixed_tables
 from pipeline.simulate.visits import write_visit
 
 __all__ = ["Simulation", "simulate", "simulate_chunks"]
@@ -44,7 +46,9 @@ class _House:
     fixed: Mapping[str, pd.DataFrame]
 
 
-def simulate(*, pairs: int, readers: int, seed: int) -> Simulation:
+def simulate(
+    *, pairs: int, readers: int, seed: int, department: str | Department = DEFAULT
+) -> Simulation:
     """Simulate a hospital in one piece.
 
     Parameters
@@ -55,13 +59,15 @@ def simulate(*, pairs: int, readers: int, seed: int) -> Simulation:
         Radiologists, each with a curve of its own.
     seed
         The same seed gives the same bytes.
+    department
+        Kinds of readers and how they are observed: a shipped name, a TOML file, or a declaration.
 
     Raises
     ------
     ConfigurationError
-        If a number is too small.
+        If a number is too small or there is no such department.
     """
-    chunks = list(simulate_chunks(pairs=pairs, readers=readers, seed=seed))
+    chunks = list(simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department))
     first = chunks[0].truth
     if len(chunks) == 1:
         return chunks[0]
@@ -73,7 +79,9 @@ def simulate(*, pairs: int, readers: int, seed: int) -> Simulation:
     return Simulation(exams, replace(first, **joined))
 
 
-def simulate_chunks(*, pairs: int, readers: int, seed: int) -> Iterator[Simulation]:
+def simulate_chunks(
+    *, pairs: int, readers: int, seed: int, department: str | Department = DEFAULT
+) -> Iterator[Simulation]:
     """Simulate a hospital piece by piece, in flat memory; see :func:`simulate`."""
     wrong = [
         f"{name} is {value}, needs at least {least}"
@@ -83,18 +91,19 @@ def simulate_chunks(*, pairs: int, readers: int, seed: int) -> Iterator[Simulati
     if wrong:
         message = f"simulate: {'; '.join(wrong)}."
         raise ConfigurationError(message)
-    return _chunks(pairs, readers, seed)
+    chosen = load_department(department) if isinstance(department, str) else department
+    return _chunks(pairs, _house(readers, seed, chosen), seed)
 
 
-def _chunks(pairs: int, readers: int, seed: int) -> Iterator[Simulation]:
-    house, size = _house(readers, seed), hospital()["chunk_pairs"]
+def _chunks(pairs: int, house: _House, seed: int) -> Iterator[Simulation]:
+    size = hospital()["chunk_pairs"]
     for index, start in enumerate(range(0, pairs, size)):
         yield _chunk(min(size, pairs - start), index, house, seed)
 
 
-def _house(readers: int, seed: int) -> _House:
+def _house(readers: int, seed: int, department: Department) -> _House:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
-    staff = draw_staff(readers, rng=rng)
+    staff = draw_staff(readers, department=department, rng=rng)
     given, family = names()["given"], names()["family"]
     referring = draw_people(60, rng=rng, given=given, family=family)
     trainees = draw_people(14, rng=rng, given=given, family=family)
@@ -103,7 +112,9 @@ def _house(readers: int, seed: int) -> _House:
 
 def _chunk(pairs: int, index: int, house: _House, seed: int) -> Simulation:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, index)))
-    episodes = draw_episodes(pairs, chunk=index, rng=rng)
+    episodes = draw_episodes(
+        pairs, chunk=index, repeated=house.staff.department.observation.repeated, rng=rng
+    )
     cohort = draw_cohort(episodes, house.staff, rng)
     scribe = Scribe(
         referring=house.referring,
@@ -115,4 +126,4 @@ def _chunk(pairs: int, index: int, house: _House, seed: int) -> Simulation:
     for i, episode in enumerate(episodes):
         write_visit(i, episode, cohort, house.staff, scribe)
     exams, tables = scribe.ledger.frames()
-    return Simulation(exams, Truth(**tables, **house.fixed))
+    return Simulation(exams, Truth(**tables, **house.fixed, department=house.staff.department))

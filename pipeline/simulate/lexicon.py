@@ -65,7 +65,7 @@ def _load(name: str) -> dict[str, Any]:
 
 @cache
 def hospital() -> dict[str, Any]:
-    """Return rates, sites, exam codes and reader kinds."""
+    """Return rates, sites and exam codes."""
     return _load("hospital.toml")
 
 

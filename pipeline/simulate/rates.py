@@ -22,7 +22,7 @@ from pipeline.simulate.department import Observation, Variation
 from pipeline.simulate.outcomes import expected_parts
 from pipeline.simulate.scale import LEVELS
 
-__all__ = ["hedged", "long_run_rates", "scattered"]
+__all__ = ["expected_labels", "hedged", "long_run_rates", "scattered"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -72,17 +72,35 @@ def long_run_rates(
 ) -> FloatArray:
     """Return the expected label (R, P, K) of every phrase as meant, among exams with a CT.
 
-    If a CT is λ times as likely when the finding it is asked about is there, that finding is there
-    λp / (λp + 1 − p) of the time. How often a phrase is the one asked about is counted in drawn
-    exams; other findings of the same exam are all but untouched.
+    How often a phrase is the one a CT is asked about is counted in drawn exams.
     """
-    shown = practice.chance * (1.0 - missed[:, None])
-    there, absent = expected_parts(practice.chance, shown, hedged=observation.hedged)
+    chance = practice.chance
     if observation.disease == 1.0:
-        return there + absent
-    times, share = observation.disease, _asked_share(practice, observation, rng)
-    selected = (times * there + absent) / (1.0 + (times - 1.0) * practice.chance)
-    return np.asarray(share * selected + (1.0 - share) * (there + absent), dtype=np.float64)
+        return expected_labels(chance, 0.0, missed, observation)
+    return expected_labels(chance, _asked_share(practice, observation, rng), missed, observation)
+
+
+def expected_labels(
+    disease: FloatArray, asked: FloatArray | float, missed: FloatArray, observation: Observation
+) -> FloatArray:
+    """Return the label to expect of findings in exams with a CT.
+
+    If a CT is λ times as likely when the finding it is asked about is there, that finding is there
+    λp / (λp + 1 − p) of the time; other findings of the same exam are all but untouched.
+
+    Parameters
+    ----------
+    disease
+        P(there), shape (..., P) or (..., P, K).
+    asked
+        Whether, or how often, the CT was asked about it; broadcasts to ``disease``.
+    missed
+        Share that CT doesn't show, broadcasts to ``disease``.
+    """
+    there, absent = expected_parts(disease, disease * (1.0 - missed), hedged=observation.hedged)
+    times = observation.disease
+    selected = (times * there + absent) / (1.0 + (times - 1.0) * disease)
+    return np.asarray(asked * selected + (1.0 - asked) * (there + absent), dtype=np.float64)
 
 
 def _asked_share(

@@ -1,19 +1,14 @@
 """Readers whose calibration is known: their curve, their favourite phrases, their habits.
 
-A reader with intercept a and slope b who writes phrase k is right at the rate
+A reader who writes phrase k is right at the rate that the reader's kind declares, a named curve of
+hedges (`distortions.py`) or a line through all words,
 
-    P(CT present | k) = expit(a + b · logit(clip(mean_k, .01, .99))),
+    P(there | k) = expit(a + b · logit(clip(mean_k, .01, .99))),
 
-except where a named habit fixes the rate of one phrase for one pathology. How often each phrase is
-written follows from the reader's favourites, tilted exponentially in logit(mean_k) until the
-pathology's prevalence comes out right, so that every reader sees the same patients.
-
-======  ===========  ==============================================================
-symbol  shape        meaning
-======  ===========  ==============================================================
-chance  (R, P, K)    P(CT present | reader, pathology, phrase)
-usage   (R, P, K)    share of each phrase among the reader's statements; sums to 1
-======  ===========  ==============================================================
+scattered as the department says, except where a habit fixes the rate of one phrase for one
+pathology. How often each phrase is written follows from the reader's favourites, tilted
+exponentially in logit(mean_k) until the pathology's prevalence comes out right, so that every
+reader sees the same patients.
 """
 
 from __future__ import annotations
@@ -25,11 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from pipeline.simulate.cases import Practice
+from pipeline.simulate.department import Department, Kind
+from pipeline.simulate.distortions import CURVES
 from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
-from pipeline.simulate.scale import phrase_logits
+from pipeline.simulate.rates import hedged, long_run_rates, scattered
+from pipeline.simulate.scale import LEVELS, phrase_logits, phrase_means
 
-__all__ = ["Habit", "Reader", "Staff", "draw_staff", "projected_curve"]
+__all__ = ["Habit", "Reader", "Staff", "draw_staff"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -48,7 +47,7 @@ _ROOM = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """One phrase that, for one pathology, is right at a rate of its own."""
+    """One phrase that, for one pathology, is there at a rate of its own."""
 
     pathology: int
     phrase: int
@@ -58,14 +57,12 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One radiologist: who, where, how busy, which curve and which habits."""
+    """One radiologist: who, where, how busy, of which kind and with which habits."""
 
     reader_id: str
     person: Person
     site: int
-    kind: str
-    intercept: float
-    slope: float
+    kind: Kind
     workload: float
     favourites: FloatArray
     habits: tuple[Habit, ...]
@@ -75,11 +72,21 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Staff:
-    """All readers with their tables of chance and usage (see the module's table)."""
+    """All readers, what they do, and how it is observed.
+
+    Attributes
+    ----------
+    missed
+        Share of each pathology that CT doesn't show, shape (P,).
+    rates
+        Expected CT label of each phrase in the long run, shape (R, P, K).
+    """
 
     readers: tuple[Reader, ...]
-    chance: FloatArray
-    usage: FloatArray
+    practice: Practice
+    department: Department
+    missed: FloatArray
+    rates: FloatArray
 
 
 def _favourites(rng: np.random.Generator) -> FloatArray:
@@ -91,36 +98,43 @@ def _favourites(rng: np.random.Generator) -> FloatArray:
     return np.asarray(base * liking, dtype=np.float64)
 
 
-def _habits(number: int) -> tuple[Habit, ...]:
+def _habits(number: int, department: Department) -> tuple[Habit, ...]:
     pathologies = [p.name for p in wording().pathologies]
     return tuple(
         Habit(
-            pathologies.index(entry["pathology"]),
-            wording().phrases.index(entry["phrase"]),
-            entry["probability"],
-            entry["boost"],
+            pathologies.index(planned.pathology),
+            wording().phrases.index(planned.phrase),
+            planned.probability,
+            planned.boost,
         )
-        for entry in hospital()["habit"]
-        if entry["reader"] == number % 12
+        for planned in department.habit
+        if planned.reader == number % department.habits_repeat
     )
 
 
-def _reader(number: int, person: Person, rng: np.random.Generator) -> Reader:
-    kinds, sites = hospital()["reader_kind"], hospital()["site"]
-    kind, jitter = kinds[number % len(kinds)], rng.normal(0.0, (0.05, 0.04))
+def _jittered(kind: Kind, rng: np.random.Generator) -> Kind:
+    """Vary a kind a little from reader to reader; a well calibrated curve has nothing to vary."""
+    shift, turn = rng.normal(0.0, (0.05, 0.04))
+    if kind.curve is not None:
+        return kind.model_copy(update={"amount": round(kind.amount * (1.0 + turn), 4)})
+    intercept = round(kind.intercept + shift, 4)
+    slope = max(round(kind.slope + turn, 4), _least_slope(intercept))
+    return kind.model_copy(update={"intercept": intercept, "slope": slope})
+
+
+def _reader(
+    number: int, person: Person, department: Department, rng: np.random.Generator
+) -> Reader:
+    kind = _jittered(department.kind[number % len(department.kind)], rng)
     lean = rng.integers(len(XRAY_STYLES)), rng.integers(len(CT_STYLES))
-    intercept = round(kind["intercept"] + jitter[0], 4)
-    slope = round(kind["slope"] + jitter[1], 4)
     return Reader(
         reader_id=f"u{410000 + 137 * number + int(rng.integers(100))}",
         person=person,
-        site=number % len(sites),
-        kind=kind["name"],
-        intercept=intercept,
-        slope=max(slope, _least_slope(intercept)),
+        site=number % len(hospital()["site"]),
+        kind=kind,
         workload=float(np.exp(rng.normal(0.0, 0.25))),
         favourites=_favourites(rng),
-        habits=_habits(number),
+        habits=_habits(number, department),
         xray_style=XRAY_STYLES[(number + lean[0]) % len(XRAY_STYLES)],
         ct_style=CT_STYLES[(number + lean[1]) % len(CT_STYLES)],
     )
@@ -132,12 +146,35 @@ def _least_slope(intercept: float) -> float:
     return round(float((logit(_ROOM * rarest) - intercept) / phrase_logits().min()), 4)
 
 
-def _chance(reader: Reader) -> FloatArray:
-    curve = expit(reader.intercept + reader.slope * phrase_logits())
-    table = np.tile(curve, (len(wording().pathologies), 1))
-    for habit in reader.habits:
-        table[habit.pathology, habit.phrase] = habit.probability
-    return np.asarray(table, dtype=np.float64)
+def _declared(kind: Kind) -> FloatArray:
+    """Return how often each phrase (K,) of a kind of reader holds, before anything scatters."""
+    if kind.curve is None:
+        return np.asarray(expit(kind.intercept + kind.slope * phrase_logits()), dtype=np.float64)
+    means = np.clip(phrase_means(), *LEVELS)
+    return np.where(hedged(phrase_means()), CURVES[kind.curve].rates(means, kind.amount), means)
+
+
+def _chance(
+    readers: tuple[Reader, ...], department: Department, rng: np.random.Generator
+) -> FloatArray:
+    """Draw P(there | reader, pathology, phrase), shape (R, P, K)."""
+    declared = np.stack([_declared(reader.kind) for reader in readers])
+    chance = scattered(
+        np.repeat(declared[:, None], len(wording().pathologies), axis=1),
+        hedges=hedged(phrase_means()),
+        mention=_shares("mention"),
+        variation=department.variation,
+        rng=rng,
+    )
+    for r, reader in enumerate(readers):
+        for habit in reader.habits:
+            chance[r, habit.pathology, habit.phrase] = habit.probability
+    return chance
+
+
+def _shares(name: str) -> FloatArray:
+    rates = hospital()["rates"]
+    return np.array([rates[p.name][name] for p in wording().pathologies])
 
 
 def _tilted(weights: FloatArray, tilt: FloatArray) -> FloatArray:
@@ -147,8 +184,7 @@ def _tilted(weights: FloatArray, tilt: FloatArray) -> FloatArray:
 
 def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
     """Tilt the favourites by bisection until each pathology has its prevalence."""
-    rates = hospital()["rates"]
-    wanted = np.array([rates[p.name]["prevalence"] for p in wording().pathologies])
+    wanted = _shares("prevalence")
     weights = np.tile(reader.favourites, (wanted.size, 1))
     for habit in reader.habits:
         weights[habit.pathology, habit.phrase] *= habit.boost
@@ -167,38 +203,15 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
     return _tilted(weights, (low + high) / 2.0)
 
 
-def draw_staff(readers: int, *, rng: np.random.Generator) -> Staff:
-    """Draw readers of the declared kinds, with names that no two of them share."""
+def draw_staff(readers: int, *, department: Department, rng: np.random.Generator) -> Staff:
+    """Draw readers of the department's kinds, with names that no two of them share."""
     people = draw_people(readers, rng=rng, given=names()["given"], family=names()["family"])
-    drawn = tuple(_reader(i, person, rng) for i, person in enumerate(people))
-    chance = np.stack([_chance(r) for r in drawn])
+    drawn = tuple(_reader(i, person, department, rng) for i, person in enumerate(people))
+    chance = _chance(drawn, department, rng)
     usage = np.stack([_usage(r, c) for r, c in zip(drawn, chance, strict=True)])
-    return Staff(drawn, chance, usage)
-
-
-def projected_curve(chance: FloatArray, statements: FloatArray) -> tuple[float, float]:
-    """Intercept and slope of the logistic curve nearest to a reader's true rates.
-
-    Minimises the expected log loss over (pathology, phrase) cells by Newton steps of at most 1.
-    Equals the declared pair for a reader without habits; with a habit it is what a logistic fit
-    estimates.
-
-    Parameters
-    ----------
-    chance
-        P(CT present | pathology, phrase), shape (P, K).
-    statements
-        How often each cell was stated (counts or shares), shape (P, K).
-    """
-    design = np.stack([np.ones_like(phrase_logits()), phrase_logits()])
-    stated, positive = statements.sum(axis=0), (statements * chance).sum(axis=0)
-    beta = np.zeros(2)
-    for _ in range(100):
-        p = expit(beta @ design)
-        gradient = design @ (positive - stated * p)
-        hessian = (design * (stated * p * (1.0 - p))) @ design.T
-        step = np.linalg.solve(hessian, gradient)
-        beta += step / max(1.0, float(np.abs(step).max()))
-        if np.abs(step).max() < 1e-12:
-            break
-    return float(beta[0]), float(beta[1])
+    means = np.clip(phrase_means(), *LEVELS)
+    practice = Practice(_shares("mention"), _shares("silent_prevalence"), usage, chance, means)
+    most = np.full(usage.shape[1], 2.0 * department.observation.missed)
+    missed = rng.uniform(0.0, most)
+    rates = long_run_rates(practice, department.observation, missed[:, None], rng)
+    return Staff(drawn, practice, department, missed, rates)

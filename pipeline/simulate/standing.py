@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["CLEAR_SHIFT", "CLEAR_SLOPES", "Standing", "line_of", "standing_of"]
+__all__ = ["CLEAR_SHIFT", "CLEAR_SLOPES", "MARGINS", "Standing", "line_of", "standing_of"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -32,9 +32,11 @@ CLEAR_SHIFT: Final = 0.5
 CLEAR_SLOPES: Final = (0.7, 1.4)
 """Slopes at and beyond which a reader is clearly off."""
 
+MARGINS: Final = (0.2, 0.15)
+"""Shift and slope - 1 up to which a reader has no direction: the profile's own margins."""
+
 _ALMOST: Final = (0.1, 0.075)
-"""Shift and slope - 1 so small that a word about them is false: half the margins of indifference
-of the profile, 0.2 and 0.15."""
+"""Shift and slope - 1 so small that a word about them is false: half the margins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,17 @@ class Standing:
             "too cautious": self.slope >= high,
         }
         return frozenset(word for word, holds in told.items() if holds)
+
+    def direction(self) -> str:
+        """Words beyond the margins of indifference at the middle of the words in use, or none."""
+        shift, slope = MARGINS
+        told = {
+            "overcalls": self.shift < -shift,
+            "undercalls": self.shift > shift,
+            "too sure": self.slope < 1.0 - slope,
+            "too cautious": self.slope > 1.0 + slope,
+        }
+        return ", ".join(word for word, holds in told.items() if holds) or "none"
 
     def false(self) -> frozenset[str]:
         """Words that a page must not say: the truth lies on the other side, or almost at none."""

@@ -10,11 +10,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from pipeline.simulate.lexicon import hospital, wording
-from pipeline.simulate.readers import Reader, Staff, projected_curve
-from pipeline.simulate.scale import ct_labels, phrase_means
+from pipeline.simulate.department import Department
 
-__all__ = ["EXAM_COLUMNS", "TABLES", "Ledger", "Truth", "fixed_tables"]
+__all__ = ["EXAM_COLUMNS", "TABLES", "Ledger", "Truth"]
 
 EXAM_COLUMNS: Final = (
     "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
@@ -35,7 +33,7 @@ TABLES: Final = {
         "section",
     ),
     "outcomes": (
-        "xr_exam_id", "xr_accession", "reader_id", "pathology", "phrase", "probability",
+        "xr_exam_id", "xr_accession", "reader_id", "pathology", "phrase", "meant", "probability",
         "ct_phrase", "label",
     ),
     "identifiers": ("exam_id", "start", "end", "category", "kind", "text", "distinctive"),
@@ -46,7 +44,7 @@ TABLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Truth tables of a simulation or of one chunk of it; the last four are the same in each."""
+    """Truth of a simulation or of one chunk of it; from ``readers`` on it is the same in each."""
 
     pairs: pd.DataFrame
     report_findings: pd.DataFrame
@@ -55,8 +53,10 @@ class Truth:
     excluded: pd.DataFrame
     readers: pd.DataFrame
     habits: pd.DataFrame
+    swaps: pd.DataFrame
     pathologies: pd.DataFrame
     phrases: pd.DataFrame
+    department: Department
 
 
 @dataclass(slots=True)
@@ -75,64 +75,3 @@ class Ledger:
             name: pd.DataFrame(self.rows[name], columns=list(columns))
             for name, columns in TABLES.items()
         }
-
-
-def _readers(staff: Staff) -> pd.DataFrame:
-    rates = hospital()["rates"]
-    mention = pd.Series({p.name: rates[p.name]["mention"] for p in wording().pathologies})
-    rows = []
-    for i, reader in enumerate(staff.readers):
-        statements = mention.to_numpy()[:, None] * staff.usage[i]
-        intercept, slope = projected_curve(staff.chance[i], statements)
-        rows.append(
-            {
-                "reader_id": reader.reader_id,
-                "reader_name": reader.person.full,
-                "site": hospital()["site"][reader.site]["name"],
-                "kind": reader.kind,
-                "intercept": reader.intercept,
-                "slope": reader.slope,
-                "fitted_intercept": intercept,
-                "fitted_slope": slope,
-                "habits": len(reader.habits),
-                "favourites": "; ".join(_favourites(reader)),
-                "xray_style": reader.xray_style,
-                "ct_style": reader.ct_style,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _favourites(reader: Reader) -> list[str]:
-    """Return the three hedges a reader writes most often relative to the department."""
-    weights = hospital()["phrase_weights"]
-    liking = reader.favourites / [weights[p] for p in wording().phrases]
-    order = liking[1:-1].argsort()[::-1][:3] + 1
-    return [wording().phrases[k] for k in order]
-
-
-def _habits(staff: Staff) -> pd.DataFrame:
-    rows = [
-        (
-            reader.reader_id,
-            wording().pathologies[habit.pathology].name,
-            wording().phrases[habit.phrase],
-            habit.probability,
-        )
-        for reader in staff.readers
-        for habit in reader.habits
-    ]
-    return pd.DataFrame(rows, columns=["reader_id", "pathology", "phrase", "probability"])
-
-
-def fixed_tables(staff: Staff) -> dict[str, pd.DataFrame]:
-    """Return the truth tables that do not grow: readers, habits, pathologies and phrases."""
-    rates = hospital()["rates"]
-    pathologies = [{"pathology": p.name, **rates[p.name]} for p in wording().pathologies]
-    phrases = {"phrase": wording().phrases, "mean": phrase_means(), "ct_label": ct_labels()}
-    return {
-        "readers": _readers(staff),
-        "habits": _habits(staff),
-        "pathologies": pd.DataFrame(pathologies),
-        "phrases": pd.DataFrame(phrases),
-    }

@@ -130,8 +130,8 @@ def _note_pair(
         said = int(cohort.ct[i, p])
         rows["outcomes"].append((
             xr_id, xr.accession, xr.reader.reader_id, words.pathologies[p].name, words.phrases[k],
-            float(cohort.probability[i, p]), words.phrases[said] if said >= 0 else None,
-            float(cohort.label[i, p]),
+            words.phrases[cohort.meant[i, p]], float(cohort.probability[i, p]),
+            words.phrases[said] if said >= 0 else None, float(cohort.label[i, p]),
         ))  # fmt: skip
 
 

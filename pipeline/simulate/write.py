@@ -34,7 +34,7 @@ _TRUTH_FORMATS: Final = {
     "identifiers": "jsonl",
     "excluded": "parquet",
 }
-_FIXED: Final = ("readers", "habits", "pathologies", "phrases")
+_FIXED: Final = ("readers", "habits", "swaps", "pathologies", "phrases")
 _TYPES: Final = {
     "version": pa.int64(),
     "patient_age_years": pa.int64(),
@@ -187,6 +187,8 @@ def _write_fixed(first: Simulation, out: Path, truth: Path) -> None:
     for name in _FIXED:
         path = truth / f"{name}.csv"
         getattr(first.truth, name).to_csv(path, index=False, lineterminator="\n")
+    declared = first.truth.department.model_dump_json(indent=1) + "\n"
+    (truth / "department.json").write_text(declared, encoding="utf-8")
     codes = pd.DataFrame(hospital()["exam"])[["code", "name", "modality", "chest"]]
     codes.columns = pd.Index(["exam_code", "exam_name", "modality", "chest"])
     codes.to_csv(out / "exam_codes.csv", index=False, lineterminator="\n")

@@ -11,55 +11,65 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ConfigurationError
-from pipeline.simulate import TABLES, simulate, simulate_chunks
+from pipeline.simulate import TABLES, load_department, simulate, simulate_chunks
 from pipeline.simulate.document import Document
-from pipeline.simulate.draws import draw_ct, label_of
 from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.outcomes import ct_statement, label_of
 from pipeline.simulate.people import accession, patient_number
-from pipeline.simulate.readers import draw_staff, projected_curve
+from pipeline.simulate.readers import draw_staff
+from pipeline.simulate.scale import phrase_logits
+from pipeline.simulate.standing import line_of
+
+HEDGED = 0.22
+
+
+def stated(p: float, seed: int) -> np.ndarray:
+    """Draw what CT states in 20,000 cases of one probability."""
+    rng = np.random.default_rng(seed)
+    silent = rng.random((4000, 5)) < hospital()["ct"]["silence"]
+    return ct_statement(rng.random((4000, 5)), np.full((4000, 5), p), hedged=HEDGED, silent=silent)
 
 
 @settings(max_examples=15, deadline=None)
 @given(p=st.floats(0.0, 1.0), seed=st.integers(0, 2**32))
 def test_ct_statements_have_the_intended_expected_label(p: float, seed: int) -> None:
-    cells = np.full((4000, 5), p)
-    labels = label_of(draw_ct(cells, rng=np.random.default_rng(seed)))
+    labels = label_of(stated(p, seed))
     assert abs(labels.mean() - p) <= 5 * np.sqrt(p * (1 - p) / labels.size) + 1e-12
 
 
 @settings(max_examples=10, deadline=None)
 @given(p=st.floats(0.02, 0.98), seed=st.integers(0, 2**32))
 def test_ct_hedges_and_silences_at_a_realistic_rate(p: float, seed: int) -> None:
-    stated = draw_ct(np.full((4000, 5), p), rng=np.random.default_rng(seed))
-    last = len(wording().phrases) - 1
-    assert ((stated > 0) & (stated < last)).mean() < hospital()["ct"]["hedge_rate"] + 0.02
-    assert (stated == -1).any()
-    assert (stated == 0).any()
+    found, last = stated(p, seed), len(wording().phrases) - 1
+    assert ((found > 0) & (found < last)).mean() < HEDGED + 0.02
+    assert (found == -1).any()
+    assert (found == 0).any()
 
 
 @settings(max_examples=10, deadline=None)
-@given(readers=st.integers(1, 30), seed=st.integers(0, 2**32))
-@example(readers=11, seed=2536)
-def test_every_reader_sees_the_same_prevalence(readers: int, seed: int) -> None:
-    staff = draw_staff(readers, rng=np.random.default_rng(seed))
+@given(
+    readers=st.integers(1, 30),
+    seed=st.integers(0, 2**32),
+    name=st.sampled_from(["clustered", "hard", "straight"]),
+)
+@example(readers=11, seed=2536, name="straight")
+def test_every_reader_sees_the_same_prevalence(readers: int, seed: int, name: str) -> None:
+    staff = draw_staff(readers, department=load_department(name), rng=np.random.default_rng(seed))
+    practice = staff.practice
     rates = hospital()["rates"]
     wanted = [rates[p.name]["prevalence"] for p in wording().pathologies]
-    np.testing.assert_allclose(staff.usage.sum(-1), 1.0)
+    np.testing.assert_allclose(practice.usage.sum(-1), 1.0)
     np.testing.assert_allclose(
-        (staff.usage * staff.chance).sum(-1), np.tile(wanted, (readers, 1)), atol=1e-9
+        (practice.usage * practice.chance).sum(-1), np.tile(wanted, (readers, 1)), atol=1e-9
     )
     assert len({r.reader_id for r in staff.readers}) == readers
 
 
 @given(intercept=st.floats(-1, 1), slope=st.floats(0.3, 2.0))
 def test_projection_returns_a_curve_that_is_one(intercept: float, slope: float) -> None:
-    staff = draw_staff(1, rng=np.random.default_rng(0))
-    logits = np.log(staff.chance[0, 0] / (1 - staff.chance[0, 0]))
-    reader = staff.readers[0]
-    base = (logits - reader.intercept) / reader.slope
-    chance = np.tile(1 / (1 + np.exp(-(intercept + slope * base))), (3, 1))
+    chance = np.tile(1 / (1 + np.exp(-(intercept + slope * phrase_logits()))), (3, 1))
     weights = np.random.default_rng(1).random(chance.shape) + 0.1
-    assert projected_curve(chance, weights) == pytest.approx((intercept, slope), abs=1e-8)
+    assert line_of(chance, weights, phrase_logits()) == pytest.approx((intercept, slope), abs=1e-8)
 
 
 @settings(max_examples=12, deadline=None)

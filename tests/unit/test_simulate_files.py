@@ -18,8 +18,9 @@ from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
 from pipeline.simulate.write import write_simulation
 
 TRUTH_FILES = {
-    "counts.json", "excluded.parquet", "habits.csv", "identifiers.jsonl", "outcomes.parquet",
-    "pairs.parquet", "pathologies.csv", "phrases.csv", "readers.csv", "report_findings.parquet",
+    "counts.json", "department.json", "excluded.parquet", "habits.csv", "identifiers.jsonl",
+    "outcomes.parquet", "pairs.parquet", "pathologies.csv", "phrases.csv", "readers.csv",
+    "report_findings.parquet", "swaps.csv",
 }  # fmt: skip
 
 

@@ -90,12 +90,14 @@ def test_every_reader_s_slope_is_recovered_from_the_labels(sim: Simulation) -> N
     assert misses <= 1
 
 
-def test_a_reader_without_habits_has_the_declared_slope_exactly(sim: Simulation) -> None:
-    plain = sim.truth.readers[sim.truth.readers["habits"] == 0]
-    np.testing.assert_allclose(plain["fitted_slope"], plain["slope"], atol=1e-9)
-    np.testing.assert_allclose(plain["fitted_intercept"], plain["intercept"], atol=1e-9)
-    bent = sim.truth.readers[sim.truth.readers["habits"] > 0]
-    assert (bent["fitted_slope"] != bent["slope"]).all()
+def test_a_reader_without_habits_has_the_declared_slope_exactly() -> None:
+    readers = simulate(pairs=1, readers=12, seed=0, department="straight").truth.readers
+    plain = readers[readers["habits"] == 0]
+    for name in ("slope", "intercept"):
+        np.testing.assert_allclose(plain[f"fitted_{name}"], plain[f"line_{name}"], atol=1e-9)
+        np.testing.assert_allclose(readers[name], readers[f"line_{name}"], atol=1e-9)
+    bent = readers[readers["habits"] > 0]
+    assert (bent["fitted_slope"] != bent["line_slope"]).all()
 
 
 def test_the_named_habit_is_wrong_about_half_the_time(sim: Simulation) -> None:
@@ -111,7 +113,8 @@ def test_the_named_habit_is_wrong_about_half_the_time(sim: Simulation) -> None:
     assert abs(said["label"].mean() - habit["probability"]) < 3 * 0.5 / len(said) ** 0.5
 
 
-def test_prevalence_is_the_declared_one(sim: Simulation) -> None:
+def test_prevalence_is_the_declared_one_where_nothing_decides_about_a_ct() -> None:
+    sim = simulate(pairs=2662, readers=12, seed=0, department="straight")
     rates = sim.truth.pathologies.set_index("pathology")
     seen = sim.truth.outcomes.groupby("pathology")["label"].agg(["mean", "size"])
     wanted = rates.loc[seen.index, "prevalence"]
