@@ -20,6 +20,7 @@ WANTED: Final = (
     ("clearly off: told something false", None, ""),
     ("clearly off: told of no pattern", None, ""),
     ("calibrated: told of a pattern", None, "<= 5 %"),
+    ("calibrated: told a pattern that CT does not bear out", None, ""),
     ("calibrated with a habit: told a false pattern", None, ""),
     ("told to move away from the truth", None, "never"),
     ("first swap is worse in truth", None, "<= 5 %"),
