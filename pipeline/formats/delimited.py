@@ -33,7 +33,7 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 _MAX_RECORD_CHARACTERS: Final = 64 * 2**20
 _SPREADSHEET_HINT: Final = "sep="
 HEADER_WITHIN: Final = 20
-"""So many lines of a file are looked at for its header."""
+"""On so many lines of a file a header may begin."""
 _LONGEST: Final = 2**17
 """A line of more characters is no header."""
 _FOOTER: Final = re.compile(r"\(?\d+ rows?\b.{0,40}", re.IGNORECASE)
@@ -69,13 +69,13 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
     Parameters
     ----------
     first
-        The first lines of a file.
+        The first lines of a file: more than `HEADER_WITHIN`, as a first row may hold a long text.
     lacking
         Tells how many needed columns are not among some names.
     """
     best, fewest = Header((), ",", 0), (float("inf"), 0, 0)
     delimiters: Sequence[str] = _DELIMITERS
-    for at, line in enumerate(first):
+    for at, line in enumerate(first[:HEADER_WITHIN]):
         if not line.strip(_NO_CONTENT) or len(line) > _LONGEST:
             continue
         if line.casefold().startswith(_SPREADSHEET_HINT):

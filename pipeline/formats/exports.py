@@ -130,11 +130,11 @@ def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, lis
     with opened_lines(source, encoding) as handle:
         first = list(islice(handle, HEADER_WITHIN))
         sample = [*first, *_some(handle, _LOOKED_THROUGH)]
-    numbered = header_of(first, lambda names: len(mapped.within(numbers_of(names)).missing))
+    numbered = header_of(sample, lambda names: len(mapped.within(numbers_of(names)).missing))
     keys = numbers_of(numbered.names)
     if not mapped.within(keys).missing:
         return with_quotes_of(replace(numbered, names=(), lines=0), sample), keys
-    header = header_of(first, lambda names: len(mapped.within(keys_of(names)).missing))
+    header = header_of(sample, lambda names: len(mapped.within(keys_of(names)).missing))
     return with_quotes_of(header, sample), keys_of(header.names)
 
 

@@ -209,6 +209,21 @@ def test_a_table_without_a_header_is_refused_without_quoting_its_first_row(tmp_p
     assert "Plain" not in str(caught.value)
 
 
+def test_a_long_report_in_the_first_row_of_a_table_without_a_header_is_read(
+    tmp_path: Path,
+) -> None:
+    """Columns by number behind a text of 40 lines: more than a header is looked for on."""
+    path, report = tmp_path / "exams.psv", "\n".join(f"Line {n}." for n in range(40))
+    rows = [[*ROWS[0][:4], report, *TIMES], [*ROWS[1][:4], "Short.", *TIMES]]
+    out = io.StringIO()
+    csv.writer(out, delimiter="|").writerows(rows)
+    path.write_text(out.getvalue())
+    order = [*HEADER[:4], "text", "performed_at", "signed_at"]
+    numbered = {name: f"#{at}" for at, name in enumerate(order, start=1)}
+    (batch,) = read(path, TableOptions(kind="csv", columns=numbered))
+    assert batch.exams["text"].tolist() == [report, "Short."]
+
+
 def test_json_lines_survive_marks_depth_and_lone_surrogates(tmp_path: Path) -> None:
     path = tmp_path / "exams.jsonl"
     good = dict(zip(HEADER, ROWS[2], strict=True))
