@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,6 @@ KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 CONFIG = '[input]\npaths = ["{exams}"]\n[reports]\ndemonstration = true\n'
 PREFECT = [sys.executable, "-c", "from pipeline.cli import main; main()", "run"]
 BARE = [sys.executable, __file__, "--bare"]
-
-Facts = dict[str, Any]
 
 
 def main() -> None:
@@ -80,41 +79,30 @@ def timed(command: Sequence[str], place: Path, exams: Path) -> tuple[float, floa
 
 def bare(config: str) -> None:
     """Take exports to pages with the tasks' own functions and no orchestrator."""
-    from prefect import Task
-
     import pipeline.run.run
-    from pipeline.flows import deliver_issue, gather
+    from pipeline.flows import gather, hand_out
+    from pipeline.run.workers import in_worker, perform
+    from pipeline.stage import Stage
 
     class Bare(pipeline.run.run.Run):
-        """A run whose tasks are called from threads, as many as there are workers."""
+        """A run whose stages are called from threads, as many as there are workers."""
 
-        def map(
-            self,
-            work: Task[..., Facts],
-            items: Iterable[object],
-            *shared: object,
-            beside: Sequence[object] | None = None,
-        ) -> list[Facts]:
-            columns = [list(items)] if beside is None else [list(items), list(beside)]
-            rows = list(zip(*columns, strict=True))
+        def map(self, stage: Stage[Any, Any], items: Iterable[Any]) -> list[Any]:
+            each, here = list(items), stage.is_done_here(self.site)
+            call = perform if here else partial(in_worker, perform)
             size = self.site.config.execution.workers
-            with self.journal.stage(work.name) as stage, ThreadPoolExecutor(size) as threads:
-                futures = [threads.submit(work.fn, self.config, *row, *shared) for row in rows]
-                self.results[work.name] = [stage.note(future.result()) for future in futures]
-            return self.results[work.name]
-
-        def call(self, work: Task[..., Facts], *arguments: object) -> Facts:
-            with self.journal.stage(work.name) as stage:
-                self.results[work.name] = [stage.note(work.fn(self.config, *arguments))]
-            return self.results[work.name][0]
+            with self.books.stage(stage.name) as page, ThreadPoolExecutor(size) as threads:
+                futures = [threads.submit(call, stage, self.config, item) for item in each]
+                found = [page.note(future.result()) for future in futures]
+                page.count(stage, found)
+            return found
 
     for name in ("publish_stages", "publish_gates", "publish_pages"):
         setattr(pipeline.run.run, name, lambda *_: None)
     with Bare.of(config) as run:
-        tallied = gather(run)
-        run.pass_gates()
-        deliver_issue(run, tallied, None)
-        run.finish()
+        gathered = gather(run)
+        facts = run.pass_gates(gathered)
+        run.finish(gathered, hand_out(run, gathered, facts, None))
 
 
 def report(found: dict[str, list[tuple[float, float]]]) -> None:

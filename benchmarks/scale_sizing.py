@@ -24,7 +24,8 @@ from pipeline.deidentify import LeakScan
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
 from pipeline.site.site import Site
-from pipeline.work import blocks, evidence, intake
+from pipeline.stages import clean, extract, pair, tally
+from pipeline.stages.ingest import INGEST
 
 SIZES = (10**4, 10**6, 10**8)
 CORES = 16
@@ -74,31 +75,31 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
     Path(config).write_text('[input]\npaths = ["hospital/exams.csv"]\n', encoding="utf-8")
     site, costs = Site.open(config), Costs()
     site.workspace.prepare()
-    _ = site.engine, site.deidentifier
+    _ = site.engine, site.once(clean._deidentifier)
     with costs.timed("ingest", 1):
-        source = intake.ingest_source(config, str(folder / "hospital" / "exams.csv"))
-    exams = int(source["kept"])
+        source = INGEST.do(site, str(folder / "hospital" / "exams.csv")).found
+    exams = source.kept
     costs.cpu["ingest"] /= exams
-    shards = source["shards"]
+    shards = clean.shards([source])
     with costs.timed("register", exams):
-        intake.register(config, shards)
+        clean.REGISTER.do(site, tuple(shards))
     with costs.timed("de-identify", exams):
-        coded = [intake.clean_shard(config, shard, shards) for shard in shards]
+        coded = [clean.CLEAN.do(site, shard).found for shard in shards]
     with costs.timed("pair", exams):
-        clean = [c["key"] for c in coded]
-        blocks = evidence.block_keys(site, clean)
-        paired = [evidence.pair_block(config, block, clean) for block in blocks]
+        paired = [pair.PAIR.do(site, block).found for block in pair.blocks(site, coded)]
     with costs.timed("extract", exams):
-        read = [evidence.read_shard(config, blocks, s) for s in evidence.shards_of(paired)]
+        read = [extract.EXTRACT.do(site, shard).found for shard in extract.shards(paired)]
     with costs.timed("tally", exams):
-        for block in blocks:
-            evidence.observe_block(config, block, [r["key"] for r in read])
-    costs.read_share = sum(r["reports"] for r in read) / exams
-    weigh(site, shards, [c["key"] for c in coded], exams, costs)
+        for block in tally.blocks(paired, read):
+            tally.TALLY.do(site, block)
+    costs.read_share = sum(shard.reports for shard in read) / exams
+    weigh(site, source.shards, tuple(sorted(shard.key for shard in coded)), exams, costs)
     return exams, costs
 
 
-def weigh(site: Site, shards: list[str], clean: list[str], exams: int, costs: Costs) -> None:
+def weigh(
+    site: Site, shards: tuple[str, ...], coded: tuple[str, ...], exams: int, costs: Costs
+) -> None:
     """Count bytes on disk by zone, and in memory what grows with all exams at once."""
     root = site.workspace.root
     vault = set((root / "raw").glob("vault.sqlite*"))
@@ -106,15 +107,15 @@ def weigh(site: Site, shards: list[str], clean: list[str], exams: int, costs: Co
         files = [p for p in (root / zone).rglob("*") if p.is_file() and p not in vault]
         costs.disk[f"disk: {zone}"] = sum(p.stat().st_size for p in files) / exams
     costs.disk["disk: vault"] = sum(p.stat().st_size for p in vault) / exams
-    frame = blocks.exams(str(root.parent / "radcal.toml"), clean, 0, 1)
+    frame = pair.exams(site, pair.Block(coded, 0, 1))
     costs.memory["memory: a block, gathered to be paired"] = (
         frame.memory_usage(deep=True).sum() / exams
     )
     costs.memory["memory: leak scan of a batch"] = _traced(lambda: _scan(site, shards)) / exams
 
 
-def _scan(site: Site, shards: list[str]) -> LeakScan:
-    return intake._leak_scan.__wrapped__(str(site.workspace.root.parent / "radcal.toml"), shards)
+def _scan(site: Site, shards: tuple[str, ...]) -> LeakScan:
+    return clean._leak_scan.__wrapped__(site, shards)
 
 
 def _traced(make: Callable[[], object]) -> float:

@@ -90,24 +90,24 @@ def reading(folder: Path, config: str, size: int) -> Reading:
     """Read every paired report anew with so many Dask workers."""
     from prefect import unmapped
 
-    from pipeline.config import Execution
-    from pipeline.flows import extract
+    from pipeline.run.run import Run
     from pipeline.run.runners import runners
-    from pipeline.site.site import Site
-    from pipeline.work import evidence
+    from pipeline.stages import extract
+    from pipeline.stages.pair import Paired
 
-    store = Site.open(config).workspace
-    pairs = store.keys("analysis", "pairs")
-    shards = evidence.shards_of([store.facts("analysis", "pairs", key) for key in pairs])
+    run = Run(config)
+    store = run.site.workspace
+    keys = store.keys("analysis", "pairs")
+    shards = extract.shards([store.facts("analysis", "pairs", key, Paired) for key in keys])
     analysis = folder / "workspace" / "analysis"
     for name in ("findings", "report_findings", "readings"):
         shutil.rmtree(analysis / name)
-    with runners(Execution(runner="dask", workers=size)) as found:
-        runner = found.of("extract")
+    execution = run.site.config.execution.model_copy(update={"runner": "dask", "workers": size})
+    with runners(execution) as run.runners:
+        runner, task = run.runners.of("extract"), run.task(extract.EXTRACT)
 
-        def read(keys: list[str]) -> None:
-            given = {"config": unmapped(config), "shard": keys, "pairs": unmapped(pairs)}
-            for future in runner.map(extract, given):
+        def read(items: list[extract.ReportShard]) -> None:
+            for future in runner.map(task, {"config": unmapped(config), "item": items}):
                 future.result()
 
         read(shards[:WARM])  # every worker has loaded what it needs

@@ -12,6 +12,8 @@ from typing import Final, Literal, TypeAlias, get_args
 __all__ = [
     "FAILURE_REASONS",
     "IMPRESSION",
+    "NOT_EVALUABLE",
+    "OTHER",
     "PLAIN",
     "Explanation",
     "Extracted",
@@ -24,6 +26,12 @@ __all__ = [
 
 IMPRESSION: Final = "impression"
 """The section whose statements outrank all others."""
+
+NOT_EVALUABLE: Final = "not evaluable"
+"""The certainty where a report says that a pathology could not be judged."""
+
+OTHER: Final = "other"
+"""The certainty of a hedge that no canonical phrase covers."""
 
 PLAIN: Final = ""
 """The cue of a plain assertion: no cue word was written."""

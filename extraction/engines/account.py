@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
+from extraction.engines import Engine, Modality
 from extraction.engines.witness import VERDICTS, Coverage, Verdict
 from extraction.finding import Extracted, Failed, FailureReason, Outcome
 
 __all__ = [
-    "REJECTIONS", "Answer", "AnswerLine", "Became", "Disagreement", "Rejection", "masked",
+    "REJECTIONS", "Answer", "AnswerLine", "Became", "Disagreement", "Rejection", "answers_of",
+    "masked",
 ]  # fmt: skip
 
 Rejection: TypeAlias = Literal[
@@ -190,3 +192,18 @@ def masked(line: str, known: Iterable[str]) -> str:
     """
     words = known if isinstance(known, frozenset) else frozenset(known)
     return _WORD.sub(lambda m: m[0] if m[0].lower() in words else "_", line[:_LONGEST])
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """An engine that knows more of each report than its outcome: one with a language model."""
+
+    def answers(self, texts: Sequence[str], *, modality: Modality) -> list[Answer]:
+        """Read reports of one modality, and tell what became of each line of the answers."""
+
+
+def answers_of(engine: Engine, texts: Sequence[str], *, modality: Modality) -> list[Answer]:
+    """Let any engine read reports; of one without a model only the outcomes are known."""
+    if isinstance(engine, Answering):
+        return engine.answers(texts, modality=modality)
+    return [Answer(outcome) for outcome in engine.extract(texts, modality=modality)]

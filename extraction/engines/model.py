@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol
 
-from extraction.engines import Engine, Modality
+from extraction.engines import Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
 from extraction.engines.prompted import Asked, PromptedReader
@@ -28,7 +28,7 @@ from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import MARK
 
-__all__ = ["BLOCK", "Memory", "ModelEngine", "Named", "answers_of"]
+__all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
 
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
@@ -323,13 +323,6 @@ class ModelEngine:
                 "model's name and place, and run again."
             )
             raise ModelOutageError(msg)
-
-
-def answers_of(engine: Engine, texts: Sequence[str], *, modality: Modality) -> list[Answer]:
-    """Let any engine read reports; of one without a model only the outcomes are known."""
-    if isinstance(engine, ModelEngine):
-        return engine.answers(texts, modality=modality)
-    return [Answer(outcome) for outcome in engine.extract(texts, modality=modality)]
 
 
 def _second(first: Answer, second: Answer) -> Answer:

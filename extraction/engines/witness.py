@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
 from extraction.engines.grounding import Place
-from extraction.prompt import NOT_EVALUABLE, OTHER
+from extraction.finding import NOT_EVALUABLE, OTHER
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
 

@@ -10,18 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from extraction.finding import NOT_EVALUABLE, OTHER
 from extraction.vocabulary import Vocabulary
 
 __all__ = ["NONE", "NOT_EVALUABLE", "OTHER", "Line", "parse", "regex", "written"]
 
 NONE: Final = "- none"
 """The answer for a report that states nothing; an empty answer is a failure instead."""
-
-OTHER: Final = "other"
-"""The certainty of a hedge that no canonical phrase covers."""
-
-NOT_EVALUABLE: Final = "not evaluable"
-"""The certainty where a report says that a pathology could not be judged."""
 
 _MAX_CHARACTERS: Final = 4_000
 _BULLETS: Final = " \t-–*•"

@@ -182,8 +182,7 @@ def run_engine(engine: Engine, frame: pd.DataFrame) -> list[Outcome]:
 
 def run_answers(engine: Engine, frame: pd.DataFrame) -> list[Answer]:
     """Answers in the table's order; each modality in one call, an unknown modality failed."""
-    from extraction.engines.account import Answer
-    from extraction.engines.model import answers_of
+    from extraction.engines.account import Answer, answers_of
     from extraction.finding import Failed
 
     modalities = frame["modality"].astype(str).str.strip().str.upper()

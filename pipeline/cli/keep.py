@@ -71,9 +71,9 @@ def purge(
     import pandas as pd
 
     from pipeline.config import load
-    from pipeline.store.retention import purge as purge_workspace
     from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.retention import purge as purge_workspace
     from pipeline.vault.vault import Vault
 
     store = Workspace.of(load(config))
@@ -103,7 +103,7 @@ def prune(
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.config import load
-    from pipeline.store.pruning import find, remove
+    from pipeline.run.pruning import find, remove
     from pipeline.store.workspace import Workspace
 
     settings = load(config)

@@ -25,6 +25,14 @@ def returns(
     quiet: QuietOption = False,
 ) -> None:
     """Record readers' answers; wrong pairs and cases that do not apply are left out from now on."""
-    from pipeline.work.returns import record
+    from pipeline.site.site import Site
+    from pipeline.stages.returns import record
 
-    emit(record(str(config.resolve()), sheets), as_json=as_json, quiet=quiet)
+    done = record(Site.open(str(config.resolve())), sheets)
+    told: dict[str, object] = {
+        "sheets_recorded": done.sheets_recorded,
+        "sheets_known_already": done.sheets_known_already,
+        **{f"answers_{name.replace(' ', '_')}": n for name, n in done.answers.items()},
+        "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
+    }
+    emit(told, as_json=as_json, quiet=quiet)

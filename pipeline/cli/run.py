@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from pipeline.cli.common import JsonOption, QuietOption, emit
 from pipeline.cli.simulate import DepartmentOption
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 from pipeline.run.logs import LogFormat
+
+if TYPE_CHECKING:
+    from pipeline.run.run import Summary
 
 __all__ = ["register"]
 
@@ -64,8 +67,8 @@ def run(
     """Take report exports to delivered pages."""
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
-    emit(summary, as_json=as_json, quiet=quiet)
-    if summary["quarantined"] or summary["withheld"]:
+    emit(_told(summary), as_json=as_json, quiet=quiet)
+    if summary.quarantined or summary.withheld:
         raise typer.Exit(EXIT_QUARANTINED)
 
 
@@ -93,7 +96,7 @@ def demo(
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(out))
     summary = _whole_job(config, None, quiet=quiet or as_json)
-    emit(summary, as_json=as_json, quiet=quiet)
+    emit(_told(summary), as_json=as_json, quiet=quiet)
 
 
 def _whole_job(
@@ -103,7 +106,7 @@ def _whole_job(
     quiet: bool,
     pages: bool = True,
     log_format: LogFormat = "text",
-) -> dict[str, Any]:
+) -> Summary:
     from pipeline.config import load
     from pipeline.run.logs import on_terminal
     from pipeline.run.prefect_home import settle
@@ -123,6 +126,13 @@ def _whole_job(
             wait()
             path = str(config.resolve())
             return whole_job(path, period) if pages else nightly(path)
+
+
+def _told(summary: Summary) -> dict[str, object]:
+    """Give what a run came to, without what does not apply to it."""
+    from pipeline.store.plain import plain
+
+    return {name: value for name, value in plain(summary).items() if value is not None}
 
 
 def _new_key(folder: Path) -> Path:

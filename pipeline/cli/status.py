@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, emit
 
+if TYPE_CHECKING:
+    from pipeline.run.books import LastRun
+    from pipeline.store.workspace import Workspace
+
 __all__ = ["register"]
 
-Facts = dict[str, Any]
+_TIMES = ("started_at", "ended_at", "exit_code", "last_success_at", "last_period")
 
 
 def register(app: typer.Typer) -> None:
@@ -26,14 +29,19 @@ def status(
     as_json: JsonOption = False,
 ) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
-    from pipeline.run.plan import plan
+    from pipeline.run.books import last_run
+    from pipeline.run.outlook import outlook
     from pipeline.site.site import Site
+    from pipeline.store.plain import plain
 
     site = Site.open(str(config.resolve()))
-    found = _last(site) if site.workspace.root.is_dir() else {"last_run": "never"}
-    stages = plan(site)
+    store = site.workspace
+    found: dict[str, object] = {"last_run": "never"}
+    if store.root.is_dir():
+        found = _last(store, last_run(store.root))
+    stages = outlook(site)
     if as_json:
-        emit({**found, "stages": [asdict(each) for each in stages]}, as_json=True, quiet=False)
+        emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)
         return
     emit(found, as_json=False, quiet=False)
     for each in stages:
@@ -41,38 +49,36 @@ def status(
         typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
 
 
-def _last(site: Any) -> Facts:
-    from pipeline.run.record import last_record
-
-    record, holder = last_record(site.workspace.root) or {}, site.workspace.holder()
-    told: Facts = {"workspace": str(site.workspace.root)}
-    told["lock"] = f"held by process {holder}" if holder else "free"
-    if not record:
+def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:
+    """Say who holds the workspace, and how its last run ended or how far it is."""
+    holder = store.holder()
+    told: dict[str, object] = {
+        "workspace": str(store.root),
+        "lock": f"held by process {holder}" if holder else "free",
+    }
+    if last is None:
         return {**told, "last_run": "never, or its record cannot be read"}
-    running = record["state"] == "running"
-    told["last_run"] = "killed" if running and not holder else record.get("outcome", "running")
-    for name in ("started_at", "ended_at", "exit_code", "last_success_at", "last_period"):
-        if name in record:
-            told[name] = record[name]
-    if "error" in record:
-        told["error"] = record["error"]["message"]
+    running = last.state == "running"
+    told["last_run"] = "killed" if running and not holder else last.outcome or "running"
+    told |= {name: value for name in _TIMES if (value := getattr(last, name)) is not None}
+    if last.error is not None:
+        told["error"] = last.error.message
     if running:
-        told["stage"] = record["stages"][-1]["stage"] if record["stages"] else "starting"
-    newest = _newest_month(site, record)
-    if newest:
+        told["stage"] = last.stages[-1].stage if last.stages else "starting"
+    if newest := _newest_month(store, last):
         told["next_period"] = newest
-    return {**told, **record.get("counts", {})}
+    return {**told, **(last.counts or {})}
 
 
-def _newest_month(site: Any, record: Facts) -> str:
+def _newest_month(store: Workspace, last: LastRun) -> str:
     """Give the newest month with observations: what `radcal run` issues if not told otherwise."""
     from pipeline.errors import RadcalError
+    from pipeline.stages.tally import Tallied
 
     try:
         blocks = [
-            site.workspace.facts("analysis", "tallies", key)
-            for key in record.get("last_tallies", ())
+            store.facts("analysis", "tallies", key, Tallied) for key in last.last_tallies or ()
         ]
     except RadcalError:
         return ""
-    return max((str(month) for block in blocks for month in block["months"]), default="")
+    return max((month for block in blocks for month in block.months), default="")

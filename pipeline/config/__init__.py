@@ -1,6 +1,6 @@
 """``radcal.toml``: what may stand in it, its defaults, and every error at once."""
 
-from pipeline.config.document import Configuration, digest_of, load, template
+from pipeline.config.document import Configuration, load, template
 from pipeline.config.sections import (
     Advice,
     Calibration,
@@ -28,7 +28,6 @@ __all__ = [
     "Phrases",
     "Reports",
     "Store",
-    "digest_of",
     "load",
     "template",
 ]

@@ -7,8 +7,6 @@ from the environment and have no place here.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
@@ -17,6 +15,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
+from pipeline.config.digest import digest_of
 from pipeline.config.sections import (
     Advice,
     Calibration,
@@ -33,7 +32,7 @@ from pipeline.config.sections import (
 )
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Configuration", "digest_of", "load", "template"]
+__all__ = ["Configuration", "load", "template"]
 
 
 class Configuration(Section):
@@ -85,12 +84,6 @@ class Configuration(Section):
                 },
             },
         )
-
-
-def digest_of(*parts: object) -> str:
-    """Hash any JSON-like values into 16 hexadecimal digits."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def load(path: Path) -> Configuration:

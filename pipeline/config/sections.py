@@ -16,7 +16,7 @@ from extraction.engines.local import DType
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt import AnswerForm, Manner
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.columns import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 __all__ = [
     "Advice",

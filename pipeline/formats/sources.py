@@ -10,17 +10,19 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.config import Input
 from pipeline.errors import ConfigurationError
 from pipeline.formats import exports, fhir, hl7v2, sql
 from pipeline.formats.decoding import AUTO, opened, suffix_of
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 from pipeline.store.files import replacing
+
+if TYPE_CHECKING:
+    from pipeline.config import Input
 
 __all__ = ["Sources", "digest", "spool"]
 

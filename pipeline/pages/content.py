@@ -12,17 +12,15 @@ from calibration.phrase_calibration import PhraseCalibration
 from calibration.survey import PhraseTable
 from pipeline.config import Configuration
 from pipeline.pages.small_cells import complementary
-from pipeline.run.gates import Check
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
-from pipeline.tables.pairing import INELIGIBLE
+from pipeline.tables import pairing
 from pipeline.tables.results import GroupResults, Period
 from reports.content import (
     Case,
     Coverage,
     Exclusion,
     FlowStep,
-    Gate,
     GovernanceText,
     Instrument,
     InstrumentFigure,
@@ -41,7 +39,6 @@ __all__ = [
     "cases",
     "coverage_of",
     "flow_steps",
-    "gate_rows",
     "governance",
     "instrument",
     "masthead",
@@ -201,7 +198,7 @@ def _case(row: Mapping[Hashable, object]) -> Case:
 
 def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
     """Count the adult chest X-rays in `sums.coverage`, and how many were paired."""
-    eligible = counts[~counts["fate"].isin(INELIGIBLE)]
+    eligible = counts[~counts["fate"].isin(pairing.INELIGIBLE)]
     if eligible.empty:
         return None
     return Coverage(
@@ -240,21 +237,16 @@ def _audited_note(audited: SiteAudit, engine: str) -> str:
     return note if audited.engine == engine else f"{note}, read by {audited.engine}"
 
 
-def flow_steps(flow: Sequence[Sequence[object]]) -> tuple[FlowStep, ...]:
+def flow_steps(flow: Sequence[pairing.FlowStep]) -> tuple[FlowStep, ...]:
     """Turn the pairing's counts into the flow diagram's boxes."""
     return tuple(
         FlowStep(
-            name=str(name),
-            count=int(str(remaining)),
-            excluded=(Exclusion(str(reason), int(str(excluded))),) if excluded else (),
+            name=step.name,
+            count=step.remaining,
+            excluded=(Exclusion(step.reason, step.excluded),) if step.excluded else (),
         )
-        for name, remaining, excluded, reason in flow
+        for step in flow
     )
-
-
-def gate_rows(checks: Sequence[Check]) -> tuple[Gate, ...]:
-    """Turn the run's checks into rows of a page."""
-    return tuple(Gate(c.name, c.passed, c.required, c.found, c.note) for c in checks)
 
 
 def governance(config: Configuration) -> tuple[GovernanceText, ...]:

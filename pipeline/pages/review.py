@@ -17,10 +17,10 @@ from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import Variation, variation
 from pipeline.pages.committee.withheld import results_without, withheld_phrases
-from pipeline.run.gates import Check
 from pipeline.site.audited import SiteAudit
+from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import GroupResults, Scale, tally_of
-from reports.content import CommitteeContent, Instrument, SuppressedCell
+from reports.content import CommitteeContent, Gate, Instrument, SuppressedCell
 
 __all__ = ["CommitteeFacts", "committee_content"]
 
@@ -29,8 +29,8 @@ __all__ = ["CommitteeFacts", "committee_content"]
 class CommitteeFacts:
     """What the run itself contributes to the review."""
 
-    flow: Sequence[Sequence[object]]
-    checks: tuple[Check, ...]
+    flow: Sequence[FlowStep]
+    gates: tuple[Gate, ...]
     manifest: tuple[tuple[str, str], ...]
     measured: Instrument
     audited: SiteAudit | None = None
@@ -103,7 +103,7 @@ def _frame(
         by_pathology=(),
         readers=readers.rows,
         funnel=readers.funnel,
-        gates=content.gate_rows(facts.checks),
+        gates=facts.gates,
         manifest=facts.manifest,
         governance=content.governance(issue.config),
         instrument=facts.measured,

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.config import Configuration
+from reports.content import Gate
 
-__all__ = ["Accounting", "Check", "check"]
+__all__ = ["Accounting", "check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +35,7 @@ class Accounting:
     parted_from_words: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One gate: what was asked, what was found, and whether it holds."""
-
-    name: str
-    passed: bool | None
-    required: str
-    found: str
-    note: str = ""
-
-
-def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
+def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
     """Evaluate every gate; all are shown, passed or not."""
     a = accounting
     model = config.extraction.engine != "rules"
@@ -74,7 +64,7 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
             "Unmapped statements are listed in the manifest.",
         ),
         *([_disagreement(a, config.extraction.max_disagreement_share)] if model else []),
-        Check(
+        Gate(
             "observations to calibrate on",
             a.observations > 0,
             "at least 1",
@@ -84,7 +74,7 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Check, ...]:
     )
 
 
-def _disagreement(a: Accounting, limit: float) -> Check:
+def _disagreement(a: Accounting, limit: float) -> Gate:
     return _share(
         "statements and sentences over which model and vocabulary part",
         a.parted_from_words,
@@ -95,14 +85,14 @@ def _disagreement(a: Accounting, limit: float) -> Check:
     )
 
 
-def _adds_up(name: str, total: int, parts: Sequence[int]) -> Check:
+def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
     found = f"{' + '.join(f'{p:,}' for p in parts)} = {sum(parts):,}"
-    return Check(name, sum(parts) == total, f"= {total:,}", found)
+    return Gate(name, sum(parts) == total, f"= {total:,}", found)
 
 
-def _share(name: str, part: int, whole: int, limit: float, note: str) -> Check:
+def _share(name: str, part: int, whole: int, limit: float, note: str) -> Gate:
     if whole == 0:
-        return Check(name, None, f"at most {limit:.1%}", "nothing to count", note)
+        return Gate(name, None, f"at most {limit:.1%}", "nothing to count", note)
     share = part / whole
     found = f"{share:.2%} ({part:,} of {whole:,})"
-    return Check(name, share <= limit, f"at most {limit:.1%}", found, note)
+    return Gate(name, share <= limit, f"at most {limit:.1%}", found, note)

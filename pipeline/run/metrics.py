@@ -7,16 +7,17 @@ patient or a reader. Written whole or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
-from pipeline.store.workspace import Workspace
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
-__all__ = ["exposition", "write_metrics"]
+from pipeline.errors import RadcalError
+from pipeline.run.books import Books, LastRun
 
-Facts = Mapping[str, Any]
-Sample = tuple[Mapping[str, str], float]
+__all__ = ["exported", "exposition"]
 
 _STAGE: Final = (
     ("seconds", "stage_seconds", "Wall time of a stage of the last run.", 1),
@@ -40,67 +41,66 @@ _COUNTS: Final = (
     ("pages", "Pages of the last issue.", (
         ("delivered", "pages_delivered"), ("unchanged", "pages_unchanged"))),
 )  # fmt: skip
+_TIMES: Final = (
+    ("run_start_timestamp_seconds", "started_at", "When the last run began."),
+    ("run_end_timestamp_seconds", "ended_at", "When the last run ended."),
+    ("last_success_timestamp_seconds", "last_success_at", "When a run last ended well."),
+)
 
 
-def write_metrics(store: Workspace, record: Facts) -> None:
-    """Write the metrics of a run's record."""
-    store.write_bytes(store.root / "metrics" / "radcal.prom", exposition(record).encode())
+@contextmanager
+def exported(books: Books) -> Iterator[None]:
+    """Write the figures of a run when it has ended, however it ended."""
+
+    def write() -> None:
+        path = books.store.root / "metrics" / "radcal.prom"
+        books.store.write_bytes(path, exposition(books.last))
+
+    try:
+        yield
+    except BaseException:
+        # A disk that is full or read-only may be why the run failed.
+        with suppress(OSError, RadcalError):
+            write()
+        raise
+    write()
 
 
-def exposition(record: Facts) -> str:
-    """Give a record's figures in Prometheus's text format."""
-    return "".join(
-        f"# HELP radcal_{name} {text}\n# TYPE radcal_{name} gauge\n"
-        + "".join(f"radcal_{name}{_labels(labels)} {float(value)!r}\n" for labels, value in samples)
-        for name, text, samples in _families(record)
-        if samples
-    )
+def exposition(last: LastRun) -> bytes:
+    """Give what is known of a run in Prometheus's text format."""
+    registry = CollectorRegistry()
 
+    def family(name: str, text: str, label: str, samples: Iterable[tuple[str, float]]) -> None:
+        each = list(samples)
+        if each:
+            gauge = Gauge(f"radcal_{name}", text, [label], registry=registry)
+            for value, number in each:
+                gauge.labels(value).set(number)
 
-def _families(record: Facts) -> Iterator[tuple[str, str, list[Sample]]]:
-    yield "build_info", "Version of radcal.", [({"version": record["radcal"]}, 1.0)]
-    for name, key, text in (
-        ("run_start_timestamp_seconds", "started_at", "When the last run began."),
-        ("run_end_timestamp_seconds", "ended_at", "When the last run ended."),
-        ("last_success_timestamp_seconds", "last_success_at", "When a run last ended well."),
-    ):
-        yield name, text, [({}, _seconds(record[key]))] if key in record else []
-    succeeded = record.get("exit_code") == 0
-    yield "run_success", "Whether the last run ended well.", [({}, float(succeeded))]
-    yield (
-        "run_exit_code",
-        "Exit code of the last run; 0 also where input was quarantined.",
-        [({}, float(record.get("exit_code", 1)))],
-    )
-    stages = record.get("stages", [])
-    for key, name, text, unit in _STAGE:
-        yield name, text, [({"stage": s["stage"]}, s[key] * unit) for s in stages]
-    counts = record.get("counts", {})
+    def single(name: str, text: str, number: float) -> None:
+        Gauge(f"radcal_{name}", text, registry=registry).set(number)
+
+    family("build_info", "Version of radcal.", "version", [(last.radcal, 1.0)])
+    for name, field, text in _TIMES:
+        if at := getattr(last, field):
+            single(name, text, datetime.fromisoformat(at).timestamp())
+    code = 1 if last.exit_code is None else last.exit_code
+    single("run_success", "Whether the last run ended well.", float(last.exit_code == 0))
+    single("run_exit_code", "Exit code of the last run; 0 also where input was quarantined.", code)
+    for field, name, text, unit in _STAGE:
+        family(name, text, "stage", ((s.stage, getattr(s, field) * unit) for s in last.stages))
     for name, text, states in _COUNTS:
-        yield name, text, [({"state": s}, counts[key]) for s, key in states if key in counts]
-    gates = record.get("gates", [])
-    yield (
-        "gate_passed",
-        "1 passed, 0 failed or could not be checked.",
-        [({"gate": g["name"]}, float(g["passed"] is True)) for g in gates],
-    )
-    yield (
-        "damaged_shards",
-        "Shards found damaged in the last run and made anew.",
-        [({}, float(record.get("damaged_shards", 0)))],
-    )
+        family(name, text, "state", _stated(last, states))
+    passed = ((gate.name, float(gate.passed is True)) for gate in last.gates or ())
+    family("gate_passed", "1 passed, 0 failed or could not be checked.", "gate", passed)
+    damaged = last.damaged_shards or 0
+    single("damaged_shards", "Shards found damaged in the last run and made anew.", damaged)
+    return generate_latest(registry)
 
 
-def _seconds(at: str) -> float:
-    return datetime.fromisoformat(at).timestamp()
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    if not labels:
-        return ""
-    each = (f'{name}="{_escaped(value)}"' for name, value in labels.items())
-    return "{" + ",".join(each) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+def _stated(last: LastRun, states: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:
+    """Give the counts that the run knows; none is taken for 0."""
+    for state, name in states:
+        count = (last.counts or {}).get(name)
+        if isinstance(count, int):
+            yield state, float(count)

@@ -21,9 +21,10 @@ from prefect.events import emit_event
 
 from pipeline.config import Notify
 from pipeline.errors import GateFailedError
-from pipeline.run.gates import Check
-from pipeline.run.journal import Journal
+from pipeline.run.books import StageEntry
 from pipeline.run.shield import in_words
+from pipeline.stages.deliver import Delivered
+from reports.content import Gate
 
 __all__ = ["notified", "publish_gates", "publish_pages", "publish_stages"]
 
@@ -31,12 +32,9 @@ _LOG = logging.getLogger("radcal")
 _PATIENCE_SECONDS: Final = 30.0
 
 
-def publish_stages(run: str, journal: Journal) -> None:
+def publish_stages(run: str, stages: Sequence[StageEntry]) -> None:
     """Keep a table of every stage's counts and time."""
-    rows = [
-        {"stage": s.name, "seconds": round(s.seconds, 1), **s.counts}
-        for s in journal.stages.values()
-    ]
+    rows = [{"stage": s.stage, "seconds": round(s.seconds, 1), **s.counts} for s in stages]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     create_table_artifact(
         [{name: row.get(name, "") for name in columns} for row in rows],
@@ -45,34 +43,34 @@ def publish_stages(run: str, journal: Journal) -> None:
     )
 
 
-def publish_gates(run: str, checks: Sequence[Check]) -> None:
+def publish_gates(run: str, gates: Sequence[Gate]) -> None:
     """Keep a table of every gate, and emit whether all of them passed."""
-    failed = sum(c.passed is not True for c in checks)
+    failed = sum(g.passed is not True for g in gates)
     create_table_artifact(
         [
             {
-                "gate": c.name,
-                "result": {True: "passed", False: "FAILED", None: "NOT CHECKED"}[c.passed],
-                "required": c.required,
-                "found": c.found,
+                "gate": g.name,
+                "result": {True: "passed", False: "FAILED", None: "NOT CHECKED"}[g.passed],
+                "required": g.required,
+                "found": g.found,
             }
-            for c in checks
+            for g in gates
         ],
         key="radcal-gates",
-        description=f"Run {run}: {failed} of {len(checks)} gates failed",
+        description=f"Run {run}: {failed} of {len(gates)} gates failed",
     )
     _emit("radcal.gates.failed" if failed else "radcal.gates.passed", run, failed=failed)
 
 
-def publish_pages(run: str, folder: Path, delivered: int, unchanged: int) -> None:
+def publish_pages(run: str, folder: Path, done: Delivered) -> None:
     """Link to the delivered pages, and emit how many are new."""
     create_link_artifact(
         folder.as_uri(),
         key="radcal-pages",
-        link_text=f"{delivered} delivered, {unchanged} unchanged",
+        link_text=f"{done.delivered} delivered, {done.unchanged} unchanged",
         description=f"Run {run}: the folder of every recipient's pages",
     )
-    _emit("radcal.pages.delivered", run, delivered=delivered, unchanged=unchanged)
+    _emit("radcal.pages.delivered", run, delivered=done.delivered, unchanged=done.unchanged)
 
 
 @contextmanager

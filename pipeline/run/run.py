@@ -1,4 +1,4 @@
-"""One run: its lock, its stages' results and counts, its gates, its manifest.
+"""One run: it takes items through stages, keeps the books, minds the gates and says how it ended.
 
 A run's id is a hash of what went into it, so that running again on the same input is the same
 run: every shard is found, every page is unchanged, and it says so.
@@ -7,54 +7,74 @@ run: every shard is found, every page is unchanged, and it says so.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future as ThreadFuture
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
-from inspect import signature
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from prefect import Task, unmapped
+from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
+from prefect.tasks import exponential_backoff
 
-from pipeline.config import digest_of
-from pipeline.errors import DamagedShardError, GateFailedError
-from pipeline.run.gates import Check, check
-from pipeline.run.ingredients import KEYED, ingredients
-from pipeline.run.journal import Journal
+from pipeline.errors import DamagedShardError, GateFailedError, RadcalError, ShardTimeoutError
+from pipeline.run.account import Gathered, Issued
+from pipeline.run.books import Books
+from pipeline.run.gates import check
+from pipeline.run.logs import logged
+from pipeline.run.manifest import Ending, Manifest, run_id, shown
+from pipeline.run.metrics import exported
 from pipeline.run.notices import notified, publish_gates, publish_pages, publish_stages
-from pipeline.run.record import Record
+from pipeline.run.pruning import keep_list
+from pipeline.run.report import draw_refusal, draw_report
 from pipeline.run.runners import Runners, runners
-from pipeline.run.totals import Totals, counted
-from pipeline.site.engines import reading
+from pipeline.run.shield import UnforeseenError, shielded
+from pipeline.run.workers import Done, in_worker, perform
 from pipeline.site.site import Site
-from pipeline.store.provenance import version
-from pipeline.store.used import record as record_used
-from pipeline.store.used import taken
+from pipeline.stage import Stage
+from pipeline.stages.pages import FEEDBACK, RunFacts
+from pipeline.store.plain import plain
 from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
-from pipeline.work.account import draw_account, reading_notes
-from pipeline.work.issue import refusal_page
+from reports.content import Gate
 
-__all__ = ["Run"]
+__all__ = ["Run", "Summary"]
 
-Facts = dict[str, Any]
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 _LOG = logging.getLogger("radcal")
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run tells the command line; what is None does not apply to it."""
+
+    outcome: str
+    pairs: int
+    observations: int
+    quarantined: int
+    reading_notes: dict[str, int]
+    withheld: int
+    damaged_shards_made_anew: int
+    pages_delivered: int | None
+    pages_unchanged: int | None
+    delivery: str | None
+    manifest: str
+    report: str
+
+
 class Run:
-    """The stages of one run, in order, with what each returned."""
+    """One run of a site."""
 
     runners: Runners
 
     def __init__(self, config: str) -> None:
         self.config = config
         self.site = Site.open(config)
-        self.journal = Journal()
-        self.record = Record(self.site.workspace, self.journal, config_hash=self.site.config.digest)
-        self.results: dict[str, list[Facts]] = {}
-        self.totals = Totals(self.results)
-        self.checks: tuple[Check, ...] = ()
+        self.books = Books(self.site.workspace, self.site.config.digest)
+        self.gates: tuple[Gate, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
 
     @classmethod
@@ -62,75 +82,69 @@ class Run:
     def of(cls, config: str) -> Iterator[Run]:
         """Hold the workspace and the workers for one run, and tell of its failure."""
         run = cls(config)
-        run.site.workspace.prepare()
-        taken()
+        store = run.site.workspace
+        store.prepare()
+        store.taken()
         with (
-            run.site.workspace.locked(),
+            store.locked(),
             notified(run.site.config.notify),
-            run.record.kept(),
+            logged(store.root, run.books.last.attempt),
+            exported(run.books),
+            run.books.kept(),
             run.site.engine_in_use(),
             runners(run.site.config.execution) as run.runners,
         ):
             yield run
 
-    def sources(self) -> list[str]:
-        """Files to ingest."""
-        return [str(path) for path in self.site.sources()]
-
-    def map(
-        self,
-        work: Task[..., Facts],
-        items: Iterable[object],
-        *shared: object,
-        beside: Sequence[object] | None = None,
-    ) -> list[Facts]:
-        """Run a task once per item, side by side, and wait for all.
-
-        Parameters
-        ----------
-        shared
-            Arguments that every call is given after its item.
-        beside
-            An argument for each item, given right after it.
-        """
+    def map(self, stage: Stage[Item, Found], items: Iterable[Item]) -> list[Found]:
+        """Take every item through a stage, side by side, and wait for all."""
         each = list(items)
-        with self.journal.stage(work.name) as stage:
-            constant = [unmapped(value) for value in shared]
-            mapped = [each] if beside is None else [each, list(beside)]
-            given = signature(work.fn).bind(unmapped(self.config), *mapped, *constant).arguments
-            runner = self.runners.of(work.name)
-            futures = runner.map(self._equipped(work), given) if each else []
-            found: list[Facts] = []
+        with self.books.stage(stage.name) as page:
+            runner, task = self.runners.of(stage.name), self.task(stage)
+            given = {"config": unmapped(self.config), "item": each}
+            futures = runner.map(task, given) if each else []
+            found: list[Found] = []
             with _all_ended(futures):
                 for future in futures:
-                    found.append(stage.note(future.result()))
-                    stage.advance(len(found), len(each))
-            stage.counts.update(counted(found))
-        self.results[work.name] = found
+                    found.append(page.note(future.result()))
+                    page.advance(len(each))
+            page.count(stage, found)
         return found
 
-    def call(self, work: Task[..., Facts], *arguments: object) -> Facts:
-        """Run a task once and wait for it."""
-        with self.journal.stage(work.name) as stage:
-            found = stage.note(work.submit(self.config, *arguments).result())
-            stage.counts.update(counted([found]))
-        self.results[work.name] = [found]
+    def call(self, stage: Stage[Item, Found], item: Item) -> Found:
+        """Take the one item of a stage through it."""
+        (found,) = self.map(stage, [item])
         return found
 
-    def _equipped(self, work: Task[..., Facts]) -> Task[..., Any]:
-        """Tag what asks the model server, whose limit is shared; limit the time of spread work.
+    def task(self, stage: Stage[Item, Found]) -> Task[[str, Item], Any]:
+        """Make a stage a task: retried with jitter, nothing kept in Prefect.
 
-        Work on this machine is limited by `in_worker`, which can end a process.
+        What asks the model server, whose limit is shared, is tagged. What is spread over machines
+        is limited in time here; work on this machine by `in_worker`, which can end a process.
         """
         settings = self.site.config
-        served = work.name == "extract" and settings.extraction.engine != "rules"
-        seconds = settings.execution.shard_timeout_minutes * 60
-        return work.with_options(
+        served = stage.name == "extract" and settings.extraction.engine != "rules"
+        spread = self.runners.spreads(stage.name)
+
+        def work(config: str, item: Item) -> Done[Found]:
+            if stage.is_done_here(shielded(Site.open, config)):
+                return shielded(perform, stage, config, item)
+            return in_worker(perform, stage, config, item)
+
+        return Task(
+            work,
+            name=stage.name,
             tags=["gpu"] if served else None,
-            timeout_seconds=seconds if self.runners.spreads(work.name) else None,
+            retries=2,
+            retry_delay_seconds=exponential_backoff(1),
+            retry_jitter_factor=0.5,
+            retry_condition_fn=_worth_retrying,
+            timeout_seconds=settings.execution.shard_timeout_minutes * 60 if spread else None,
+            cache_policy=NO_CACHE,
+            persist_result=False,
         )
 
-    def mending(self, recipe: Callable[[], Facts]) -> Facts:
+    def mending(self, recipe: Callable[[], Found]) -> Found:
         """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
 
         Raises
@@ -149,146 +163,102 @@ class Run:
                 self.site.workspace.put_aside(damage)
                 _LOG.warning("shard %s/%s %s: made anew", *place[1:], damage.fault)
 
-    def pass_gates(self) -> None:
-        """Check the run's accounting.
+    def pass_gates(self, gathered: Gathered) -> RunFacts:
+        """Check the accounting; gives what the pages say about the run.
 
         Raises
         ------
         GateFailedError
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
-        self.checks = check(self.totals.accounting(), self.site.config)
-        failed = [c for c in self.checks if c.passed is not True]
-        publish_stages(self.id, self.journal)
-        publish_gates(self.id, self.checks)
+        name, a = run_id(self.site, gathered), gathered.accounting()
+        self.gates = check(a, self.site.config)
+        entries = shown(self.site, name, a)
+        failed = [gate for gate in self.gates if gate.passed is not True]
+        publish_stages(name, self.books.entries())
+        publish_gates(name, self.gates)
         if failed:
-            page = refusal_page(
-                self.config, self.id, [asdict(c) for c in self.checks], self.manifest_rows()
-            )
-            self._write_manifest("refused")
-            lines = "; ".join(f"{c.name}: {c.found}, required {c.required}" for c in failed)
+            page = draw_refusal(self.site, name, self.gates, entries)
+            self._close(gathered, None, "refused")
+            lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             msg = (
-                f"{len(failed)} of {len(self.checks)} gates failed; nothing delivered: {lines}. "
+                f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}. "
                 f"See {page}."
             )
             raise GateFailedError(msg)
+        return RunFacts(
+            flow=gathered.flow,
+            pairs=tuple(block.key for block in gathered.paired),
+            gates=self.gates,
+            manifest=entries,
+            counts=gathered.shown(),
+        )
 
-    def facts(self) -> Facts:
-        """Give what the pages say about the run; nothing here depends on the clock."""
-        return {
-            "flow": self.totals.flow,
-            "pairs": [block["key"] for block in self.results["pair"]],
-            "checks": [asdict(c) for c in self.checks],
-            "manifest": self.manifest_rows(),
-            "counts": self.totals.shown(),
-            "demonstration": self.site.config.reports.demonstration,
-        }
+    def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
+        """Write the manifest, the audit entry and the report; say what the run came to."""
+        folder = self._close(gathered, issued, "delivered" if issued else "gathered")
+        a, delivery, new = gathered.accounting(), None, None
+        if issued is not None:
+            new = issued.delivered
+            delivery = self.site.workspace.root / "delivery" / issued.issue.period.name
+            publish_stages(folder.name, self.books.entries())
+            publish_pages(folder.name, delivery, new)
+        return Summary(
+            outcome="gathered"
+            if new is None
+            else "delivered"
+            if new.delivered
+            else "nothing changed",
+            pairs=a.pairs,
+            observations=a.observations,
+            quarantined=a.rows_quarantined,
+            reading_notes=dict(gathered.reading),
+            withheld=a.exams_withheld,
+            damaged_shards_made_anew=len(self.damaged),
+            pages_delivered=None if new is None else new.delivered,
+            pages_unchanged=None if new is None else new.unchanged,
+            delivery=None if delivery is None else str(delivery),
+            manifest=str(folder / "manifest.json"),
+            report=str(folder / "report.pdf"),
+        )
 
-    @property
-    def id(self) -> str:
-        """Hash of the run's sources, returned sheets, configuration and code."""
-        shards = [source["shards"] for source in self.results["ingest"]]
-        digests = [self.site.digest_of(stage) for stage in KEYED]
-        return digest_of(shards, digests, self.totals.returned)
-
-    def manifest_rows(self) -> list[list[str]]:
-        """Give the manifest's entries that a page shows."""
-        a = self.totals.accounting()
-        return [
-            ["run", self.id],
-            ["radcal", version()],
-            ["configuration", self.site.config.digest],
-            ["extraction engine", f"{self.site.engine.name} {self.site.engine.version}"],
-            ["phrase table", self.site.phrases.name],
-            ["rows read", f"{a.rows_in:,}"],
-            ["exams coded", f"{a.exams_cleaned:,}"],
-            ["pairs", f"{a.pairs:,}"],
-            ["reports read", f"{a.reports_read:,}"],
-            ["observations", f"{a.observations:,}"],
-            ["seed", str(self.site.config.calibration.seed)],
-        ]
-
-    def finish(self) -> Facts:
-        """Write the manifest and the audit entry; give the summary for the command line."""
-        issued = "deliver" in self.results
-        path = self._write_manifest("delivered" if issued else "gathered")
-        a = self.totals.accounting()
-        return {
-            "outcome": "gathered",
-            "pairs": a.pairs,
-            "observations": a.observations,
-            "quarantined": a.rows_quarantined,
-            "reading_notes": reading_notes(self.results["ingest"]),
-            "withheld": a.exams_withheld,
-            "damaged_shards_made_anew": len(self.damaged),
-            **(self._delivered() if issued else {}),
-            "manifest": path,
-            "report": path.replace("manifest.json", "report.pdf"),
-        }
-
-    def _delivered(self) -> Facts:
-        delivered = self.results["deliver"][0]
-        folder = self.site.workspace.root / "delivery" / self.period
-        publish_stages(self.id, self.journal)
-        publish_pages(self.id, folder, delivered["delivered"], delivered["unchanged"])
-        return {
-            "outcome": "nothing changed" if not delivered["delivered"] else "delivered",
-            "pages_delivered": delivered["delivered"],
-            "pages_unchanged": delivered["unchanged"],
-            "delivery": str(folder),
-        }
-
-    def _record(self, outcome: str) -> None:
-        delivered = self.results.get("deliver", [{}])[0]
-        pages = {f"pages_{name}": delivered[name] for name in delivered}
-        facts: Facts = {}
-        if delivered:
-            tallies = [block["key"] for block in self.results["tally"]]
-            facts = {"last_period": self.period, "last_tallies": tallies}
-            facts["last_issue"] = self.site.digest_of("pages")
-        self.record.ended(
-            outcome,
-            self.id,
-            counts={**asdict(self.totals.accounting()), **pages},
-            gates=[asdict(c) for c in self.checks],
+    def _close(self, gathered: Gathered, issued: Issued | None, outcome: str) -> Path:
+        """Close the books; gives the run's folder."""
+        store = self.site.workspace
+        ending = Ending(outcome, self.gates, self.books.entries(), len(self.damaged))
+        manifest = Manifest.of(self.site, gathered, ending)
+        folder = store.root / "runs" / manifest.run
+        keep_list(folder, self.books.used() | store.taken())
+        store.write_json(folder / "manifest.json", manifest)
+        AuditLog(store.root / "audit.jsonl").append(
+            "run", run=manifest.run, outcome=outcome, config_hash=manifest.config_hash
+        )
+        told = replace(
+            self.books.last,
+            outcome=outcome,
+            last_run=manifest.run,
+            counts=plain(manifest.accounting),
+            gates=self.gates,
             damaged_shards=len(self.damaged),
-            **facts,
         )
+        if issued is not None:
+            pages = {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
+            told = replace(
+                told,
+                counts={**plain(manifest.accounting), **pages},
+                last_period=issued.issue.period.name,
+                last_issue=FEEDBACK.digest(self.site),
+                last_tallies=issued.issue.tallies,
+            )
+        self.books.close(told)
+        draw_report(self.site, manifest, self.books.last)
+        return folder
 
-    @property
-    def period(self) -> str:
-        """The issue's period."""
-        return str(self.results["issue"][0]["period"])
 
-    def _write_manifest(self, outcome: str) -> str:
-        path = self.site.workspace.root / "runs" / self.id / "manifest.json"
-        manifest = self._manifest(outcome)
-        record_used(path.parent, self.journal.used() | taken())
-        self.site.workspace.write_json(path, manifest)
-        AuditLog(self.site.workspace.root / "audit.jsonl").append(
-            "run", run=self.id, outcome=outcome, config_hash=self.site.config.digest
-        )
-        self._record(outcome)
-        draw_account(self.site, self.id, self.record.facts, manifest)
-        return str(path)
-
-    def _manifest(self, outcome: str) -> Facts:
-        return {
-            "run": self.id,
-            "outcome": outcome,
-            "radcal": version(),
-            "config_hash": self.site.config.digest,
-            "configuration": self.site.config.model_dump(mode="json"),
-            "sources": self.results["ingest"],
-            "ingredients": {stage: ingredients(self.site, stage) for stage in KEYED},
-            **self.totals.to_dict(),
-            "extraction": reading(self.site.engine),
-            "gates": [asdict(c) for c in self.checks],
-            "seconds": self.journal.timings(),
-            "stages": self.journal.to_list(),
-            "damaged_shards_made_anew": len(self.damaged),
-            "shown": self.manifest_rows(),
-        }
+def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
+    """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
+    foreseen = isinstance(state.data, RadcalError)
+    return not foreseen or isinstance(state.data, UnforeseenError | ShardTimeoutError)
 
 
 @contextmanager

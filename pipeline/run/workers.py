@@ -1,4 +1,4 @@
-"""Worker processes for the heavy stages: Prefect's threads wait, these compute.
+"""Worker processes for the stages: Prefect's threads wait, these compute, and tell what it cost.
 
 One pool per process, started on first use with ``spawn`` (a forked child would inherit threads and
 locks). Workers are the parallelism: linear algebra inside one uses a single thread, because
@@ -11,23 +11,71 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import resource
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures import TimeoutError as LateError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import Any, ParamSpec
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, ParamSpec, TypeVar
 
 from pipeline.errors import ShardTimeoutError
-from pipeline.run.measure import measured
+from pipeline.run.shield import shielded
+from pipeline.site.site import Site
+from pipeline.stage import Made, Stage
 
-__all__ = ["in_worker", "workers"]
+__all__ = ["Done", "in_worker", "perform", "workers"]
 
 P = ParamSpec("P")
-Facts = dict[str, Any]
+R = TypeVar("R")
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[Found]):
+    """What an item came to, its cost, and the shards that were found, read or made for it.
+
+    `peak_mib` is the process's largest resident memory so far.
+    """
+
+    made: Made[Found]
+    seconds: float
+    cpu_seconds: float
+    peak_mib: float
+    used: frozenset[str]
+
+
+def perform(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:
+    """Take one item through a stage in this process."""
+    began, cpu = time.perf_counter(), time.process_time()
+    site = Site.open(config)
+    made = stage.do(site, item)
+    return Done(
+        made,
+        seconds=time.perf_counter() - began,
+        cpu_seconds=time.process_time() - cpu,
+        peak_mib=_peak_mib(),
+        used=frozenset(site.workspace.taken()),
+    )
+
+
+def _peak_mib() -> float:
+    """Give the largest resident memory of this process, MiB.
+
+    From /proc where there is one: what getrusage tells a spawned process includes its parent's.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+        return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration, ValueError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class _Pool:
@@ -91,8 +139,8 @@ def workers(size: int, *, seconds: float | None = None) -> Iterator[None]:
         _POOL.close()
 
 
-def in_worker(function: Callable[P, Facts], /, *args: P.args, **kwargs: P.kwargs) -> Facts:
-    """Call a module-level function in a worker process; wait for its facts, their cost added.
+def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a module-level function in a worker process, behind the shield, and wait for its answer.
 
     With one worker allowed the call is made here: a second process would only cost its start.
 
@@ -104,10 +152,10 @@ def in_worker(function: Callable[P, Facts], /, *args: P.args, **kwargs: P.kwargs
         If the call took longer than allowed; its worker is killed.
     """
     if _POOL.size == 1:
-        return measured(function, *args, **kwargs)
+        return shielded(function, *args, **kwargs)
     pool = _POOL.running()
     try:
-        return pool.submit(measured, function, *args, **kwargs).result(timeout=_POOL.seconds)
+        return pool.submit(shielded, function, *args, **kwargs).result(timeout=_POOL.seconds)
     except BrokenProcessPool:
         _POOL.give_up(pool)
         raise

@@ -15,7 +15,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO, Final
 
 import pandas as pd
@@ -47,9 +47,9 @@ class OtherVersionError(Exception):
     """These bytes lack columns: another schema version, given first in the message, wrote them."""
 
 
-def encode(frame: pd.DataFrame, facts: Mapping[str, object]) -> bytes:
-    """Give a table and its counts as the bytes of one shard."""
-    meta = json.dumps({"facts": dict(facts), "schema": SCHEMA_VERSION}).encode()
+def encode(frame: pd.DataFrame, facts: object) -> bytes:
+    """Give a table and its counts, plain JSON values, as the bytes of one shard."""
+    meta = json.dumps({"facts": facts, "schema": SCHEMA_VERSION}).encode()
     table = pa.Table.from_pandas(_settled(frame), preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), _META: meta})
     sink = io.BytesIO()
@@ -87,9 +87,9 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     return file.read(columns=list(columns) if columns else None)
 
 
-def facts_of(file: BinaryIO) -> dict[str, Any]:
+def facts_of(file: BinaryIO) -> object:
     """Give a shard's counts from its footer; raises `DamageError` as `decode` does."""
-    return dict(_about(file)["facts"])
+    return _about(file)["facts"]
 
 
 def _about(file: BinaryIO) -> dict[str, Any]:

@@ -21,10 +21,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Literal
+from threading import Lock
+from typing import Final, Literal, TypeVar
 
 import pandas as pd
 import pyarrow as pa
@@ -36,6 +37,7 @@ from pipeline.store.disk import no_room
 from pipeline.store.files import replacing
 from pipeline.store.lock import held, holder
 from pipeline.store.objects import objects
+from pipeline.store.plain import plain, typed
 from pipeline.store.shards import (
     SCHEMA_VERSION,
     DamageError,
@@ -44,10 +46,10 @@ from pipeline.store.shards import (
     encode,
     facts_of,
 )
-from pipeline.store.used import note
 
 __all__ = ["IRREPLACEABLE", "Workspace", "Zone"]
 
+T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
 _PAGES: Final = "analysis/pages"
 IRREPLACEABLE: Final = ("returns",)
@@ -61,6 +63,8 @@ class Workspace:
     def __init__(self, root: Path, url: str | None = None) -> None:
         self.root = root
         self.objects = objects(root, url)
+        self._used: set[str] = set()
+        self._using = Lock()
 
     @classmethod
     def of(cls, config: Configuration) -> Workspace:
@@ -106,11 +110,11 @@ class Workspace:
         key: str,
         frame: pd.DataFrame,
         *,
-        facts: Mapping[str, object] | None = None,
+        facts: object = None,
     ) -> None:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
-        self.objects.put(_shard(zone, name, key), encode(frame, facts or {}))
-        note(_shard(zone, name, key))
+        self.objects.put(_shard(zone, name, key), encode(frame, plain(facts)))
+        self._use(_shard(zone, name, key))
 
     def read(
         self,
@@ -145,10 +149,20 @@ class Workspace:
             else pd.DataFrame(columns=list(columns or ()))
         )
 
-    def facts(self, zone: Zone, name: str, key: str) -> dict[str, Any]:
-        """Give the counts that were written with a shard; reads the file's footer only."""
+    def facts(self, zone: Zone, name: str, key: str, kind: type[T]) -> T:
+        """Give the counts that were written with a shard; reads the file's footer only.
+
+        Raises
+        ------
+        DamagedShardError
+            If the shard is missing or damaged, or its counts are of another kind.
+        """
         with self._judged(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
-            return facts_of(file)
+            found = facts_of(file)
+        try:
+            return typed(kind, found)
+        except ValueError:
+            raise DamagedShardError(zone, name, key, "has other counts than it should") from None
 
     def has(self, zone: Zone, name: str, key: str) -> bool:
         """Whether a shard exists; it was whole when it was written."""
@@ -169,7 +183,7 @@ class Workspace:
     def write_page(self, name: str, content: bytes) -> None:
         """Keep a drawn page, whole or not at all."""
         self.objects.put(f"{_PAGES}/{name}", content)
-        note(f"{_PAGES}/{name}")
+        self._use(f"{_PAGES}/{name}")
 
     def has_page(self, name: str) -> bool:
         """Whether a page was drawn."""
@@ -177,12 +191,12 @@ class Workspace:
 
     def read_page(self, name: str) -> bytes:
         """Give a drawn page."""
-        note(f"{_PAGES}/{name}")
+        self._use(f"{_PAGES}/{name}")
         return self.objects.get(f"{_PAGES}/{name}")
 
-    def write_json(self, path: Path, content: Mapping[str, object]) -> None:
-        """Write a JSON file whole, or not at all."""
-        text = json.dumps(content, indent=2, sort_keys=True, default=str) + "\n"
+    def write_json(self, path: Path, content: object) -> None:
+        """Write a value as a JSON file, whole or not at all."""
+        text = json.dumps(plain(content), indent=2, sort_keys=True) + "\n"
         self.write_bytes(path, text.encode())
 
     def write_bytes(self, path: Path, content: bytes) -> None:
@@ -203,6 +217,12 @@ class Workspace:
             if first:
                 self._sweep()
             yield
+
+    def taken(self) -> set[str]:
+        """Name the shards and pages found, read or written since this was last asked."""
+        with self._using:
+            used, self._used = self._used, set()
+        return used
 
     def holder(self) -> str:
         """Say which process holds the workspace; '' if none does."""
@@ -237,16 +257,20 @@ class Workspace:
         frame: pd.DataFrame = table.to_pandas()
         return frame
 
+    def _use(self, name: str) -> None:
+        with self._using:
+            self._used.add(name)
+
     def _has(self, name: str) -> bool:
         there = self.objects.has(name)
         if there:
-            note(name)
+            self._use(name)
         return there
 
     @contextmanager
     def _judged(self, zone: Zone, name: str, key: str) -> Iterator[None]:
         """Note that a shard is used; say of one that cannot be read why, and what to do."""
-        note(_shard(zone, name, key))
+        self._use(_shard(zone, name, key))
         try:
             yield
         except FileNotFoundError:

@@ -16,7 +16,7 @@ import pandas as pd
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
 
-__all__ = ["Cleaned", "Codes", "clean", "exam_identifiers", "known_identifiers"]
+__all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
 
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
@@ -160,15 +160,6 @@ def _age_band(age: pd.Series) -> pd.Series:
     for limit, name in reversed(_BANDS):
         band = band.mask(age < limit, name)
     return band
-
-
-def exam_identifiers(exams: pd.DataFrame) -> list[str]:
-    """Name each version of a report for the vault, which gives it a random code.
-
-    A version's own label may hold its time of signing, so it must not stand in the analysis zone.
-    """
-    columns = (exams["accession"], exams["status"], exams["source_digest"])
-    return ["/".join(parts) for parts in zip(*columns, strict=True)]
 
 
 def _exam_keys(exams: pd.DataFrame, codes: Codes) -> list[str]:

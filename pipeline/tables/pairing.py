@@ -12,7 +12,7 @@ Times here may be shifted by a constant per patient; only differences are used.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -33,8 +33,7 @@ PAIR_COLUMNS: Final = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class FlowStep:
+class FlowStep(NamedTuple):
     """One line of the flow diagram: what remained after a step and what it left out."""
 
     name: str

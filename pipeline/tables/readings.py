@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from extraction.engines import Engine
-from extraction.engines.account import Answer, Disagreement
-from extraction.engines.model import answers_of
+from extraction.engines.account import Answer, Disagreement, answers_of
 from extraction.finding import Extracted, Failed, Outcome
 from extraction.recommendation import recommends_ct
 from extraction.resolution import resolve

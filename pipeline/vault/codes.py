@@ -11,9 +11,19 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
+import pandas as pd
+
 from pipeline.errors import InputError
 
-__all__ = ["DOMAINS", "Domain", "domain_of", "normalised", "random_code", "random_shift"]
+__all__ = [
+    "DOMAINS",
+    "Domain",
+    "domain_of",
+    "exam_identifiers",
+    "normalised",
+    "random_code",
+    "random_shift",
+]
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {
@@ -46,6 +56,15 @@ def domain_of(code: str) -> Domain:
         "code: not a code of this program; it begins with P- (patient), S- (study) or R- (reader)."
     )
     raise InputError(msg)
+
+
+def exam_identifiers(exams: pd.DataFrame) -> list[str]:
+    """Name each version of a report for the vault, which gives it a random code.
+
+    A version's own label may hold its time of signing, so it must not stand in the analysis zone.
+    """
+    columns = (exams["accession"], exams["status"], exams["source_digest"])
+    return ["/".join(parts) for parts in zip(*columns, strict=True)]
 
 
 def random_code(domain: Domain) -> str:

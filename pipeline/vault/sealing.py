@@ -22,7 +22,6 @@ from typing import Final
 import pikepdf
 
 from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.site.site import Site
 from pipeline.vault.vault import Vault
 
 __all__ = ["is_mark_of", "mark_of", "passphrases", "seal"]
@@ -31,8 +30,8 @@ _SHORTEST: Final = 12
 _COLUMNS: Final = ("recipient", "passphrase")
 
 
-def passphrases(site: Site, recipients: Sequence[str]) -> dict[str, str]:
-    """Give every recipient's passphrase; empty where pages are not to be encrypted.
+def passphrases(file: Path, recipients: Sequence[str], *, vault: Path) -> dict[str, str]:
+    """Give every recipient's passphrase; `vault` knows the codes of readers named as exported.
 
     Raises
     ------
@@ -40,15 +39,12 @@ def passphrases(site: Site, recipients: Sequence[str]) -> dict[str, str]:
         If the file cannot be read, others can read it, a passphrase is short, or a recipient has
         none.
     """
-    name = site.config.reports.passphrases
-    if name is None:
-        return {}
-    given = _read(site.config.path(name))
+    given = _read(file)
     by_code = {who: phrase for who, phrase in given.items() if who in recipients}
     others = {who: phrase for who, phrase in given.items() if who not in recipients}
     if others:
-        with site.open_vault(read_only=True) as vault:
-            by_code |= {_code(who, vault): phrase for who, phrase in others.items()}
+        with Vault.open(vault, read_only=True) as codes:
+            by_code |= {_code(who, codes): phrase for who, phrase in others.items()}
     missing = sorted(set(recipients) - set(by_code))
     if missing:
         msg = (

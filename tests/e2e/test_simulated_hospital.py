@@ -16,7 +16,7 @@ import pytest
 from calibration.readers import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
-from pipeline.tables.coding import exam_identifiers
+from pipeline.vault.codes import exam_identifiers
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Demo, radcal
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from pipeline.config import template
-from pipeline.store.retention import purge
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.retention import purge
 from pipeline.vault.vault import Vault
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
@@ -247,7 +247,7 @@ def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     assert json.loads(done.stdout)["codes"] == 3
     store = Workspace(site.parent / "workspace")
     assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
-    assert store.facts("raw", "exams", "k-00000") == {"n": 2}
+    assert store.facts("raw", "exams", "k-00000", dict[str, int]) == {"n": 2}
     assert store.read("analysis", "clean_exams", ["c"])["text"].tolist() == ["new"]
     gone = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
     assert "not in this vault" in gone.stderr

@@ -47,8 +47,8 @@ def artifacts(key: str) -> list[str]:
 
 def test_night_ends_at_the_gates_and_tells_its_counts(hospital: Path) -> None:
     summary = nightly(configuration(hospital, '[store]\nworkspace = "night"'))
-    assert summary["outcome"] == "gathered"
-    assert summary["pairs"] == 20
+    assert summary.outcome == "gathered"
+    assert summary.pairs == 20
     assert not (hospital / "night" / "delivery").exists()
     stages = {row["stage"]: row for row in json.loads(artifacts("radcal-stages")[-1])}
     assert list(stages) == ["ingest", "register", "de-identify", "pair", "extract", "tally"]

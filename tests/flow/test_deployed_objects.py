@@ -66,7 +66,7 @@ def test_shard_comes_back_from_an_address_as_from_a_folder(tmp_path: Path, url: 
     store.write("analysis", "t", "k1", FRAME, facts={"rows": 3})
     assert store.has("analysis", "t", "k1")
     assert store.keys("analysis", "t") == ["k1"]
-    assert store.facts("analysis", "t", "k1") == {"rows": 3}
+    assert store.facts("analysis", "t", "k1", dict[str, int]) == {"rows": 3}
     pd.testing.assert_frame_equal(store.read("analysis", "t", ["k1"]), FRAME)
     some = store.read("analysis", "t", ["k1"], columns=["a"], where=("who", "x"))
     assert some["a"].tolist() == [1, 3]

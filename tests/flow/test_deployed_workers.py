@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ShardTimeoutError
-from pipeline.flows import extract, ingest
 from pipeline.run.run import Run
 from pipeline.run.runners import runners
 from pipeline.run.workers import in_worker, workers
 from pipeline.site.site import Site
+from pipeline.stages.extract import EXTRACT
+from pipeline.stages.ingest import INGEST
 
 
 def test_stuck_shard_is_given_up_and_the_next_finds_a_whole_pool() -> None:
@@ -36,8 +37,8 @@ def test_what_asks_the_model_server_carries_the_tag_of_its_limit(
     )
     run = Run(str(config))
     with runners(run.site.config.execution) as run.runners:
-        assert run._equipped(extract).tags == tags
-        assert run._equipped(ingest).tags == set()
+        assert run.task(EXTRACT).tags == tags
+        assert run.task(INGEST).tags == set()
 
 
 def test_configuration_that_changed_is_read_again_by_a_process_that_lives_on(

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from pipeline.site.site import Site
+from pipeline.stages.ingest import INGEST
 from pipeline.tables.pairing import PairedExams, pair
-from pipeline.work import evidence, intake
+from tests.fixtures.here import Here, coded
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 RESIDENT, ATTENDING = "T7^Marr^Otto", "D5^Hope^Faith"
@@ -40,11 +41,8 @@ def paired(folder: Path, *messages: str, monkeypatch: pytest.MonkeyPatch) -> Pai
     path = folder / "radcal.toml"
     path.write_text('[input]\npaths = ["feed.hl7"]\n')
     site = Site.open(str(path))
-    site.workspace.prepare()
-    facts = intake.ingest_source(str(path), str(folder / "feed.hl7"))
-    assert facts["quarantined"] == {}
-    intake.register(str(path), facts["shards"])
-    keys = [intake.clean_shard(str(path), s, facts["shards"])["key"] for s in facts["shards"]]
+    keys = [shard.key for shard in coded(site)]
+    assert INGEST.do(site, str(folder / "feed.hl7")).found.quarantined == {}
     return pair(site.workspace.read("analysis", "clean_exams", keys))
 
 
@@ -74,14 +72,9 @@ def test_the_version_signed_before_the_ct_is_the_forecast(
 
 def read_texts(folder: Path, found: PairedExams) -> pd.DataFrame:
     """Read the paired reports as a run does."""
-    config = str(folder / "radcal.toml")
-    site = Site.open(config)
+    site = Site.open(str(folder / "radcal.toml"))
     store = site.workspace
-    keys = store.keys("analysis", "clean_exams")
-    blocks = evidence.block_keys(site, keys)
-    for block in blocks:
-        evidence.pair_block(config, block, keys)
-    said = [evidence.read_shard(config, blocks, key)["key"] for key in keys]
+    said = [shard.key for shard in Here(site).gather().read]
     stated = store.read("analysis", "report_findings", said)
     return stated[stated["exam_key"].isin(found.pairs["ct_exam_key"])]
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
-from pipeline.work import intake
+from tests.fixtures.here import coded as coded_exams
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 
@@ -34,11 +34,7 @@ def coded(config: str) -> pd.DataFrame:
     """Take the export to coded exams, as a fresh process would."""
     Site.forget()
     site = Site.open(config)
-    site.workspace.prepare()
-    (source,) = site.sources()
-    shards = intake.ingest_source(config, str(source))["shards"]
-    intake.register(config, shards)
-    keys = [intake.clean_shard(config, shard, shards)["key"] for shard in shards]
+    keys = [shard.key for shard in coded_exams(site)]
     return site.workspace.read("analysis", "clean_exams", keys)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -12,8 +13,11 @@ import pytest
 from reportlab.pdfgen import canvas
 
 from pipeline.errors import ConfigurationError, StorageError
+from pipeline.site.site import Site
+from pipeline.stages import deliver
+from pipeline.stages.deliver import DELIVER, Delivery
+from pipeline.stages.pages import File, Pages
 from pipeline.vault.vault import Vault
-from pipeline.work import delivery
 
 PERIOD = "2026-09"
 
@@ -36,20 +40,18 @@ class Place:
         self.drafts = folder / "workspace" / "analysis" / "pages"
         self.drafts.mkdir(parents=True)
 
-    def page(self, recipient: str, text: str, sheet: str = "answer\n") -> dict[str, object]:
-        (self.drafts / f"{recipient}.pdf").write_bytes(pdf(text))
-        (self.drafts / f"{recipient}.csv").write_text(sheet)
-        return {
-            "recipient": recipient,
-            "files": [
-                {"name": "return.csv", "draft": f"{recipient}.csv"},
-                {"name": "feedback.pdf", "draft": f"{recipient}.pdf"},
-            ],
-        }
+    def page(self, recipient: str, text: str, sheet: str = "answer\n") -> Pages:
+        drafts = {"return.csv": sheet.encode(), "feedback.pdf": pdf(text)}
+        files = []
+        for name, content in drafts.items():
+            draft = f"{recipient}.{name.rpartition('.')[2]}"
+            (self.drafts / draft).write_bytes(content)
+            files.append(File(name, draft, hashlib.sha256(content).hexdigest()))
+        return Pages(recipient, tuple(files))
 
-    def deliver(self, *pages: dict[str, object]) -> tuple[int, int]:
-        done = delivery.deliver(str(self.config), PERIOD, list(pages))
-        return done["delivered"], done["unchanged"]
+    def deliver(self, *pages: Pages) -> tuple[int, int]:
+        done = DELIVER.do(Site.open(str(self.config)), Delivery(PERIOD, pages)).found
+        return done.delivered, done.unchanged
 
     def of(self, recipient: str) -> Path:
         return self.folder / "workspace" / "delivery" / PERIOD / recipient
@@ -116,7 +118,7 @@ def test_delivery_killed_at_any_moment_is_made_whole_by_the_next(
     def killed(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    owner = delivery._Ledger if moment == "add" else delivery
+    owner = deliver._Ledger if moment == "add" else deliver
     with monkeypatch.context() as patch:
         patch.setattr(owner, moment, killed)
         with pytest.raises(KeyboardInterrupt):

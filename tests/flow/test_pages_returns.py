@@ -12,8 +12,9 @@ import pytest
 from calibration.survey import builtin
 from pipeline.errors import InputError
 from pipeline.site.site import Site
+from pipeline.stages.returns import record
+from pipeline.stages.tally import answers as answered
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
-from pipeline.work import returns
 from reports.content import Case
 from reports.pages.return_sheet import build
 
@@ -58,7 +59,7 @@ def sheet(folder: Path, *answered: tuple[int, str, str], name: str = "return.csv
 
 
 def answers(config: Path) -> dict[tuple[str, str], str]:
-    rows = returns.answers(Site.open(str(config)).workspace)
+    rows = answered(Site.open(str(config)).workspace)
     return {(r.pair_id, r.pathology): r.answer for r in rows.itertuples()}
 
 
@@ -66,18 +67,18 @@ def test_answers_are_kept_with_their_reader_and_empty_ones_are_none(
     config: Path, tmp_path: Path
 ) -> None:
     path = sheet(tmp_path, (1, "effusion", "Wrong pair"), (2, "effusion", ""))
-    told = returns.record(str(config), [path])
-    assert told["sheets_recorded"] == 1
-    assert told["answers_wrong_pair"] == 1
+    told = record(Site.open(str(config)), [path])
+    assert told.sheets_recorded == 1
+    assert told.answers == {"wrong pair": 1}
     assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
 
 
 def test_same_sheet_twice_counts_once_and_a_later_one_decides(config: Path, tmp_path: Path) -> None:
     first = sheet(tmp_path, (1, "effusion", "wrong pair"))
     later = sheet(tmp_path, (1, "effusion", "concordant"), name="again.csv")
-    returns.record(str(config), [first])
-    assert returns.record(str(config), [first])["sheets_recorded"] == 0
-    returns.record(str(config), [later])
+    record(Site.open(str(config)), [first])
+    assert record(Site.open(str(config)), [first]).sheets_recorded == 0
+    record(Site.open(str(config)), [later])
     assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
 
 
@@ -87,10 +88,10 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
     with monkeypatch.context() as former:
         former.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
         Site.open(str(config)).workspace.write("analysis", "pairs", "k", PAIRS)
-        returns.record(str(config), [sheet(tmp_path, (1, "effusion", "Wrong pair"))])
+        record(Site.open(str(config)), [sheet(tmp_path, (1, "effusion", "Wrong pair"))])
     assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
     still_out = sheet(tmp_path, (2, "effusion", "Concordant"), name="late.csv")
-    assert returns.record(str(config), [still_out])["sheets_recorded"] == 1
+    assert record(Site.open(str(config)), [still_out]).sheets_recorded == 1
     assert len(answers(config)) == 2
 
 
@@ -117,13 +118,13 @@ def test_bad_sheet_is_refused_by_name_and_nothing_of_the_batch_is_recorded(
     bad = tmp_path / "return.csv"
     bad.write_text(content)
     with pytest.raises(InputError, match=said):
-        returns.record(str(config), [good, bad])
+        record(Site.open(str(config)), [good, bad])
     assert answers(config) == {}
 
 
 def test_missing_sheet_is_named(config: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"none\.csv: cannot be read"):
-        returns.record(str(config), [tmp_path / "none.csv"])
+        record(Site.open(str(config)), [tmp_path / "none.csv"])
 
 
 def test_wrong_pair_leaves_out_all_its_cases_and_not_applicable_only_its_own() -> None:

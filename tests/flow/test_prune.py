@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import RadcalError
+from pipeline.run.pruning import Pruning, find, keep_list, listed, remove
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
-from pipeline.store.pruning import Pruning, find, remove
-from pipeline.store.used import listed, record, taken
 from pipeline.vault.audit_log import AuditLog, verify
-from pipeline.work import evidence, intake, period
 from tests.e2e.commands import radcal
+from tests.fixtures.here import Here
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 BASE = '[input]\npaths = ["exams.csv"]\n[execution]\nshard_rows = 20\n'
@@ -52,28 +51,15 @@ def night(folder: Path, run: str, more: str = "", outcome: str = "gathered") -> 
     """Go from the export to tallies and leave what a run leaves; how many shards were made."""
     (folder / "radcal.toml").write_text(BASE + more)
     Site.forget()
-    config = str(folder / "radcal.toml")
-    here = Site.open(config)
-    here.workspace.prepare()
-    taken()
-    sources = [intake.ingest_source(config, str(path)) for path in here.sources()]
-    shards = [shard for source in sources for shard in source["shards"]]
-    intake.register(config, shards)
-    coded = [intake.clean_shard(config, shard, shards) for shard in shards]
-    clean = [c["key"] for c in coded]
-    blocks = evidence.block_keys(here, clean)
-    paired = [evidence.pair_block(config, block, clean) for block in blocks]
-    reports = [evidence.read_shard(config, blocks, s) for s in evidence.shards_of(paired)]
-    read = [r["key"] for r in reports]
-    tallied = [evidence.observe_block(config, block, read) for block in blocks]
-    chosen = period.choose_issue(config, [t["key"] for t in tallied], blocks, None)
-    root = here.workspace.root
-    record(root / "runs" / run, taken())
-    AuditLog(root / "audit.jsonl").append("run", run=run, outcome=outcome)
+    here = Here(Site.open(str(folder / "radcal.toml")))
+    store = here.site.workspace
+    store.taken()
+    here.choose(here.gather())
+    keep_list(store.root / "runs" / run, store.taken())
+    AuditLog(store.root / "audit.jsonl").append("run", run=run, outcome=outcome)
     ended = {"state": "ended", "outcome": outcome, "last_run": run}
-    here.workspace.write_json(root / "runs" / "last.json", ended)
-    made = [*sources, *coded, *paired, *reports, *tallied, chosen]
-    return sum(bool(facts["made"]) for facts in made)
+    store.write_json(store.root / "runs" / "last.json", ended)
+    return sum(made for name, made in here.made.items() if name != "register")
 
 
 def pruned(folder: Path, keep_runs: int) -> Pruning:
@@ -129,8 +115,8 @@ def test_the_last_issue_stays_however_many_nights_came_after_it(place: Path) -> 
 
 
 def test_a_night_under_the_same_name_does_not_unlist_what_the_issue_used(tmp_path: Path) -> None:
-    record(tmp_path / "run", ["analysis/pages/x.pdf", "analysis/pairs/k.parquet"])
-    record(tmp_path / "run", ["analysis/pairs/k.parquet"])
+    keep_list(tmp_path / "run", ["analysis/pages/x.pdf", "analysis/pairs/k.parquet"])
+    keep_list(tmp_path / "run", ["analysis/pairs/k.parquet"])
     assert listed(tmp_path / "run") == {"analysis/pages/x.pdf", "analysis/pairs/k.parquet"}
 
 

@@ -9,23 +9,29 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from pipeline.run.account import Gathered
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
 from pipeline.site.site import Site
+from pipeline.stages import extract, tally
+from pipeline.stages import pair as pair_stage
+from pipeline.stages.clean import Coded
+from pipeline.stages.extract import EXTRACT
+from pipeline.stages.pair import PAIR, Block, Paired
+from pipeline.stages.tally import TALLY
 from pipeline.tables import sums
 from pipeline.tables.pairing import pair
-from pipeline.work import blocks, evidence, intake, period
+from tests.fixtures.here import Here
+from tests.fixtures.here import coded as coded_exams
 
 KEY = "dGhpcyBpcyBhIHRlc3Qga2V5IG9mIDMyIGJ5dGVzISE"
 BASE = '[input]\npaths = ["hospital/exams.csv"]\n[execution]\nshard_rows = 60\nblock_exams = {}\n'
 ROWS = {"pairs": "xr_study_code", "fates": "study_code", "observations": "pair_id"}
 SUMS = ("tallies", "alternatives", "mix", "words")
 
-Facts = dict[str, Any]
-
 
 @pytest.fixture(scope="module")
-def coded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[str]]]:
+def coded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Coded]]]:
     """Code a simulated hospital; one study has versions under two numbers of its patient."""
     folder = tmp_path_factory.mktemp("blocks")
     chunks = simulate_chunks(pairs=60, readers=3, seed=4)
@@ -38,33 +44,27 @@ def coded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RADCAL_VAULT_KEY", KEY)
         site = opened(folder, 100_000)
-        config = str(folder / "radcal.toml")
-        site.workspace.prepare()
-        found = intake.ingest_source(config, str(path))
-        intake.register(config, found["shards"])
-        each = zip(found["shards"], intake.batches([found]), strict=True)
-        yield folder, [intake.clean_shard(config, shard, batch)["key"] for shard, batch in each]
+        yield folder, coded_exams(site)
 
 
 def opened(folder: Path, block_exams: int) -> Site:
     Site.forget()
-    blocks._moved.cache_clear()
     (folder / "radcal.toml").write_text(BASE.format(block_exams))
     return Site.open(str(folder / "radcal.toml"))
 
 
-def gathered(folder: Path, clean: list[str], block_exams: int) -> tuple[Facts, list[Facts]]:
+def gathered(
+    folder: Path, clean: list[Coded], block_exams: int
+) -> tuple[dict[str, Any], list[Paired]]:
     """All tables of a run with blocks of this size, and what its blocks tell."""
-    site = opened(folder, block_exams)
-    store, config = site.workspace, str(folder / "radcal.toml")
-    keys = evidence.block_keys(site, clean)
-    paired = [evidence.pair_block(config, key, clean) for key in keys]
-    shards = evidence.shards_of(paired)
-    read = [evidence.read_shard(config, keys, shard)["key"] for shard in shards]
-    tallied = [evidence.observe_block(config, key, read) for key in keys]
-    tallies = [block["key"] for block in tallied]
-    chosen = period.choose_issue(config, tallies, keys, None)
-    found: Facts = {
+    here = Here(opened(folder, block_exams))
+    store = here.site.workspace
+    paired = here.map(PAIR, pair_stage.blocks(here.site, clean))
+    read = here.map(EXTRACT, extract.shards(paired))
+    tallied = here.map(TALLY, tally.blocks(paired, read))
+    keys, tallies = [block.key for block in paired], [block.key for block in tallied]
+    chosen = here.choose(Gathered((), clean, paired, read, tallied))
+    found: dict[str, Any] = {
         name: store.read("analysis", name, keys if name != "observations" else tallies)
         .sort_values([by, *(["pathology"] if name == "observations" else [])])
         .reset_index(drop=True)
@@ -72,17 +72,17 @@ def gathered(folder: Path, clean: list[str], block_exams: int) -> tuple[Facts, l
     }
     for name in SUMS:
         found[name] = sums.added(store.read("analysis", name, [key]) for key in tallies)
-    found["issue"] = {k: chosen[k] for k in ("period", "months", "readers", "pathologies")}
-    found["read"] = sorted(read)
+    found["issue"] = (chosen.period, chosen.readers, chosen.pathologies)
+    found["read"] = sorted(shard.key for shard in read)
     return found, paired
 
 
-def test_many_blocks_come_to_what_one_comes_to(coded: tuple[Path, list[str]]) -> None:
+def test_many_blocks_come_to_what_one_comes_to(coded: tuple[Path, list[Coded]]) -> None:
     folder, clean = coded
     one, whole = gathered(folder, clean, 100_000)
     many, parts = gathered(folder, clean, 40)
     assert len(whole) == 1 < 4 <= len(parts)
-    assert sum(part["pairs"] for part in parts) == whole[0]["pairs"] > 30
+    assert sum(part.pairs for part in parts) == whole[0].pairs > 30
     assert many["issue"] == one["issue"]
     assert many["read"] == one["read"]
     for name in (*ROWS, *SUMS):
@@ -92,16 +92,16 @@ def test_many_blocks_come_to_what_one_comes_to(coded: tuple[Path, list[str]]) ->
 
 
 def test_versions_of_one_study_under_two_patients_stay_together(
-    coded: tuple[Path, list[str]],
+    coded: tuple[Path, list[Coded]],
 ) -> None:
     folder, clean = coded
-    opened(folder, 40)
-    config = str(folder / "radcal.toml")
-    parts = [blocks.exams(config, clean, number, 8) for number in range(8)]
+    site, keys = opened(folder, 40), tuple(sorted(shard.key for shard in clean))
+    parts = [pair_stage.exams(site, Block(keys, number, 8)) for number in range(8)]
+    one = pair_stage.exams(site, Block(keys, 0, 1))
     homes = pd.concat([part.assign(home=i)[["study_code", "home"]] for i, part in enumerate(parts)])
     assert homes.groupby("study_code")["home"].nunique().max() == 1
-    assert len(homes) == len(blocks.exams(config, clean, 0, 1))
+    assert len(homes) == len(one)
     patients = pd.concat(parts).groupby("study_code")["patient_code"].nunique()
     assert patients.max() == 2
-    whole = pair(blocks.exams(config, clean, 0, 1)).pairs
+    whole = pair(one).pairs
     assert sum(len(pair(part).pairs) for part in parts) == len(whole)

@@ -12,13 +12,20 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import DamagedShardError, InputError
-from pipeline.run.ingredients import KEYED, ingredients
-from pipeline.run.plan import plan
+from pipeline.run.manifest import KEYED
+from pipeline.run.outlook import outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
-from pipeline.work import evidence, intake, period
+from pipeline.stages import ingest
+from pipeline.stages.clean import CLEAN
+from pipeline.stages.extract import EXTRACT
+from pipeline.stages.ingest import INGEST
+from pipeline.stages.pages import FEEDBACK
+from tests.fixtures.here import Here
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+PROMPT = "code of extraction.prompt"
+KINDS = [stage.kind for stage in KEYED]
 BASE = '[input]\npaths = ["exams-*.csv"]\n[execution]\nshard_rows = 20\n'
 
 
@@ -47,42 +54,28 @@ def site(folder: Path) -> Site:
 
 def gather(folder: Path) -> dict[str, int]:
     """Go from exports to tallies as a night does; how many shards each stage made."""
-    here = site(folder)
-    here.workspace.prepare()
-    config = str(folder / "radcal.toml")
-    sources = [intake.ingest_source(config, str(path)) for path in here.sources()]
-    exams = [shard for source in sources for shard in source["shards"]]
-    intake.register(config, exams)
-    coded = [intake.clean_shard(config, shard, exams) for shard in exams]
-    clean = [c["key"] for c in coded]
-    blocks = evidence.block_keys(here, clean)
-    paired = [evidence.pair_block(config, block, clean) for block in blocks]
-    reports = [evidence.read_shard(config, blocks, s) for s in evidence.shards_of(paired)]
-    read = [r["key"] for r in reports]
-    tallied = [evidence.observe_block(config, block, read) for block in blocks]
-    tallies = [t["key"] for t in tallied]
-    chosen = period.choose_issue(config, tallies, blocks, None)
-    noted(here, tallies)
-    stages = {"ingest": sources, "de-identify": coded, "pair": paired, "extract": reports,
-              "tally": tallied, "issue": [chosen]}  # fmt: skip
-    return {name: sum(bool(f["made"]) for f in found) for name, found in stages.items()}
+    here = Here(site(folder))
+    gathered = here.gather()
+    here.choose(gathered)
+    noted(here.site, [block.key for block in gathered.tallied])
+    return {name: made for name, made in here.made.items() if name != "register"}
 
 
 def noted(here: Site, tallies: list[str]) -> None:
     """Leave the record that a run leaves."""
     runs = here.workspace.root / "runs"
-    record = {"last_run": "r", "last_issue": here.digest_of("pages"), "last_tallies": tallies}
+    record = {"last_run": "r", "last_issue": FEEDBACK.digest(here), "last_tallies": tallies}
     here.workspace.write_json(runs / "last.json", {"state": "ended", **record})
-    manifest = {"ingredients": {stage: ingredients(here, stage) for stage in KEYED}}
+    manifest = {"ingredients": {stage.kind: stage.ingredients(here) for stage in KEYED}}
     here.workspace.write_json(runs / "r" / "manifest.json", manifest)
 
 
 def states(folder: Path) -> dict[str, str]:
-    return {each.stage: each.state for each in plan(site(folder))}
+    return {each.stage: each.state for each in outlook(site(folder))}
 
 
 def reasons(folder: Path, stage: str) -> str:
-    return "; ".join(next(each.why for each in plan(site(folder)) if each.stage == stage))
+    return "; ".join(next(each.why for each in outlook(site(folder)) if each.stage == stage))
 
 
 NOTHING = {"ingest": 0, "de-identify": 0, "pair": 0, "extract": 0, "tally": 0, "issue": 0}
@@ -120,26 +113,24 @@ def test_changed_option_redoes_what_depends_on_it_and_status_names_it(
 ) -> None:
     configured(place, change)
     stale = [stage for stage, state in states(place).items() if state != "up to date"]
-    assert stale == (list(KEYED[KEYED.index(first) :]) if first else [])
+    assert stale == (list(KINDS[KINDS.index(first) :]) if first else [])
     if first:
         option = change.split("\n")[1].split(" ")[0]
         assert f".{option}: " in reasons(place, first)
     found = gather(place)
-    before = [stage for stage in NOTHING if stage not in KEYED[KEYED.index(first or "pages") :]]
+    before = [stage for stage in NOTHING if stage not in KINDS[KINDS.index(first or "pages") :]]
     assert all(found[stage] == 0 for stage in before if stage != "issue")
     assert all(found[stage] > 0 for stage in made)
 
 
 def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> None:
-    here = site(place)
-    served = here.config.model_copy(
-        update={"extraction": here.config.extraction.model_copy(update={"engine": "server"})}
+    assert PROMPT not in EXTRACT.ingredients(site(place))
+    configured(
+        place, '[extraction]\nengine = "server"\nserver_url = "http://[::1]:9"\nmodel = "m"\n'
     )
-    assert "code of extraction.prompt" not in ingredients(here, "extract")
-    here.__dict__["engine"] = here.engine
-    here.config = served
-    assert "code of extraction.prompt" in ingredients(here, "extract")
-    assert "code of extraction.prompt" not in ingredients(here, "de-identify")
+    here = site(place)
+    assert PROMPT in EXTRACT.ingredients(here)
+    assert PROMPT not in CLEAN.ingredients(here)
 
 
 def test_a_line_more_in_a_sites_word_list_cleans_anew(place: Path, tmp_path: Path) -> None:
@@ -149,7 +140,7 @@ def test_a_line_more_in_a_sites_word_list_cleans_anew(place: Path, tmp_path: Pat
     keys = []
     for names in ("Warm Water", "Warm Water\nCold Water"):
         (tmp_path / "sites.txt").write_text(names, encoding="utf-8")
-        keys.append(ingredients(here, "de-identify"))
+        keys.append(CLEAN.ingredients(here))
     changed = {name for name in keys[0] if keys[0][name] != keys[1][name]}
     assert changed == {"own word lists"}
 
@@ -180,21 +171,20 @@ def test_clock_set_back_quarantines_nothing_for_good(
     expected = len(list((place / "workspace/analysis/clean_exams").glob("*.parquet")))
     shutil.rmtree(place / "workspace")
     with monkeypatch.context() as patch:
-        patch.setattr(intake, "_now", lambda: pd.Timestamp("1990-01-01", tz="UTC"))
-        config = str(place / "radcal.toml")
+        patch.setattr(ingest, "_now", lambda: pd.Timestamp("1990-01-01", tz="UTC"))
         here = site(place)
         here.workspace.prepare()
-        early = [intake.ingest_source(config, str(path)) for path in here.sources()]
-        assert sum(source["kept"] for source in early) == 0
-        assert all(set(source["quarantined"]) == {"future_date"} for source in early)
-        again = [intake.ingest_source(config, str(path)) for path in here.sources()]
-        assert not any(source["made"] for source in again)
+        early = [INGEST.do(here, source) for source in ingest.sources(here)]
+        assert sum(source.found.kept for source in early) == 0
+        assert all(set(source.found.quarantined) == {"future_date"} for source in early)
+        again = [INGEST.do(here, source) for source in ingest.sources(here)]
+        assert not any(source.anew for source in again)
     assert gather(place)["de-identify"] == expected
     assert set(states(place).values()) == {"up to date"}
 
 
 def test_clock_set_far_ahead_changes_nothing(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "_now", lambda: pd.Timestamp("2090-01-01", tz="UTC"))
+    monkeypatch.setattr(ingest, "_now", lambda: pd.Timestamp("2090-01-01", tz="UTC"))
     assert gather(place) == NOTHING
 
 
@@ -204,29 +194,29 @@ def test_export_that_grows_while_it_is_read_counts_only_when_complete(
     path = place / "exams-2.csv"
     rows = pd.read_csv(place / "exams-1.csv", dtype=str, keep_default_na=False)
     rows.head(2).to_csv(path, index=False)
-    validated = intake._validated
+    validated = ingest._validated
+
+    here = site(place)
 
     def growing(here: Site, source: Path) -> object:
         yield from validated(here, source)
         rows.head(6).to_csv(path, index=False)
 
-    config = str(place / "radcal.toml")
     with monkeypatch.context() as patch:
-        patch.setattr(intake, "_validated", growing)
+        patch.setattr(ingest, "_validated", growing)
         with pytest.raises(InputError, match=r"exams-2\.csv: changed while it was read"):
-            intake.ingest_source(config, str(path))
-    assert intake.ingest_source(config, str(path))["made"]
+            INGEST.do(here, str(path))
+    assert INGEST.do(here, str(path)).anew
 
 
 def test_export_that_vanished_is_told_by_name(place: Path) -> None:
-    config = str(place / "radcal.toml")
     with pytest.raises(InputError, match=r"gone\.csv: vanished during this run"):
-        intake.ingest_source(config, str(place / "gone.csv"))
+        INGEST.do(site(place), str(place / "gone.csv"))
 
 
 def test_status_outlives_damaged_records(place: Path) -> None:
     (place / "workspace/runs/last.json").write_text("{")
-    assert {each.state for each in plan(site(place))} >= {"up to date"}
+    assert {each.state for each in outlook(site(place))} >= {"up to date"}
     (place / "workspace/runs/last.json").write_text(json.dumps({"last_run": "r"}))
     (place / "workspace/runs/r/manifest.json").write_bytes(b"\x00" * 9)
     assert states(place)["tally"] == "up to date"
@@ -234,6 +224,6 @@ def test_status_outlives_damaged_records(place: Path) -> None:
 
 def test_stage_state_says_nothing_of_what_cannot_be_known_yet(place: Path) -> None:
     configured(place, "[pairing]\nmin_age_years = 21\n")
-    last = plan(site(place))[-1]
+    last = outlook(site(place))[-1]
     assert dataclasses.astuple(last)[2:4] == (None, None)
     assert last.why[0] == "de-identify has work to do"

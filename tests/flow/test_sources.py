@@ -14,7 +14,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import EXAM_COLUMNS
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
-from pipeline.work import intake
+from pipeline.stages.ingest import INGEST, sources
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +33,9 @@ def site(folder: Path, **settings: object) -> Site:
 
 
 def ingested(opened: Site) -> pd.DataFrame:
-    facts = [intake.ingest_source(str(opened.path), str(s)) for s in opened.sources()]
-    shards = [shard for each in facts for shard in each["shards"]]
-    assert all(each["rows"] == each["kept"] for each in facts)
+    found = [INGEST.do(opened, source).found for source in sources(opened)]
+    shards = [shard for each in found for shard in each.shards]
+    assert all(each.rows == each.kept for each in found)
     table = opened.workspace.read("raw", "exams", shards)[list(EXAM_COLUMNS)]
     return table.sort_values("exam_id", ignore_index=True)
 
@@ -132,7 +132,7 @@ def test_query_gives_the_exams_of_the_table_and_asks_the_database_once_per_run(
     opened = Site(path)
     monkeypatch.setenv("RADCAL_SQL_URL", f"sqlite:///{tmp_path / 'ris.db'}")
     pd.testing.assert_frame_equal(ingested(opened), expected)
-    assert opened.sources() == opened.sources()
+    assert list(sources(opened)) == list(sources(opened))
 
 
 def test_query_without_a_database_says_which_variable_to_set(
@@ -141,7 +141,7 @@ def test_query_without_a_database_says_which_variable_to_set(
     monkeypatch.delenv("RADCAL_SQL_URL", raising=False)
     opened = site(tmp_path, format="sql", query="SELECT 1")
     with pytest.raises(ConfigurationError, match="RADCAL_SQL_URL"):
-        opened.sources()
+        list(sources(opened))
 
 
 def test_reading_a_source_again_writes_nothing(tmp_path: Path, exams: pd.DataFrame) -> None:
@@ -152,17 +152,17 @@ def test_reading_a_source_again_writes_nothing(tmp_path: Path, exams: pd.DataFra
         files = (tmp_path / "workspace").rglob("*.parquet")
         return {path: path.stat().st_mtime_ns for path in files}
 
-    first = intake.ingest_source(str(opened.path), str(tmp_path / "exams.csv"))
+    first = INGEST.do(opened, str(tmp_path / "exams.csv"))
     before = written()
     (tmp_path / "exams.csv").rename(tmp_path / "renamed.csv")
-    second = intake.ingest_source(str(opened.path), str(tmp_path / "renamed.csv"))
+    second = INGEST.do(opened, str(tmp_path / "renamed.csv"))
     assert written() == before
-    assert (first["made"], second["made"]) == (True, False)
-    assert second["shards"] == first["shards"]
+    assert (first.anew, second.anew) == (True, False)
+    assert second.found == first.found
 
 
 def test_unknown_extension_says_what_to_set(tmp_path: Path) -> None:
     (tmp_path / "exams.dat").write_text("x")
     opened = site(tmp_path, paths=["exams.dat"])
     with pytest.raises(ConfigurationError, match=r"input\.format: cannot tell"):
-        intake.ingest_source(str(opened.path), str(tmp_path / "exams.dat"))
+        INGEST.do(opened, str(tmp_path / "exams.dat"))

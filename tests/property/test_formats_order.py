@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from pipeline.site.site import Site
+from pipeline.stages.ingest import INGEST, sources
 from pipeline.tables.pairing import pair
-from pipeline.work import intake
 from tests.fixtures.feeds.canary_hospital import FORMATS, canary_exams, export_query, write
+from tests.fixtures.here import coded as coded_exams
 
 QUERY = "SELECT * FROM reports ORDER BY {}"
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
@@ -34,11 +35,11 @@ def site(folder: Path, lines: str) -> str:
 def raw(config: str) -> tuple[pd.DataFrame, int]:
     """Ingest all sources: the distinct exams, and how many rows are accounted for."""
     opened = Site.open(config)
-    facts = [intake.ingest_source(config, str(source)) for source in opened.sources()]
-    shards = [shard for each in facts for shard in each["shards"]]
+    found = [INGEST.do(opened, source).found for source in sources(opened)]
+    shards = [shard for each in found for shard in each.shards]
     table = opened.workspace.read("raw", "exams", shards).drop(columns=["source_row"])
     distinct = table.drop_duplicates("source_digest").sort_values("source_digest")
-    return distinct.reset_index(drop=True), sum(each["rows"] for each in facts)
+    return distinct.reset_index(drop=True), sum(each.rows for each in found)
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -88,10 +89,7 @@ def test_codes_texts_and_pairs_do_not_hang_on_order_either(
         config = site(tmp_path, f'paths = ["{pattern}"]')  # one workspace, so one vault
         Site.forget()
         opened = Site.open(config)
-        facts = [intake.ingest_source(config, str(source)) for source in opened.sources()]
-        shards = [shard for each in facts for shard in each["shards"]]
-        intake.register(config, shards)
-        keys = [intake.clean_shard(config, shard, shards)["key"] for shard in shards]
+        keys = [shard.key for shard in coded_exams(opened)]
         coded = opened.workspace.read("analysis", "clean_exams", keys).drop_duplicates("exam_key")
         found.append(coded.sort_values("exam_key", ignore_index=True))
     pd.testing.assert_frame_equal(*found)

@@ -71,7 +71,7 @@ def test_shard_comes_back_as_it_was_written_with_its_facts(tmp_path: Path) -> No
     frame = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     store.write("analysis", "t", "k1", frame, facts={"rows": 2})
     path = tmp_path / "analysis" / "t" / "k1.parquet"
-    assert store.facts("analysis", "t", "k1") == {"rows": 2}
+    assert store.facts("analysis", "t", "k1", dict[str, int]) == {"rows": 2}
     assert store.read("analysis", "t", ["k1"])["a"].tolist() == [1, 2]
     assert path.stat().st_mode & 0o777 == 0o600
     assert (tmp_path / "raw").stat().st_mode & 0o777 == 0o700

@@ -17,6 +17,7 @@ import pytest
 from pipeline.errors import ConfigurationError
 from pipeline.pages import content
 from pipeline.site.site import Site
+from pipeline.stages.pages import FEEDBACK
 from pipeline.tables.results import Period
 from reports.drawing.logo import LogoError, check, fitted
 from reports.drawing.marks import Picture
@@ -99,12 +100,12 @@ def test_the_configured_logo_is_printed_and_its_bytes_move_the_issue(tmp_path: P
     issue = content.Issue(site.config, Period("2026-09", ("2026-09",)), logo=site.logo)
     assert content.masthead(issue, "R-A").logo == png(300, 60)
     (tmp_path / "logo.png").write_bytes(png(300, 61))
-    assert configured(tmp_path, "logo.png").digest_of("pages") != site.digest_of("pages")
+    assert FEEDBACK.digest(configured(tmp_path, "logo.png")) != FEEDBACK.digest(site)
 
 
 def test_an_unusable_logo_stops_before_a_page_is_drawn(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"reports\.logo: gone\.png cannot be read"):
-        configured(tmp_path, "gone.png").digest_of("pages")
+        FEEDBACK.digest(configured(tmp_path, "gone.png"))
     (tmp_path / "logo.svg").write_text("<svg/>")
     with pytest.raises(ConfigurationError, match=r"reports\.logo: the file is not a PNG image"):
-        configured(tmp_path, "logo.svg").digest_of("pages")
+        FEEDBACK.digest(configured(tmp_path, "logo.svg"))

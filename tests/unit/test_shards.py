@@ -66,7 +66,7 @@ def test_damaged_and_missing_shards_are_named_with_what_to_do(tmp_path: Path) ->
     with pytest.raises(DamagedShardError, match=r"t/k1\.parquet is damaged\. `radcal run` puts it"):
         store.read("analysis", "t", ["k1"])
     with pytest.raises(DamagedShardError, match=r"t/k2\.parquet is missing"):
-        store.facts("analysis", "t", "k2")
+        store.facts("analysis", "t", "k2", dict[str, int])
 
 
 def test_shard_put_aside_is_made_again_and_kept_for_a_look(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_shard_of_another_version_is_read_where_its_columns_are_there(
         patch.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
         store.write("analysis", "t", "k1", FRAME, facts={"rows": 20})
     assert store.read("analysis", "t", ["k1"], columns=["n"])["n"].tolist() == list(range(20))
-    assert store.facts("analysis", "t", "k1") == {"rows": 20}
+    assert store.facts("analysis", "t", "k1", dict[str, int]) == {"rows": 20}
     lacking = (
         r"analysis/t/k1\.parquet .*another version \(schema 0, without age; .*Keep the workspace"
     )

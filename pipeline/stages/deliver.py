@@ -1,4 +1,6 @@
-"""Pages to recipients: each gets one folder, whole or not at all, and once.
+"""Pages → recipients: each gets one folder, whole or not at all, and once.
+
+    exports → ingest → de-identify → pair → extract → tally → gates → issue → pages → **deliver**
 
     WORKSPACE/delivery/<period>/<recipient>/    the files
     WORKSPACE/delivery/ledger.jsonl             what was delivered: one line a file
@@ -20,58 +22,118 @@ import hashlib
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipeline.errors import StorageError
-from pipeline.site.site import Site
+from pipeline.stage import Made, Stage
+from pipeline.store.plain import plain, typed_json
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
 
-__all__ = ["deliver"]
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.pages import Pages
+    from pipeline.store.workspace import Workspace
 
-Facts = dict[str, Any]
+__all__ = ["DELIVER", "Delivered", "Delivery"]
+
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
 
 
-def deliver(config: str, period: str, pages: list[Facts]) -> Facts:
-    """Deliver every recipient's pages that are not in the ledger yet.
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """All pages of an issue, named by its last month."""
 
-    Raises
-    ------
-    ConfigurationError
-        If passphrases are asked for and a recipient has none; nothing is delivered then.
-    """
-    site = Site.open(config)
-    root = site.workspace.root / "delivery"
-    locks = passphrases(site, [page["recipient"] for page in pages])
-    ledger = _Ledger(root / "ledger.jsonl", site)
-    delivered = 0
-    for page in pages:
-        recipient = page["recipient"]
-        drafts = {file["name"]: site.workspace.read_page(file["draft"]) for file in page["files"]}
-        target = root / period / recipient
-        _recover(target, ours=ledger.delivered(period, recipient))
-        lock = locks.get(recipient)
-        marks = {name: _digest(content) for name, content in drafts.items()}
-        if ledger.has(period, recipient, marks, lock=lock):
-            continue
-        files = drafts if lock is None else seal(drafts, lock)
-        _make(target, files, ours=ledger.delivered(period, recipient))
-        ledger.add(period, recipient, marks, files, lock=lock)
-        _place(target)
-        delivered += 1
-    return {"delivered": delivered, "unchanged": len(pages) - delivered}
+    period: str
+    pages: tuple[Pages, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """How many recipients got new pages, and how many had them already."""
+
+    delivered: int
+    unchanged: int
+
+
+class Deliver(Stage[Delivery, Delivered]):
+    """Put every page into its recipient's folder."""
+
+    name = "deliver"
+
+    def is_done_here(self, site: Site) -> bool:
+        """One process writes the ledger, and only the run's own may know passphrases."""
+        del site
+        return True
+
+    def do(self, site: Site, item: Delivery) -> Made[Delivered]:
+        """Deliver every recipient's pages that are not in the ledger yet.
+
+        Raises
+        ------
+        ConfigurationError
+            If passphrases are asked for and a recipient has none; nothing is delivered then.
+        """
+        root = site.workspace.root / "delivery"
+        locks = _locks(site, [pages.recipient for pages in item.pages])
+        ledger = _Ledger(root / "ledger.jsonl", site.workspace)
+        new = 0
+        for pages in item.pages:
+            drafts = {file.name: site.workspace.read_page(file.draft) for file in pages.files}
+            place = root / item.period / pages.recipient
+            new += _delivered(place, drafts, locks.get(pages.recipient), ledger)
+        return Made(Delivered(new, len(item.pages) - new))
+
+
+DELIVER: Final = Deliver()
+
+
+def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:
+    """Give every recipient's passphrase; none where pages are not to be encrypted."""
+    file = site.config.reports.passphrases
+    if file is None:
+        return {}
+    return passphrases(site.config.path(file), recipients, vault=site.vault_path)
+
+
+def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledger: _Ledger) -> bool:
+    """Lay one recipient's files into a folder, unless they got the same ones before."""
+    period, recipient = place.parent.name, place.name
+    _recover(place, ours=ledger.delivered(period, recipient))
+    marks = {name: _digest(content) for name, content in drafts.items()}
+    if ledger.has(period, recipient, marks, lock=lock):
+        return False
+    files = drafts if lock is None else seal(drafts, lock)
+    _make(place, files, ours=ledger.delivered(period, recipient))
+    ledger.add(period, recipient, marks, files, lock=lock)
+    _place(place)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One file as it was delivered: digests as drawn and as laid down, a mark of its passphrase."""
+
+    period: str
+    recipient: str
+    page: str
+    drawn: str
+    file: str | None
+    sha256: str | None
+    encrypted: bool = False
+    lock: str | None = None
 
 
 class _Ledger:
     """What was delivered so far, oldest first; rewritten whole with every recipient."""
 
-    def __init__(self, path: Path, site: Site) -> None:
-        self.path, self.site = path, site
-        lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    def __init__(self, path: Path, store: Workspace) -> None:
+        self.path, self.store = path, store
+        lines = path.read_bytes().splitlines() if path.is_file() else []
         try:
-            self.entries: list[Facts] = [json.loads(line) for line in lines]
+            self.entries = [typed_json(_Entry, line) for line in lines]
         except ValueError:
             msg = (
                 "delivery/ledger.jsonl is damaged. Restore it from your backup; or delete it, and "
@@ -83,15 +145,16 @@ class _Ledger:
         self, period: str, recipient: str, marks: Mapping[str, str], *, lock: str | None
     ) -> bool:
         """Whether these pages under this passphrase are the recipient's last of the period."""
-        last = {e["page"]: e for e in self._of(period, recipient)}
-        if not all(name in last and last[name]["drawn"] == mark for name, mark in marks.items()):
+        last = {entry.page: entry for entry in self._of(period, recipient)}
+        if not all(name in last and last[name].drawn == mark for name, mark in marks.items()):
             return False
-        locked = {last[name].get("lock") for name in marks}
+        locked = {last[name].lock for name in marks}
         return len(locked) == 1 and _same_lock(locked.pop(), lock)
 
     def delivered(self, period: str, recipient: str) -> dict[str, str]:
         """Digest of each file as it was last laid into the recipient's folder."""
-        return {e["file"]: e["sha256"] for e in self._of(period, recipient) if e["file"]}
+        laid = self._of(period, recipient)
+        return {e.file: e.sha256 for e in laid if e.file is not None and e.sha256 is not None}
 
     def add(
         self,
@@ -105,23 +168,23 @@ class _Ledger:
         """Note one recipient's delivery."""
         mark_of_lock = None if lock is None else mark_of(lock)
         self.entries += [
-            {
-                "period": period,
-                "recipient": recipient,
-                "page": name,
-                "drawn": mark,
-                "file": name if name in files else None,
-                "sha256": _digest(files[name]) if name in files else None,
-                "encrypted": lock is not None,
-                "lock": mark_of_lock,
-            }
+            _Entry(
+                period=period,
+                recipient=recipient,
+                page=name,
+                drawn=mark,
+                file=name if name in files else None,
+                sha256=_digest(files[name]) if name in files else None,
+                encrypted=lock is not None,
+                lock=mark_of_lock,
+            )
             for name, mark in marks.items()
         ]
-        lines = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in self.entries)
-        self.site.workspace.write_bytes(self.path, lines.encode())
+        lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
+        self.store.write_bytes(self.path, "".join(lines).encode())
 
-    def _of(self, period: str, recipient: str) -> Sequence[Facts]:
-        return [e for e in self.entries if (e["period"], e["recipient"]) == (period, recipient)]
+    def _of(self, period: str, recipient: str) -> list[_Entry]:
+        return [e for e in self.entries if (e.period, e.recipient) == (period, recipient)]
 
 
 def _same_lock(mark: str | None, lock: str | None) -> bool:

@@ -14,8 +14,8 @@ from typing import Final
 import pandas as pd
 
 from pipeline.store.workspace import Workspace, Zone
-from pipeline.tables.coding import exam_identifiers
-from pipeline.vault.vault import Domain, Vault
+from pipeline.vault.codes import Domain, exam_identifiers
+from pipeline.vault.vault import Vault
 
 __all__ = ["NAMED", "Purged", "identifiers", "purge"]
 
@@ -97,6 +97,6 @@ def _drop(
 ) -> int:
     count = int(gone.sum())
     if count and delete:
-        frame, facts = store.read(zone, table, [key]), store.facts(zone, table, key)
+        frame, facts = store.read(zone, table, [key]), store.facts(zone, table, key, object)
         store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
     return count

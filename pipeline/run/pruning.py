@@ -5,12 +5,13 @@ are the last runs and the last runs that delivered (``[store] keep_runs`` of eac
 the audit log, which no clock can change. Two kinds of shards stay although no kept run used them:
 
 - what people wrote (``returns``), which no run can make again;
-- identified exams that are in no kept shard: `pipeline.store.retention` must find their people in
+- identified exams that are in no kept shard: `pipeline.vault.retention` must find their people in
   order to forget their codes once their time has come.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,13 +19,15 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import DamagedShardError, RadcalError
-from pipeline.run.record import last_record
-from pipeline.store.retention import NAMED, identifiers
-from pipeline.store.used import listed
+from pipeline.run.books import LastRun, last_run
+from pipeline.store.files import replacing
 from pipeline.store.workspace import IRREPLACEABLE, Workspace, Zone
 from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.retention import NAMED, identifiers
 
-__all__ = ["Pruning", "find", "remove"]
+__all__ = ["Pruning", "find", "keep_list", "listed", "remove"]
+
+_LIST: Final = "shards.json"
 
 _ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 _EXAMS: Final = "raw/exams"
@@ -70,11 +73,10 @@ def find(store: Workspace, *, keep_runs: int) -> Pruning:
     RadcalError
         If the last run did not end, or did not list its shards: what is needed is not known then.
     """
-    record = last_record(store.root) or {}
-    _check_ended(record)
-    runs = _kept(store.root, str(record["last_run"]), keep_runs)
+    last = _ended(last_run(store.root) or LastRun())
+    runs = _kept(store.root, last, keep_runs)
     lists = {run: listed(store.root / "runs" / run) for run in runs}
-    if lists[str(record["last_run"])] is None:
+    if lists[last] is None:
         msg = (
             "the last run left no list of its shards (runs/<id>/shards.json). "
             "Run once more, which makes nothing anew, then prune."
@@ -103,16 +105,46 @@ def remove(store: Workspace, found: Pruning) -> None:
         store.objects.remove(name)
 
 
-def _check_ended(record: dict[str, object]) -> None:
-    if "last_run" not in record:
+def keep_list(run: Path, names: Iterable[str]) -> None:
+    """List what a run used; what the same run used when it ran before stays listed.
+
+    Parameters
+    ----------
+    run
+        The run's folder. Its name is a hash of what went into the run, so that a night and the
+        issue made of the same exports share it.
+    names
+        ``zone/table/file`` of each.
+    """
+    tables: dict[str, list[str]] = {}
+    for name in sorted({*names, *(listed(run) or ())}):
+        table, _, file = name.rpartition("/")
+        tables.setdefault(table, []).append(file)
+    with replacing(run / _LIST) as partial:
+        partial.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+
+
+def listed(run: Path) -> set[str] | None:
+    """Give what a run used; None where its list is gone or damaged, or was never made."""
+    try:
+        tables = json.loads((run / _LIST).read_text(encoding="utf-8"))
+        return {f"{table}/{file}" for table, files in tables.items() for file in files}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None
+
+
+def _ended(last: LastRun) -> str:
+    """Name the last run, which must have ended."""
+    if last.last_run is None:
         msg = "no run has ended well here yet, so nothing can be told to be old. Run, then prune."
         raise RadcalError(msg)
-    if record.get("state") != "ended" or record.get("outcome") == "failed":
+    if last.state != "ended" or last.outcome == "failed":
         msg = (
             "the last run did not end, and what it made is needed to go on. "
             "Run again (`radcal status` says what is left to do), then prune."
         )
         raise RadcalError(msg)
+    return last.last_run
 
 
 def _kept(root: Path, last: str, number: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Return sheets: what readers said about their cases, kept beside the observations.
+"""Return sheets → answers: what readers said about their cases, kept beside the observations.
 
 A sheet is one shard of ``analysis/returns``, keyed by its bytes, so that a sheet recorded twice
 counts once. Where a case was answered on several sheets, the sheet recorded last decides.
@@ -8,38 +8,34 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from pipeline.errors import InputError
-from pipeline.site.site import Site
-from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
 from reports.pages.return_sheet import ReturnSheetError, read
 
-__all__ = ["answers", "record", "sheets"]
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.store.workspace import Workspace
 
-Facts = dict[str, Any]
-_COLUMNS: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
-
-
-def sheets(store: Workspace) -> list[str]:
-    """Keys of all recorded sheets."""
-    return store.keys("analysis", "returns")
+__all__ = ["Recorded", "record"]
 
 
-def answers(store: Workspace) -> pd.DataFrame:
-    """One row per answered case, ``pair_id, pathology, answer, reader_code, sequence``."""
-    keys = sheets(store)
-    if not keys:
-        return pd.DataFrame(columns=list(_COLUMNS))
-    rows = store.read("analysis", "returns", keys).sort_values("sequence", kind="stable")
-    return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What reading some sheets came to; answers by what they say."""
+
+    sheets_recorded: int
+    sheets_known_already: int
+    answers: Mapping[str, int]
 
 
-def record(config: str, paths: list[Path]) -> Facts:
+def record(site: Site, paths: Sequence[Path]) -> Recorded:
     """Check every sheet, then record them all, or none.
 
     Raises
@@ -48,7 +44,6 @@ def record(config: str, paths: list[Path]) -> Facts:
         If a sheet cannot be read, holds no answer, or answers cases this workspace does not know
         or that belong to more than one reader.
     """
-    site = Site.open(config)
     store = site.workspace
     if not store.keys("analysis", "pairs"):
         msg = "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
@@ -56,19 +51,14 @@ def record(config: str, paths: list[Path]) -> Facts:
     with store.locked():
         known = _known_pairs(store)
         checked = [_sheet(path, known) for path in paths]
-        recorded = set(sheets(store))
+        recorded = set(store.keys("analysis", "returns"))
         new = {key: rows for key, rows in checked if key not in recorded}
         for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
             store.write("analysis", "returns", key, rows.assign(sequence=number))
     counts = dict(sorted(Counter(a for _, rows in checked for a in rows["answer"]).items()))
     if new:
         AuditLog(store.root / "audit.jsonl").append("returns", sheets=len(new), answers=counts)
-    return {
-        "sheets_recorded": len(new),
-        "sheets_known_already": len(checked) - len(new),
-        **{f"answers_{name.replace(' ', '_')}": n for name, n in counts.items()},
-        "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
-    }
+    return Recorded(len(new), len(checked) - len(new), counts)
 
 
 def _known_pairs(store: Workspace) -> dict[str, str]:

@@ -1,0 +1,256 @@
+"""The books of one run: what each stage counted and cost, and what is known of the run as a whole.
+
+Whatever tells of a run afterwards is a rendering of them: ``runs/last.json``, written whole at
+every stage's beginning and end, the metrics, the log, the manifest and the run's report. Counts,
+keys and times only; never text, never an identifier. A record that says *running* while nobody
+holds the workspace's lock is that of a run that was killed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+from pipeline.errors import RadcalError
+from pipeline.run.shield import in_words
+from pipeline.run.workers import Done
+from pipeline.stage import Stage
+from pipeline.store.plain import plain, typed_json
+from pipeline.store.provenance import version
+from pipeline.store.workspace import Workspace
+from reports.content import Gate
+
+__all__ = ["Books", "Counts", "LastRun", "Page", "StageEntry", "Trouble", "last_run"]
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+Counts = Mapping[str, int | Mapping[str, int]]
+"""A run's accounting, and how many pages were delivered; by name."""
+_LOG = logging.getLogger("radcal")
+_SILENCE_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageEntry:
+    """One stage of a run.
+
+    `items` is how many shards or pages it was asked for, `made` how many of them were not there
+    yet; `work_seconds` adds up over processes, `seconds` is what the clock on the wall says.
+    """
+
+    stage: str
+    seconds: float = 0.0
+    work_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    peak_mib: float = 0.0
+    items: int = 0
+    made: int = 0
+    ended: bool = False
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def rounded(self) -> StageEntry:
+        """Give the entry as it is written down: milliseconds and tenths of a MiB."""
+        return replace(
+            self,
+            seconds=round(self.seconds, 3),
+            work_seconds=round(self.work_seconds, 3),
+            cpu_seconds=round(self.cpu_seconds, 3),
+            peak_mib=round(self.peak_mib, 1),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a run ended badly, in words that may be told."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """A run that is running or has ended, and what is kept of those before it.
+
+    Times are ISO 8601 in UTC. ``last_run`` names the last run that wrote a manifest,
+    ``last_success_at`` is when one ended well; ``last_period``, ``last_issue`` (a hash of what its
+    pages hung on) and ``last_tallies`` are those of the last that delivered.
+    """
+
+    attempt: str = ""
+    state: str = ""
+    radcal: str = ""
+    config_hash: str = ""
+    host: str = ""
+    process: int | None = None
+    started_at: str | None = None
+    ended_at: str | None = None
+    outcome: str | None = None
+    exit_code: int | None = None
+    error: Trouble | None = None
+    stages: tuple[StageEntry, ...] = ()
+    counts: Counts | None = None
+    gates: tuple[Gate, ...] | None = None
+    damaged_shards: int | None = None
+    last_success_at: str | None = None
+    last_period: str | None = None
+    last_run: str | None = None
+    last_issue: str | None = None
+    last_tallies: tuple[str, ...] | None = None
+
+
+def last_run(root: Path) -> LastRun | None:
+    """Read what is known of the last run; None where there is none or it cannot be read."""
+    try:
+        return typed_json(LastRun, (root / "runs" / "last.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+class Page:
+    """The page of one stage in the books, filled while it runs."""
+
+    def __init__(self, name: str) -> None:
+        self.entry = StageEntry(name)
+        self.used: set[str] = set()
+        self._spoke = time.perf_counter()
+
+    def note(self, done: Done[Found]) -> Found:
+        """Enter a finished item; gives what it came to."""
+        entry, made = self.entry, done.made
+        self.used |= done.used
+        self.entry = replace(
+            entry,
+            items=entry.items + 1,
+            made=entry.made + made.anew,
+            work_seconds=entry.work_seconds + done.seconds,
+            cpu_seconds=entry.cpu_seconds + done.cpu_seconds,
+            peak_mib=max(entry.peak_mib, done.peak_mib),
+        )
+        if made.anew:
+            shard = getattr(made.found, "key", None)
+            told = {"stage": entry.stage, "shard": shard, "seconds": done.seconds}
+            _LOG.debug("%s made", entry.stage, extra={"facts": told})
+        return made.found
+
+    def advance(self, total: int) -> None:
+        """Say how far the stage is, if it has been silent for a while."""
+        now, done = time.perf_counter(), self.entry.items
+        if done < total and now - self._spoke > _SILENCE_SECONDS:
+            self._spoke = now
+            _LOG.info("%-12s %7d of %d done", self.entry.stage, done, total)
+
+    def count(self, stage: Stage[Item, Found], found: Sequence[Found]) -> None:
+        """Enter the sums of what all items came to."""
+        self.entry = replace(self.entry, counts=stage.counts(found))
+
+    def line(self) -> str:
+        """Give the stage as one line of progress."""
+        counted = ", ".join(f"{value:,} {name}" for name, value in self.entry.counts.items())
+        return f"{self.entry.stage:<12} {self.entry.seconds:7.1f} s   {counted}"
+
+
+class Books:
+    """The books of the run that a workspace is held for."""
+
+    def __init__(self, store: Workspace, config_hash: str) -> None:
+        now, before = _now(), last_run(store.root) or LastRun()
+        self.store = store
+        self.pages: dict[str, Page] = {}
+        self.last = LastRun(
+            attempt=f"{now:%Y%m%dT%H%M%S}-{os.getpid()}",
+            state="running",
+            radcal=version(),
+            config_hash=config_hash,
+            host=socket.gethostname(),
+            process=os.getpid(),
+            started_at=now.isoformat(timespec="seconds"),
+            last_success_at=before.last_success_at,
+            last_period=before.last_period,
+            last_run=before.last_run,
+            last_issue=before.last_issue,
+            last_tallies=before.last_tallies,
+        )
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what is known of the run while the block runs, and why it ended if it fails."""
+        told = {"config_hash": self.last.config_hash}
+        _LOG.debug("run begins", extra={"facts": told})
+        self.write()
+        try:
+            yield
+        except BaseException as error:
+            self._failed(error)
+            raise
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Page]:
+        """Open a stage's page and time it; one that fails is entered with the time it took.
+
+        A stage that runs again, because what it had found turned out damaged, is one stage: times
+        add up, counts are those of its last pass.
+        """
+        page = self.pages.setdefault(name, Page(name))
+        page.entry = replace(page.entry, ended=False, items=0)
+        self.write()
+        started = time.perf_counter()
+        try:
+            yield page
+            page.entry = replace(page.entry, ended=True)
+        finally:
+            seconds = page.entry.seconds + time.perf_counter() - started
+            page.entry = replace(page.entry, seconds=seconds)
+            _LOG.info(page.line(), extra={"facts": plain(page.entry.rounded())})
+            self.write()
+
+    def entries(self) -> tuple[StageEntry, ...]:
+        """Give all stages so far, in order."""
+        return tuple(page.entry.rounded() for page in self.pages.values())
+
+    def used(self) -> set[str]:
+        """Name the shards that all stages used."""
+        return {name for page in self.pages.values() for name in page.used}
+
+    def close(self, told: LastRun) -> None:
+        """Enter how the run ended: its outcome, its name, and what it came to."""
+        ended = _now().isoformat(timespec="seconds")
+        self.last = replace(told, state="ended", ended_at=ended)
+        if told.outcome != "refused":
+            self.last = replace(self.last, last_success_at=ended, exit_code=0)
+        self.write()
+        facts = {"outcome": told.outcome, "run_id": told.last_run}
+        _LOG.debug("run ends", extra={"facts": facts})
+
+    def write(self) -> None:
+        """Write what is known as it stands."""
+        self.last = replace(self.last, stages=self.entries())
+        known = {name: value for name, value in plain(self.last).items() if value is not None}
+        self.store.write_json(self.store.root / "runs" / "last.json", known)
+
+    def _failed(self, error: BaseException) -> None:
+        message, code = in_words(error)
+        self.last = replace(
+            self.last,
+            state="ended",
+            outcome=self.last.outcome or "failed",
+            ended_at=_now().isoformat(timespec="seconds"),
+            exit_code=code,
+            error=Trouble(type(error).__name__, message),
+        )
+        told = {"error": type(error).__name__, "exit_code": code}
+        _LOG.debug("run failed: %s", message, extra={"facts": told})
+        # A disk that is full or read-only may be why the run failed.
+        with suppress(OSError, RadcalError):
+            self.write()
+
+
+def _now() -> datetime:
+    return datetime.now(tz=UTC)

@@ -1,0 +1,143 @@
+"""``runs/<run>/manifest.json``: what went into a run, what came out, and what it hung on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pipeline.config import Configuration
+from pipeline.config.digest import digest_of
+from pipeline.run.account import Gathered
+from pipeline.run.books import StageEntry
+from pipeline.run.gates import Accounting
+from pipeline.site.engines import reading
+from pipeline.stage import Keyed, Named
+from pipeline.stages.clean import CLEAN
+from pipeline.stages.extract import EXTRACT
+from pipeline.stages.ingest import INGEST, Ingested
+from pipeline.stages.pages import FEEDBACK
+from pipeline.stages.pair import PAIR
+from pipeline.stages.tally import TALLY
+from pipeline.store.plain import typed_json
+from pipeline.store.provenance import version
+from pipeline.tables.pairing import FlowStep
+from reports.content import Gate
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+
+__all__ = ["KEYED", "Ending", "Ingredients", "Manifest", "ingredients_of", "run_id", "shown"]
+
+KEYED: Final[tuple[Keyed[Any, Any], ...]] = (INGEST, CLEAN, PAIR, EXTRACT, TALLY, FEEDBACK)
+"""A stage of each kind whose results are kept under keys of their own, in order."""
+
+Ingredients = Mapping[str, Named]
+"""What each kind of stage depended on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended: its gates, its stages, and how many shards it found damaged."""
+
+    outcome: str
+    gates: tuple[Gate, ...]
+    stages: tuple[StageEntry, ...]
+    damaged: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A run's account of itself; `shown` are the entries that a page shows."""
+
+    run: str
+    outcome: str
+    radcal: str
+    config_hash: str
+    configuration: Configuration
+    sources: tuple[Ingested, ...]
+    ingredients: Ingredients
+    accounting: Accounting
+    flow: tuple[FlowStep, ...]
+    months: tuple[str, ...]
+    versions_signed_after_the_ct: int
+    returned: Mapping[str, int]
+    unmapped_cues: Mapping[str, int]
+    failed_reports: Mapping[str, int]
+    removed: Mapping[str, int]
+    extraction: Mapping[str, object]
+    gates: tuple[Gate, ...]
+    seconds: Mapping[str, float]
+    stages: tuple[StageEntry, ...]
+    damaged_shards_made_anew: int
+    shown: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, site: Site, gathered: Gathered, ending: Ending) -> Manifest:
+        """Say what a run came to and how it ended."""
+        run = run_id(site, gathered)
+        return cls(
+            run=run,
+            radcal=version(),
+            config_hash=site.config.digest,
+            configuration=site.config,
+            sources=tuple(gathered.sources),
+            ingredients={stage.kind: stage.ingredients(site) for stage in KEYED},
+            accounting=gathered.accounting(),
+            flow=gathered.flow,
+            months=gathered.months,
+            versions_signed_after_the_ct=gathered.late_versions,
+            returned=gathered.returned,
+            unmapped_cues=dict(gathered.unmapped.most_common()),
+            failed_reports=gathered.failed,
+            removed=gathered.removed,
+            extraction=reading(site.engine),
+            shown=shown(site, run, gathered.accounting()),
+            outcome=ending.outcome,
+            gates=ending.gates,
+            seconds={entry.stage: entry.seconds for entry in ending.stages},
+            stages=ending.stages,
+            damaged_shards_made_anew=ending.damaged,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    ingredients: Ingredients = field(default_factory=dict)
+
+
+def ingredients_of(root: Path, run: str | None) -> Ingredients:
+    """Read what a run's stages depended on; empty where its manifest is gone or damaged."""
+    try:
+        path = root / "runs" / str(run) / "manifest.json"
+        return typed_json(_Kept, path.read_bytes()).ingredients
+    except (OSError, ValueError):
+        return {}
+
+
+def run_id(site: Site, gathered: Gathered) -> str:
+    """Hash a run's sources, returned sheets, configuration and code.
+
+    Running again on the same input is the same run: every shard is found, every page is unchanged.
+    """
+    shards = [source.shards for source in gathered.sources]
+    digests = [stage.digest(site) for stage in KEYED]
+    return digest_of(shards, digests, list(gathered.returned.items()))
+
+
+def shown(site: Site, run: str, a: Accounting) -> tuple[tuple[str, str], ...]:
+    """Give the entries that a page shows."""
+    return (
+        ("run", run),
+        ("radcal", version()),
+        ("configuration", site.config.digest),
+        ("extraction engine", f"{site.engine.name} {site.engine.version}"),
+        ("phrase table", site.phrases.name),
+        ("rows read", f"{a.rows_in:,}"),
+        ("exams coded", f"{a.exams_cleaned:,}"),
+        ("pairs", f"{a.pairs:,}"),
+        ("reports read", f"{a.reports_read:,}"),
+        ("observations", f"{a.observations:,}"),
+        ("seed", str(site.config.calibration.seed)),
+    )

@@ -1,0 +1,223 @@
+"""Identified exams → coded exams whose text names nobody.
+
+    exports → ingest → **de-identify** → pair → extract → tally → gates → pages → deliver
+
+`REGISTER` gives everyone in the new exams a code, in one process, before shards are cleaned side by
+side; `CLEAN` takes one shard of exams. What cannot be proved clean is withheld with a reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from pipeline.config.digest import digest_of
+from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
+from pipeline.names.own_lists import contents, own_lexicon
+from pipeline.stage import Keyed, Made, Named, Stage, options
+from pipeline.tables.coding import Codes, clean, known_identifiers
+from pipeline.vault.codes import exam_identifiers
+from pipeline.vault.key import key_from_environment
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.ingest import Ingested
+
+__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "shards"]
+
+_IDENTIFIERS: Final = (
+    "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
+    "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",
+    "relative_names", "other_ids",
+)  # fmt: skip
+_BATCH_EXAMS: Final = 50_000
+"""So many exams' identifiers are held at a time, however long the export is."""
+_WORD_LISTS: Final = "deidentification.word_lists"
+
+
+@dataclass(frozen=True, slots=True)
+class ExamShard:
+    """One shard of exams, and the batch of neighbours whose people the leak scan looks for."""
+
+    shard: str
+    batch: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """What a shard came to: ``rows = cleaned + withheld``; spans removed by category."""
+
+    key: str
+    rows: int
+    cleaned: int
+    withheld: Mapping[str, int]
+    removed: Mapping[str, int]
+    phrases_locked: int
+
+
+def shards(sources: Sequence[Ingested]) -> list[ExamShard]:
+    """Give each shard of these sources, in their order, the batch of neighbours it lies in."""
+    batches: list[list[str]] = [[]]
+    held = 0.0
+    for source in sources:
+        for shard in source.shards:
+            if held >= _BATCH_EXAMS:
+                batches.append([])
+                held = 0.0
+            batches[-1].append(shard)
+            held += source.kept / len(source.shards)
+    return [ExamShard(shard, tuple(batch)) for batch in batches for shard in batch]
+
+
+class Clean(Keyed[ExamShard, Coded]):
+    """Code and clean one shard of exams."""
+
+    name = kind = "de-identify"
+    counted = ("rows", "cleaned")
+
+    def settings(self, site: Site) -> Named:
+        """Give how identifiers are found and replaced, and which codes are in force."""
+        apart = {"max_quarantined_share", "word_lists"}
+        chosen = site.config.deidentification.model_dump(mode="json", exclude=apart)
+        lists = _word_lists(site)
+        own = contents(lists, option=_WORD_LISTS) if lists else {}
+        return {
+            **options("deidentification", chosen),
+            "own word lists": digest_of(sorted(own.items())),
+            "pairing.min_age_years": str(site.config.pairing.min_age_years),
+            "input.max_text_characters": str(site.config.input.max_text_characters),
+            "reader codes' epoch": str(site.reader_epoch),
+        }
+
+    def key(self, site: Site, item: ExamShard) -> str:
+        """Hash the shard's name: it is a hash of the exams in it."""
+        return digest_of(self.digest(site), item.shard)
+
+    def find(self, site: Site, key: str) -> Coded | None:
+        """Give the counts of a shard that was cleaned."""
+        if not site.workspace.complete("analysis", key, "clean_exams", "withheld"):
+            return None
+        return site.workspace.facts("analysis", "clean_exams", key, Coded)
+
+    def make(self, site: Site, item: ExamShard, key: str) -> Coded:
+        """Code and clean the shard's exams."""
+        store = site.workspace
+        exams = store.read("raw", "exams", [item.shard])
+        cleaned = clean(
+            exams,
+            codes=_codes(site, exams),
+            deidentifier=site.once(_deidentifier),
+            scan=_leak_scan(site, item.batch),
+            min_age_years=site.config.pairing.min_age_years,
+        )
+        found = Coded(
+            key=key,
+            rows=len(exams),
+            cleaned=len(cleaned.exams),
+            withheld=dict(Counter(cleaned.withheld["reason"])),
+            removed=dict(sorted(cleaned.removed.items())),
+            phrases_locked=int(cleaned.exams["phrases_locked"].sum()),
+        )
+        store.write("analysis", "withheld", key, cleaned.withheld)
+        store.write("analysis", "clean_exams", key, cleaned.exams, facts=found)
+        return found
+
+
+CLEAN: Final = Clean()
+
+
+class Register(Stage[tuple[ExamShard, ...], int]):
+    """Give every patient, study and reader of new shards a code; one writer, before the rest."""
+
+    name = "register"
+
+    def is_done_here(self, site: Site) -> bool:
+        """Only the run's own process may write to the vault."""
+        del site
+        return True
+
+    def do(self, site: Site, item: tuple[ExamShard, ...]) -> Made[int]:
+        """Register the shards that are not cleaned yet; says how many those are."""
+        todo = [
+            each.shard for each in item
+            if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
+        ]  # fmt: skip
+        columns = ["accession", "patient_id", "reader_id", "status", "source_digest"]
+        # Codes lie at random places of the vault: many at once touch each page of it once.
+        at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
+        with site.open_vault(read_only=False) as vault:
+            for first in range(0, len(todo), at_once):
+                some = todo[first : first + at_once]
+                exams = site.workspace.read("raw", "exams", some, columns=columns)
+                vault.codes("study", _distinct(exams["accession"]))
+                vault.codes("exam", exam_identifiers(exams))
+                vault.codes("reader", _distinct(exams["reader_id"]))
+                vault.codes("patient", patients := _distinct(exams["patient_id"]))
+                vault.shift_days(patients)
+        return Made(len(todo))
+
+
+REGISTER: Final = Register()
+
+
+def _codes(site: Site, exams: pd.DataFrame) -> Codes:
+    with site.open_vault(read_only=True) as vault:
+        patients = exams["patient_id"].tolist()
+        return Codes(
+            study=vault.codes("study", exams["accession"].tolist()),
+            exam=vault.codes("exam", exam_identifiers(exams)),
+            patient=vault.codes("patient", patients),
+            reader=vault.codes("reader", exams["reader_id"].tolist()),
+            shift_days=vault.shift_days(patients),
+            surrogate_key=_surrogate_key(site),
+        )
+
+
+def _deidentifier(site: Site) -> Deidentifier:
+    """Make the instrument that takes identifiers out of text."""
+    settings, folder = site.config.deidentification, _word_lists(site)
+    layer: SecondLayer | None = None
+    if settings.second_layer != "none":
+        model = settings.presidio_model
+        layer = Presidio(site.config.path(model) if model else None)
+    limits = Options(
+        replacement=settings.replacement,
+        max_characters=site.config.input.max_text_characters,
+    )
+    own = own_lexicon(folder, option=_WORD_LISTS) if folder else None
+    return Deidentifier(limits, own, second_layer=layer)
+
+
+def _word_lists(site: Site) -> Path | None:
+    """Find the folder of the site's own word lists, if it has one."""
+    name = site.config.deidentification.word_lists
+    return site.config.path(name) if name else None
+
+
+def _surrogate_key(site: Site) -> bytes | None:
+    """Give the secret behind invented values, or None where tokens are written."""
+    if site.config.deidentification.replacement == "token":
+        return None
+    return key_from_environment().derive("surrogates")
+
+
+@lru_cache(maxsize=1)
+def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
+    people = (
+        known
+        for shard in batch
+        for known in known_identifiers(
+            site.workspace.read("raw", "exams", [shard], columns=list(_IDENTIFIERS))
+        )
+    )
+    return LeakScan.from_known(people, lexicon=site.once(_deidentifier).lexicon)
+
+
+def _distinct(values: pd.Series) -> list[str]:
+    return sorted(set(values[values != ""]))

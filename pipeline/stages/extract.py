@@ -1,0 +1,149 @@
+"""Paired reports → what each says; after this stage no text is read.
+
+    exports → ingest → de-identify → pair → **extract** → tally → gates → pages → deliver
+
+One item is one coded shard, of which the reports that pairs need are read. An addendum is read with
+the versions before it. The engine is the site's, and of its code only that engine's counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from extraction.engines.account import Disagreement
+from pipeline.config.digest import digest_of
+from pipeline.stage import Keyed, Named
+from pipeline.tables.addenda import joined
+from pipeline.tables.readings import read_reports
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.pair import Paired
+    from pipeline.store.workspace import Workspace
+
+__all__ = ["EXTRACT", "Read", "ReportShard", "shards"]
+
+_TABLES: Final = ("findings", "report_findings", "answers", "readings")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportShard:
+    """One coded shard, and the paired blocks that say which of its reports are needed."""
+
+    shard: str
+    pairs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a shard's reports came to; failures by reason, unmapped statements by cue.
+
+    ``disagreement`` is how far a model and the vocabulary part; nothing where the rules read.
+    """
+
+    key: str
+    reports: int
+    failed: Mapping[str, int]
+    statements: int
+    unmapped: Mapping[str, int]
+    disagreement: Disagreement
+
+
+def shards(paired: Sequence[Paired]) -> list[ReportShard]:
+    """Name the coded shards in which the reports of these blocks lie."""
+    keys = tuple(block.key for block in paired)
+    return [ReportShard(s, keys) for s in sorted({s for block in paired for s in block.shards})]
+
+
+class Extract(Keyed[ReportShard, Read]):
+    """Read the paired reports of one coded shard."""
+
+    name = kind = "extract"
+    counted = ("reports", "statements")
+
+    def is_done_here(self, site: Site) -> bool:
+        """All shards ask one language model, so the process that holds it reads them."""
+        return site.model is not None
+
+    def roots(self, site: Site) -> frozenset[str]:
+        """Count the code of the engine in use, and none of the others'."""
+        return super().roots(site) | {type(site.engine).__module__}
+
+    def settings(self, site: Site) -> Named:
+        """Give the engine and its version, which holds the vocabulary's and the model's."""
+        return {"extraction engine": f"{site.engine.name} {site.engine.version}"}
+
+    def key(self, site: Site, item: ReportShard) -> str:
+        """Hash the shard and which of its reports are read, with which addenda."""
+        asked = _asked(site, item)
+        addenda = asked.addenda.to_numpy().tolist()
+        return digest_of(self.digest(site), item.shard, asked.exam_keys, addenda)
+
+    def find(self, site: Site, key: str) -> Read | None:
+        """Give the counts of reports that were read."""
+        if not site.workspace.complete("analysis", key, *_TABLES):
+            return None
+        return site.workspace.facts("analysis", "readings", key, Read)
+
+    def make(self, site: Site, item: ReportShard, key: str) -> Read:
+        """Read the reports; their ``readings`` are written last."""
+        store, asked = site.workspace, _asked(site, item)
+        columns = ["exam_key", "modality", "text"]
+        exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
+        wanted = exams[exams["exam_key"].isin(asked.exam_keys)].drop_duplicates("exam_key")
+        before = _with_what_came_before(store, asked.addenda)
+        whole = wanted["exam_key"].map(before).astype("object")
+        wanted = wanted.assign(text=whole.fillna(wanted["text"]))
+        tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
+        failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
+        unmapped = tables.findings.loc[tables.findings["outcome"] == "unmapped", "cue"]
+        found = Read(
+            key=key,
+            reports=len(wanted),
+            failed=dict(Counter(failed)),
+            statements=len(tables.findings),
+            unmapped=dict(Counter(unmapped.str.lower())),
+            disagreement=tables.disagreement,
+        )
+        store.write("analysis", "findings", key, tables.findings)
+        store.write("analysis", "report_findings", key, tables.report_findings)
+        store.write("analysis", "answers", key, tables.answers)
+        store.write("analysis", "readings", key, tables.readings, facts=found)
+        return found
+
+
+EXTRACT: Final = Extract()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """The exams of a shard that are to be read, and what the addenda among them are read with."""
+
+    exam_keys: list[str]
+    addenda: pd.DataFrame
+
+
+@lru_cache(maxsize=1)
+def _asked(site: Site, item: ReportShard) -> _Asked:
+    store = site.workspace
+    wanted = store.read("analysis", "wanted", item.pairs, where=("shard", item.shard))
+    exam_keys = sorted(wanted["exam_key"])
+    addenda = store.read("analysis", "addenda", item.pairs)
+    return _Asked(exam_keys, addenda[addenda["exam_key"].isin(exam_keys)])
+
+
+def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str, str]:
+    """Give each addendum's text as it stood with the versions before it."""
+    texts: dict[str, str] = {}
+    for shard, some in addenda.groupby("shard"):
+        exams = store.read("analysis", "clean_exams", [str(shard)], columns=["exam_key", "text"])
+        held = exams[exams["exam_key"].isin(some["part_key"])]
+        texts |= dict(zip(held["exam_key"], held["text"], strict=True))
+    each = addenda.groupby("exam_key", sort=False)["part_key"]
+    return {str(key): joined([texts[part] for part in own]) for key, own in each}

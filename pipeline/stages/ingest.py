@@ -1,0 +1,282 @@
+"""Exports → identified exams, and the rows that cannot be used.
+
+    exports → **ingest** → de-identify → pair → extract → tally → gates → pages → deliver
+
+One item is one source: a file, a folder of messages, or the spooled rows of a query. Its quarantine
+shard is written last and carries the counts, so a source that has one is done.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from pipeline.config.digest import digest_of
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.sources import Sources, spool
+from pipeline.formats.tables import read_table, require_columns
+from pipeline.stage import Keyed, Look, Named, options
+from pipeline.tables.validation import CLOCK_TOLERANCE, IngestOptions, validate
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+
+__all__ = ["INGEST", "Ingest", "Ingested", "sources"]
+
+_LOST: Final = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What one source came to: its rows, and the shards of those that were kept.
+
+    ``quarantined`` counts rows set aside by reason, ``attribution`` where readers were found, and
+    ``reading`` what was not written as it should be; ``not_before`` is when a row that lay in the
+    future may be judged again, '' if there is none.
+    """
+
+    rows: int
+    kept: int
+    quarantined: Mapping[str, int]
+    attribution: Mapping[str, int]
+    reading: Mapping[str, int]
+    shards: tuple[str, ...]
+    not_before: str
+
+
+class Ingest(Keyed[str, Ingested]):
+    """Read one export into ``raw/exams`` shards and one ``raw/quarantine`` shard."""
+
+    name = kind = "ingest"
+    counted = ("rows", "kept")
+
+    def settings(self, site: Site) -> Named:
+        """Give how exports are read."""
+        read = site.config.input.model_dump(mode="json", exclude={"paths", "exam_codes", "query"})
+        chest = digest_of(sorted(site.once(_chest_codes).items()))
+        return {**options("input", read), "exam codes": chest}
+
+    def key(self, site: Site, item: str) -> str:
+        """Hash what a source holds.
+
+        Rows that lay in the future when it was read (a wrong date, or this machine's clock set
+        back) are judged again when their time has come: under a key of its own, for a shard never
+        changes.
+
+        Raises
+        ------
+        InputError
+            If the source vanished.
+        """
+        key = digest_of(self.digest(site), _content(site, Path(item)))
+        while (found := self.find(site, key)) is not None:
+            due = found.not_before
+            if not due or pd.Timestamp(due) > _now() + CLOCK_TOLERANCE:
+                break
+            key = digest_of(key, due)
+        return key
+
+    def find(self, site: Site, key: str) -> Ingested | None:
+        """Give the counts of a source whose quarantine and exams are all there."""
+        store = site.workspace
+        if not store.has("raw", "quarantine", key):
+            return None
+        found = store.facts("raw", "quarantine", key, Ingested)
+        whole = all(store.has("raw", "exams", shard) for shard in found.shards)
+        return found if whole else None
+
+    def make(self, site: Site, item: str, key: str) -> Ingested:
+        """Read and judge a source, batch by batch.
+
+        Raises
+        ------
+        InputError
+            If the source vanished or changed while it was read; nothing of it counts then.
+        """
+        store, path, batches = site.workspace, Path(item), _Batches()
+        for number, batch in enumerate(_validated(site, path)):
+            shard = f"{key}-{number:05d}"
+            if len(batch.exams):
+                store.write("raw", "exams", shard, batch.exams)
+            batches.add(batch, shard)
+        if self.key(site, item) != key:
+            msg = f"{path.name}: changed while it was read. Run again when the export is complete."
+            raise InputError(msg)
+        found, quarantined = batches.sum()
+        store.write("raw", "quarantine", key, quarantined, facts=found)
+        return found
+
+    def look(self, site: Site, items: Iterable[str]) -> Look[Ingested]:
+        """Look for every source's exams; a query's answer is not known before it is asked."""
+        if site.config.input.format == "sql":
+            return Look(1, 1, why="the database is asked anew by every run")
+        return super().look(site, items)
+
+    def why(self, missing: int, items: int) -> str:
+        """Count the sources that are new or changed."""
+        return f"{missing:,} of {items:,} sources are new or changed"
+
+
+INGEST: Final = Ingest()
+
+
+class _Batches:
+    """What the batches of one source came to, added up while they are read."""
+
+    def __init__(self) -> None:
+        self.set_aside: list[pd.DataFrame] = []
+        self.shards: list[str] = []
+        self.kept = 0
+        self.attribution: Counter[str] = Counter()
+        self.reading: Counter[str] = Counter()
+
+    def add(self, batch: ExamBatch, shard: str) -> None:
+        self.set_aside.append(batch.quarantined)
+        self.kept += len(batch.exams)
+        self.attribution.update(_attribution(batch.exams))
+        self.reading.update(_reading(batch.exams))
+        self.shards += [shard] if len(batch.exams) else []
+
+    def sum(self) -> tuple[Ingested, pd.DataFrame]:
+        parts = self.set_aside
+        rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+        reasons = rows["reason"].value_counts().to_dict() if len(rows) else {}
+        found = Ingested(
+            rows=self.kept + len(rows),
+            kept=self.kept,
+            quarantined={str(k): int(v) for k, v in sorted(reasons.items())},
+            attribution=dict(sorted(self.attribution.items())),
+            reading=dict(sorted(self.reading.items())),
+            shards=tuple(self.shards),
+            not_before=_not_before(rows),
+        )
+        return found, rows
+
+
+def sources(site: Site) -> Iterator[str]:
+    """Give what matches ``[input] paths``, by name, or the spooled rows of the query.
+
+    Raises
+    ------
+    InputError
+        If nothing matches.
+    ConfigurationError
+        If a query is configured and no database named.
+    """
+    settings = site.config.input
+    if settings.format == "sql":
+        yield str(_queried(site))
+        return
+    found: set[Path] = set()
+    for pattern in settings.paths:
+        whole = site.config.folder / pattern
+        anchor = Path(whole.anchor)
+        matches = anchor.glob(str(whole.relative_to(anchor)))
+        found.update(p for p in matches if p.is_file() or settings.format in ("hl7v2", "fhir"))
+    if not found:
+        msg = f"input.paths: no file matches {', '.join(settings.paths)} in {site.config.folder}."
+        raise InputError(msg)
+    yield from (str(path) for path in sorted(found))
+
+
+def _queried(site: Site) -> Path:
+    address = os.environ.get("RADCAL_SQL_URL", "")
+    if not address:
+        msg = "The database's address is missing: set RADCAL_SQL_URL."
+        raise ConfigurationError(msg)
+    folder = site.workspace.root / "raw" / "queries"
+    rows = site.config.execution.shard_rows
+    return spool(address, site.config.input, folder, batch_rows=rows)
+
+
+def _formats(site: Site) -> Sources:
+    """How this site's sources are read."""
+    table = site.once(_exam_codes)
+    modality = table["modality"] if "modality" in table else pd.Series(dtype="str")
+    known = dict(zip(table["exam_code"], modality, strict=False))
+    return Sources(site.config.input, known, site.config.execution.shard_rows)
+
+
+def _exam_codes(site: Site) -> pd.DataFrame:
+    """Read the configured exam-code map; no rows where there is none."""
+    name = site.config.input.exam_codes
+    if name is None:
+        return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
+    path = site.config.path(name)
+    table = read_table(path).astype("str")
+    needed = {"exam_code": "the code as exported", "chest": "true or false"}
+    require_columns(table, needed, source=path.name)
+    return table
+
+
+def _chest_codes(site: Site) -> dict[str, bool]:
+    """Exam code → whether it is a chest exam; codes with an empty cell go by their name."""
+    table = site.once(_exam_codes)
+    stated = table[table["chest"].str.strip() != ""]
+    chest = stated["chest"].str.lower().isin(["true", "1", "yes", "y"])
+    return dict(zip(stated["exam_code"], chest, strict=True))
+
+
+def _content(site: Site, path: Path) -> str:
+    try:
+        return site.once(_formats).digest(path)
+    except FileNotFoundError:
+        msg = f"{path.name}: vanished during this run. Run again when the export is complete."
+        raise InputError(msg) from None
+
+
+def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
+    settings = site.config.input
+    checks = IngestOptions(
+        modalities=settings.modalities,
+        chest_pattern=settings.chest_pattern,
+        now=_now(),
+        time_zone=settings.time_zone,
+        time_formats=settings.time_formats,
+        max_text_characters=settings.max_text_characters,
+        chest_codes=site.once(_chest_codes),
+        statuses=settings.statuses,
+    )
+    seen: set[str] = set()
+    for batch in site.once(_formats).read(path):
+        yield validate(batch, source=path.name, options=checks, seen=seen)
+
+
+def _now() -> pd.Timestamp:
+    return pd.Timestamp.now(tz="UTC")
+
+
+def _not_before(quarantined: pd.DataFrame) -> str:
+    """Give the earliest time at which a row set aside as lying in the future is due; '' if none."""
+    times = quarantined.get("not_before", pd.Series(dtype="str")).dropna()
+    return str(times[times != ""].min()) if (times != "").any() else ""
+
+
+def _attribution(exams: pd.DataFrame) -> Counter[str]:
+    """Count where each report's reader was found, and where text and fields disagree."""
+    stated = exams["reader_id"].str.strip() != ""
+    place = exams.get("reader_source", pd.Series("", index=exams.index))
+    where = place.where(place != "", "a column").where(stated, "nowhere")
+    counts = Counter({f"reader named in {k}": int(v) for k, v in where.value_counts().items()})
+    if "reader_conflict" in exams:
+        counts["text names another reader"] = int((exams["reader_conflict"] == "1").sum())
+    return +counts
+
+
+def _reading(exams: pd.DataFrame) -> Counter[str]:
+    """Count the exams whose writing was not what it should be, so that none is mended silently."""
+    marks = exams.get("decoded_as", pd.Series("", index=exams.index))
+    counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
+    forms = exams.get("text_form", pd.Series("", index=exams.index))
+    counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
+    same = (exams["performed_at"] == exams["signed_at"]).sum()
+    counts["exam time equal to time of signing"] = int(same)
+    counts["text with characters lost"] = int(exams["text"].str.contains(_LOST, regex=False).sum())
+    return +counts

@@ -1,0 +1,123 @@
+"""Tallies → one issue: its months, its readers, and the sums that its pages stand on.
+
+exports → ingest → de-identify → pair → extract → tally → gates → **issue** → pages → deliver
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from pipeline.config.digest import digest_of
+from pipeline.stage import Keyed, Named
+from pipeline.tables.results import Period, choose_period
+from pipeline.tables.shrinkage import shrunk_table
+from pipeline.tables.sums import added
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.pair import Paired
+    from pipeline.stages.tally import Tallied
+    from pipeline.store.workspace import Workspace
+
+__all__ = ["ISSUE", "Asked", "Issue", "asked", "summed"]
+
+_SUMS: Final = ("tallies", "alternatives", "mix", "words", "coverage")
+"""Tables of blocks that add up; an issue keeps each sum under the same name after ``issue_``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an issue is made of: all blocks, tallied and paired, and its months."""
+
+    tallies: tuple[str, ...]
+    paired: tuple[str, ...]
+    period: Period
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue: who gets a page, and which findings it is about, those seen most first."""
+
+    key: str
+    tallies: tuple[str, ...]
+    period: Period
+    readers: tuple[str, ...]
+    pathologies: tuple[str, ...]
+
+
+def asked(
+    site: Site, paired: Sequence[Paired], tallied: Sequence[Tallied], period: str | None
+) -> Asked:
+    """Settle the months: the configured window that ends with `period`, or with the newest month.
+
+    Raises
+    ------
+    ConfigurationError
+        If `period` is no month, or no month of its window has observations.
+    """
+    months = sorted({month for block in tallied for month in block.months})
+    chosen = choose_period(months, period, window_months=site.config.reports.window_months)
+    return Asked(
+        tuple(block.key for block in tallied), tuple(block.key for block in paired), chosen
+    )
+
+
+class ChooseIssue(Keyed[Asked, Issue]):
+    """Add all blocks up over the issue's months."""
+
+    name = kind = "issue"
+
+    def settings(self, site: Site) -> Named:
+        """Give what phrases mean, and how many readers a shrunk rate needs behind it."""
+        minimum = site.config.reports.min_readers
+        return {"meaning of phrases": site.phrases_digest, "reports.min_readers": str(minimum)}
+
+    def key(self, site: Site, item: Asked) -> str:
+        """Hash the blocks and the months."""
+        return digest_of(self.digest(site), item.tallies, item.paired, item.period.months)
+
+    def find(self, site: Site, key: str) -> Issue | None:
+        """Give an issue whose sums are all there."""
+        tables = ("shrunk", *(f"issue_{name}" for name in _SUMS))
+        if not site.workspace.complete("analysis", key, *tables):
+            return None
+        return site.workspace.facts("analysis", "shrunk", key, Issue)
+
+    def make(self, site: Site, item: Asked, key: str) -> Issue:
+        """Add up, and fit all readers together; the ``shrunk`` rates are written last."""
+        store, minimum = site.workspace, site.config.reports.min_readers
+        for name in _SUMS:
+            blocks = item.paired if name == "coverage" else item.tallies
+            total = added(_inside(store, name, block, item.period.months) for block in blocks)
+            store.write("analysis", f"issue_{name}", key, total)
+        cells = summed(store, "tallies", key)
+        seen = cells.groupby("pathology")["count"].sum()
+        issue = Issue(
+            key=key,
+            tallies=item.tallies,
+            period=item.period,
+            readers=tuple(sorted(cells["reader_code"].unique())),
+            pathologies=tuple(seen.sort_values(ascending=False, kind="stable").index),
+        )
+        table = shrunk_table(cells, site.phrases, min_readers=minimum)
+        store.write("analysis", "shrunk", key, table, facts=issue)
+        return issue
+
+
+ISSUE: Final = ChooseIssue()
+
+
+def summed(store: Workspace, name: str, key: str, reader: str | None = None) -> pd.DataFrame:
+    """Give one of an issue's sums, of all readers or of one."""
+    where = None if reader is None else ("reader_code", reader)
+    return store.read("analysis", f"issue_{name}", [key], where=where)
+
+
+def _inside(store: Workspace, name: str, key: str, months: Sequence[str]) -> pd.DataFrame:
+    rows = store.read("analysis", name, [key])
+    month = "month" if "month" in rows else "performed_month"
+    return rows[rows[month].isin(list(months))]

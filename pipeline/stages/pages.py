@@ -1,0 +1,263 @@
+"""One issue → its pages: calibrate, advise, draw; no text from here on.
+
+    exports → ingest → de-identify → pair → extract → tally → gates → issue → **pages** → deliver
+
+`FEEDBACK` takes one reader to a page and a return sheet, `REVIEW` the department to the committee's
+pages. The results behind a page are written after it, with its digest, so pages whose results are
+there and whose digests hold are whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Final
+
+import pandas as pd
+
+from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
+from pipeline.config.digest import digest_of
+from pipeline.pages import content
+from pipeline.pages.committee.sensitivity import Evidence
+from pipeline.pages.review import CommitteeFacts, committee_content
+from pipeline.pages.small_cells import of_enough_readers
+from pipeline.stage import Keyed, Look, Named, options
+from pipeline.stages.issue import Issue, summed
+from pipeline.store.plain import plain
+from pipeline.tables.pairing import FlowStep
+from pipeline.tables.results import GroupResults, Scale, group_results, tally_of, trend
+from pipeline.tables.rows import advice_table, result_table
+from pipeline.tables.shrinkage import with_shrunk
+from pipeline.tables.sums import coded
+from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
+from reports.drawing.style import style_for
+from reports.pages import committee, radiologist, return_sheet
+from reports.pages.committee import html
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.tally import Tallied
+
+__all__ = ["FEEDBACK", "REVIEW", "File", "Leaf", "Pages", "RunFacts", "leaves", "look"]
+
+_COMMITTEE: Final = "committee"
+_DEPARTMENT: Final = "department"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What the pages say about the run; nothing here depends on the clock."""
+
+    flow: tuple[FlowStep, ...]
+    pairs: tuple[str, ...]
+    gates: tuple[Gate, ...]
+    manifest: tuple[tuple[str, str], ...]
+    counts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """What is to be drawn for one recipient."""
+
+    recipient: str
+    issue: Issue
+    run: RunFacts
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a recipient's folder, the name under which its draft lies, and its SHA-256."""
+
+    name: str
+    draft: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """A recipient's drawn files."""
+
+    recipient: str
+    files: tuple[File, ...]
+
+
+def leaves(issue: Issue, run: RunFacts) -> tuple[list[Leaf], Leaf]:
+    """Give what is to be drawn for every reader of an issue, and for the committee."""
+    return [Leaf(reader, issue, run) for reader in issue.readers], Leaf(_COMMITTEE, issue, run)
+
+
+class _Drawing(Keyed[Leaf, Pages]):
+    """Calibrate and draw one recipient's files."""
+
+    kind = "pages"
+    files: ClassVar[tuple[str, ...]]
+    """Names of the files, in the order of their delivery."""
+
+    def settings(self, site: Site) -> Named:
+        """Give every option that moves a number or a word."""
+        chosen: Named = {}
+        for section, settings in site.config.material().items():
+            chosen |= options(section, settings)
+        return {
+            **chosen,
+            "meaning of phrases": site.phrases_digest,
+            "audit of the engine": "none" if site.audited is None else site.audited.digest,
+            "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),
+        }
+
+    def key(self, site: Site, item: Leaf) -> str:
+        """Hash the recipient, the issue and what the page says of the run."""
+        return digest_of(self.name, self.digest(site), plain(item))
+
+    def find(self, site: Site, key: str) -> Pages | None:
+        """Give files that are there as they were drawn, beside the results they show."""
+        store = site.workspace
+        if not store.complete("analysis", key, "results", "advice"):
+            return None
+        pages = store.facts("analysis", "results", key, Pages)
+        whole = all(
+            store.has_page(file.draft) and _sha(store.read_page(file.draft)) == file.digest
+            for file in pages.files
+        )
+        return pages if whole else None
+
+    def make(self, site: Site, item: Leaf, key: str) -> Pages:
+        """Draw the files, then keep the results behind them."""
+        store, files = site.workspace, []
+        group, results, drawn = self._drawn(site, item)
+        for name in self.files:
+            draft = f"{key}.{name.rpartition('.')[2]}"
+            store.write_page(draft, drawn[name])
+            files.append(File(name, draft, _sha(drawn[name])))
+        pages = Pages(item.recipient, tuple(files))
+        store.write("analysis", "advice", key, advice_table(group, results))
+        store.write("analysis", "results", key, result_table(group, results), facts=pages)
+        return pages
+
+    @abstractmethod
+    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
+        """Give the group's name, its results, and the content of each file."""
+
+
+class Feedback(_Drawing):
+    """Calibrate and advise one reader, and draw the page and the return sheet."""
+
+    name = "feedback"
+    files = ("return.csv", "feedback.pdf")
+
+    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
+        reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
+        cells = summed(site.workspace, "tallies", issue.key, reader)
+        results = group_results(cells, name=reader, pathologies=issue.pathologies, scale=scale)
+        filled = _feedback(site, item, cells, results)
+        page = radiologist.build(filled, style=style_for(site.config.reports.page))
+        sheet = return_sheet.build(filled.cases or ())
+        return reader, results, {"return.csv": sheet, "feedback.pdf": page}
+
+
+class Review(_Drawing):
+    """Calibrate the department, and draw the committee's review."""
+
+    name = "review"
+    files = ("review.html", "review.pdf")
+
+    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
+        issue, scale, evidence = item.issue, Scale(site.phrases, site.config), _evidence(site, item)
+        results = group_results(
+            evidence.cells, name=_DEPARTMENT, pathologies=issue.pathologies, scale=scale
+        )
+        facts = CommitteeFacts(
+            flow=item.run.flow,
+            gates=item.run.gates,
+            manifest=item.run.manifest,
+            measured=_instrument(site, item.run),
+            audited=site.audited,
+        )
+        filled = committee_content(
+            _about(site, issue), results=results, scale=scale, evidence=evidence, facts=facts
+        )
+        style = style_for(site.config.reports.page)
+        page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
+        return _DEPARTMENT, results, {"review.html": page, "review.pdf": pdf}
+
+
+FEEDBACK: Final = Feedback()
+REVIEW: Final = Review()
+
+
+def look(
+    site: Site, last: tuple[str | None, Sequence[str] | None], tallied: Sequence[Tallied]
+) -> Look[Pages]:
+    """Say whether the last issue, drawn under a digest from some tallies, is still the one."""
+    digest, tallies = last
+    now = FEEDBACK.digest(site)
+    if digest == now and list(tallies or ()) == [block.key for block in tallied]:
+        return Look(1, 0)
+    if digest is None:
+        return Look(1, 1, why="no issue was delivered yet")
+    return Look(1, 1, why="other tallies than at the last issue" if digest == now else "")
+
+
+def _feedback(
+    site: Site, item: Leaf, cells: pd.DataFrame, results: GroupResults
+) -> RadiologistContent:
+    """Fill one reader's page from the shards of the issue."""
+    store, issue, reader = site.workspace, item.issue, item.recipient
+    scale, mine = Scale(site.phrases, site.config), ("reader_code", reader)
+    series = trend(cells, name=reader, months=issue.period.months, scale=scale)
+    overall = results.overall
+    if overall is not None:
+        shrunk = store.read("analysis", "shrunk", [issue.key], where=mine)
+        overall = with_shrunk(overall, shrunk)
+    rows = store.read("analysis", "observations", issue.tallies, where=mine)
+    rows = rows[rows["performed_month"].isin(issue.period.months)]
+    coverage = summed(store, "coverage", issue.key, reader)
+    return content.radiologist_content(
+        _about(site, issue),
+        reader,
+        results=replace(results, overall=overall),
+        department=_department_line(summed(store, "tallies", issue.key), scale),
+        trend=content.trend_points(series, site.config.reports.min_exams),
+        reader_cases=content.cases(rows, site.phrases),
+        coverage=content.coverage_of(coverage, site.config),
+        measured=_instrument(site, item.run),
+    )
+
+
+def _evidence(site: Site, item: Leaf) -> Evidence:
+    """Give the issue's sums of all readers."""
+    store, key = site.workspace, item.issue.key
+    return Evidence(
+        cells=summed(store, "tallies", key),
+        alternatives=summed(store, "alternatives", key),
+        mix=coded(summed(store, "mix", key)),
+        words=summed(store, "words", key),
+        coverage=summed(store, "coverage", key),
+    )
+
+
+def _about(site: Site, issue: Issue) -> content.Issue:
+    demonstration = site.config.reports.demonstration
+    return content.Issue(site.config, issue.period, demonstration=demonstration, logo=site.logo)
+
+
+def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | SuppressedCell:
+    """Give the department's phrase table, or withhold it where too few readers stand behind it."""
+    minimum = scale.config.reports.min_readers
+    if cells["reader_code"].nunique() < minimum:
+        return SuppressedCell(minimum, "readers")
+    users = cells.groupby("phrase")["reader_code"].nunique()
+    pooled = phrase_calibration(tally_of(cells, scale.phrases), phrase_table=scale.phrases)
+    return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
+
+
+def _instrument(site: Site, run: RunFacts) -> Instrument:
+    return content.instrument(
+        f"{site.engine.name} {site.engine.version}", counts=run.counts, audited=site.audited
+    )
+
+
+def _sha(page: bytes) -> str:
+    return hashlib.sha256(page).hexdigest()

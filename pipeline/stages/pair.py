@@ -1,0 +1,200 @@
+"""Coded exams → pairs: the CT that answers each X-ray.
+
+    exports → ingest → de-identify → **pair** → extract → tally → gates → pages → deliver
+
+A patient's exams may lie in any shard, so one item is a block of patients, named by a hash of the
+patient's code and gathered from all shards, without the texts: a bounded number of exams at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pipeline.config.digest import digest_of
+from pipeline.stage import Keyed, Named, options
+from pipeline.tables import sums
+from pipeline.tables.addenda import parts
+from pipeline.tables.pairing import FlowStep, PairedExams, in_time, pair
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.clean import Coded
+
+__all__ = ["PAIR", "Block", "Paired", "blocks", "exams"]
+
+_COLUMNS: Final = [
+    "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
+    "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
+    "patient_class", "drafted",
+]  # fmt: skip
+_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One of so many blocks in which the patients of these coded shards are dealt."""
+
+    clean: tuple[str, ...]
+    number: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What a block came to: pairs, the flow diagram, and where its reports lie.
+
+    ``windows`` names the pairs under each other window (hours, key), ``shards`` the coded shards
+    that hold the reports of all of them.
+    """
+
+    key: str
+    pairs: int
+    late_versions: int
+    flow: tuple[FlowStep, ...]
+    windows: tuple[tuple[float, str], ...]
+    shards: tuple[str, ...]
+
+
+def blocks(site: Site, coded: Sequence[Coded]) -> list[Block]:
+    """Deal the patients of these shards in blocks of the configured size."""
+    keys = tuple(sorted(shard.key for shard in coded))
+    total = sum(shard.cleaned for shard in coded)
+    of = max(1, -(-total // site.config.execution.block_exams))
+    return [Block(keys, number, of) for number in range(of)]
+
+
+class Pair(Keyed[Block, Paired]):
+    """Pair one block of the coded exams, under the configured window and under others."""
+
+    name = kind = "pair"
+    counted = ("pairs",)
+
+    def settings(self, site: Site) -> Named:
+        """Give which CT may answer which X-ray."""
+        return options("pairing", site.config.pairing.model_dump(mode="json"))
+
+    def key(self, site: Site, item: Block) -> str:
+        """Hash the coded shards and the block's place among them."""
+        return digest_of(self.digest(site), item.clean, item.number, item.of)
+
+    def find(self, site: Site, key: str) -> Paired | None:
+        """Give the counts of a block whose tables are all there, those of other windows too."""
+        store = site.workspace
+        if not store.complete("analysis", key, *_TABLES):
+            return None
+        found = store.facts("analysis", "pairs", key, Paired)
+        whole = all(store.has("analysis", "window_pairs", window) for _, window in found.windows)
+        return found if whole else None
+
+    def make(self, site: Site, item: Block, key: str) -> Paired:
+        """Pair the block and say which reports its pairs need."""
+        store, settings = site.workspace, site.config.pairing
+        gathered = exams(site, item)
+        paired = _paired(site, gathered, settings.window_hours)
+        others = {
+            hours: _paired(site, gathered, hours).pairs
+            for hours in sorted(settings.other_windows_hours)
+            if hours != settings.window_hours
+        }
+        for hours, pairs in others.items():
+            store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
+        wanted = _wanted(gathered, pd.concat([paired.pairs, *others.values()]))
+        store.write("analysis", "fates", key, paired.fates)
+        store.write("analysis", "coverage", key, sums.coverage(paired.fates))
+        store.write("analysis", "wanted", key, wanted)
+        store.write("analysis", "addenda", key, parts(gathered, wanted["exam_key"].tolist()))
+        found = Paired(
+            key=key,
+            pairs=len(paired.pairs),
+            late_versions=paired.late_versions,
+            flow=paired.flow,
+            windows=tuple((hours, f"{key}-{hours:g}") for hours in others),
+            shards=tuple(sorted(wanted["shard"].unique())),
+        )
+        store.write("analysis", "pairs", key, paired.pairs, facts=found)
+        return found
+
+    def why(self, missing: int, items: int) -> str:
+        """Say that the exams are others."""
+        del missing, items
+        return "other exams than before"
+
+
+PAIR: Final = Pair()
+
+
+def exams(site: Site, block: Block) -> pd.DataFrame:
+    """Read one block of the coded exams; later versions of one key (exported twice) count once.
+
+    Returns
+    -------
+    pd.DataFrame
+        What `tables.pairing.pair` needs, and ``shard``.
+    """
+    moved = _moved(site, block.clean) if block.of > 1 else {}
+    found = []
+    for key in block.clean:
+        shard = site.workspace.read("analysis", "clean_exams", [key], columns=_COLUMNS)
+        if block.of > 1:
+            home = shard["patient_code"].where(
+                ~shard["study_code"].isin(list(moved)), shard["study_code"].map(moved.get)
+            )
+            shard = shard[_hashes(home) % np.uint64(block.of) == block.number]
+        found.append(shard.assign(shard=key))
+    return pd.concat(found, ignore_index=True).drop_duplicates("exam_key")
+
+
+@lru_cache(maxsize=1)
+def _moved(site: Site, clean_keys: tuple[str, ...]) -> dict[str, str]:
+    """Give the patient of a study's first version, where its versions name several patients.
+
+    Two numbers of one person merged between a preliminary read and its signing do that. All
+    versions of a study belong into one block.
+    """
+    names = ["study_code", "patient_code"]
+    seen = [
+        np.stack([_hashes(shard[name]) for name in names], axis=1)
+        for key in clean_keys
+        for shard in [site.workspace.read("analysis", "clean_exams", [key], columns=names)]
+    ]
+    pairs = np.unique(np.concatenate(seen), axis=0)
+    studies, patients = np.unique(pairs[:, 0], return_counts=True)
+    several = studies[patients > 1]
+    if not several.size:
+        return {}
+    columns = [*names, "signed_at", "status", "exam_key"]
+    rows = [
+        shard[np.isin(_hashes(shard["study_code"]), several)]
+        for key in clean_keys
+        for shard in [site.workspace.read("analysis", "clean_exams", [key], columns=columns)]
+    ]
+    first = in_time(pd.concat(rows, ignore_index=True)).drop_duplicates("study_code")
+    return dict(zip(first["study_code"], first["patient_code"], strict=True))
+
+
+def _hashes(codes: pd.Series) -> NDArray[np.uint64]:
+    return pd.util.hash_array(codes.to_numpy(dtype=object), categorize=False)
+
+
+def _paired(site: Site, gathered: pd.DataFrame, window_hours: float) -> PairedExams:
+    settings = site.config.pairing
+    return pair(
+        gathered,
+        window_hours=window_hours,
+        ct_before_hours=settings.ct_before_hours,
+        accept_preliminary=settings.preliminary_reads == "accept",
+    )
+
+
+def _wanted(gathered: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Which reports the pairs need, and the shard that holds each."""
+    needed = pd.concat([pairs["xr_exam_key"], pairs["ct_exam_key"]])
+    wanted = gathered.loc[gathered["exam_key"].isin(needed), ["shard", "exam_key"]]
+    return wanted.reset_index(drop=True)

@@ -1,0 +1,168 @@
+"""Pairs and readings → observations and their sums: a phrase, and what the CT said of it.
+
+    exports → ingest → de-identify → pair → extract → **tally** → gates → pages → deliver
+
+One item is one block of patients. What readers returned as wrong or not applicable is left out.
+After this stage no text exists any more, and what leaves it is additive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pipeline.config.digest import digest_of
+from pipeline.stage import Keyed, Named
+from pipeline.tables import sums
+from pipeline.tables.observations import tallied
+from pipeline.tables.pairing import FlowStep
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.extract import Read
+    from pipeline.stages.pair import Paired
+    from pipeline.store.workspace import Workspace
+
+__all__ = ["TALLY", "ReadBlock", "Tallied", "answers", "blocks"]
+
+_TABLES: Final = ("tallies", "observations", "alternatives", "mix", "words")
+_SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
+_ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBlock:
+    """One paired block: its key, where its pairs under other windows lie, and all readings."""
+
+    pairs: str
+    windows: tuple[tuple[float, str], ...]
+    readings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """What a block came to; forecasts left out by reason, returned cases by answer."""
+
+    key: str
+    observations: int
+    cells: int
+    left_out: Mapping[str, int]
+    flow: tuple[FlowStep, ...]
+    returned: Mapping[str, int]
+    months: tuple[str, ...]
+
+
+def blocks(paired: Sequence[Paired], read: Sequence[Read]) -> list[ReadBlock]:
+    """Give every block what was read, of which it takes its own."""
+    readings = tuple(sorted(shard.key for shard in read))
+    return [ReadBlock(block.key, block.windows, readings) for block in paired]
+
+
+class Tally(Keyed[ReadBlock, Tallied]):
+    """Set each forecast of a block against its outcome, and add up (`tables.sums`)."""
+
+    name = kind = "tally"
+    counted = ("observations",)
+
+    def settings(self, site: Site) -> Named:
+        """Give what phrases mean and how a CT's answer becomes a label."""
+        settings = site.config.calibration
+        return {
+            "meaning of phrases": site.phrases_digest,
+            "calibration.label": settings.label,
+            "calibration.ct_silence": settings.ct_silence,
+        }
+
+    def key(self, site: Site, item: ReadBlock) -> str:
+        """Hash the block, all readings and the sheets returned."""
+        returned = site.workspace.keys("analysis", "returns")
+        return digest_of(self.digest(site), item.pairs, item.readings, returned)
+
+    def find(self, site: Site, key: str) -> Tallied | None:
+        """Give the counts of a block that was tallied."""
+        if not site.workspace.complete("analysis", key, *_TABLES):
+            return None
+        return site.workspace.facts("analysis", "tallies", key, Tallied)
+
+    def make(self, site: Site, item: ReadBlock, key: str) -> Tallied:
+        """Observe the block and keep its sums; ``tallies`` are written last."""
+        store, settings, phrases = site.workspace, site.config.calibration, site.phrases
+        block = _block(store, item)
+        label, silence = settings.label, settings.ct_silence
+        observed = block.observed(phrases=phrases, label=label, silence=silence)
+        other = sums.alternatives(block, phrases=phrases, label=label, silence=silence)
+        rows = observed.observations
+        tallies = tallied(rows)
+        found = Tallied(
+            key=key,
+            observations=len(rows),
+            cells=len(tallies),
+            left_out=dict(observed.left_out),
+            flow=observed.flow,
+            returned=dict(Counter(block.returned["answer"])),
+            months=tuple(sorted(rows["performed_month"].unique())),
+        )
+        store.write("analysis", "observations", key, rows)
+        store.write("analysis", "alternatives", key, other)
+        store.write("analysis", "mix", key, sums.mix(rows))
+        store.write("analysis", "words", key, sums.words(block.pairs, block.report_findings))
+        store.write("analysis", "tallies", key, tallies, facts=found)
+        return found
+
+    def why(self, missing: int, items: int) -> str:
+        """Say that readings or returned sheets are others."""
+        del missing, items
+        return "other readings or returned sheets than before"
+
+
+TALLY: Final = Tally()
+
+
+def answers(store: Workspace) -> pd.DataFrame:
+    """Give what readers returned: one row a case, by the sheet recorded last.
+
+    Returns
+    -------
+    pd.DataFrame
+        ``pair_id, pathology, answer, reader_code, sequence``.
+    """
+    keys = store.keys("analysis", "returns")
+    if not keys:
+        return pd.DataFrame(columns=list(_ANSWERED))
+    rows = store.read("analysis", "returns", keys).sort_values("sequence", kind="stable")
+    return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
+
+
+def _block(store: Workspace, item: ReadBlock) -> sums.Block:
+    """Read a block's pairs, and what all readings say of its exams, by numbers for their keys."""
+    wanted = store.read("analysis", "wanted", [item.pairs], columns=["exam_key"])["exam_key"]
+    exams = pd.Index(wanted.unique(), dtype="object")
+
+    def numbers(keys: pd.Series) -> NDArray[np.int32]:
+        return np.asarray(exams.get_indexer(keys.to_numpy("object")), dtype=np.int32)
+
+    def numbered(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+        return rows.assign(**{name: numbers(rows[name]) for name in columns})
+
+    def paired(name: str, key: str) -> pd.DataFrame:
+        return numbered(store.read("analysis", name, [key]), "xr_exam_key", "ct_exam_key")
+
+    def said(name: str, columns: Sequence[str]) -> pd.DataFrame:
+        each = (store.read("analysis", name, [key], columns=columns) for key in item.readings)
+        own = [rows[rows["exam_key"] >= 0] for rows in (numbered(r, "exam_key") for r in each)]
+        kept = [rows for rows in own if len(rows)] or own[:1]
+        return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
+
+    return sums.Block(
+        pairs=paired("pairs", item.pairs),
+        windows={hours: paired("window_pairs", key) for hours, key in item.windows},
+        report_findings=said("report_findings", _SAID),
+        readings=said("readings", ("exam_key", "outcome", "recommends_ct")),
+        returned=answers(store),
+    )
