@@ -1,12 +1,13 @@
 """The hierarchical logistic model of a department at given prior scales: its mode and curvature.
 
-For reader r, finding f and phrase k, with m_k = logit(meaning of k) and x_k = m_k − centre,
+For reader r, finding f and phrase k, with m_k = x_k = logit(meaning of k),
 
-    logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk + h_rfk,     z_fk = (1, x_k, e_k, e_f),
+    logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk + h_rfk,     z_fk = (b_k, e_k, e_f),
 
-θ (J,) is the department (mean shift, mean slope − 1, phrase effects, finding effects) and u_r the
-reader's departure from it in the same coordinates, J = 2 + K + F; H more columns per reader hold
-habits in single cells; h ~ N(0, σ_c²) is what remains of a cell. All have normal priors, so the
+b_k = (1, x_k, bend_k) is a curve over the words: shift, slope − 1, and a bend at right angles to
+both. θ (J,) is the department (mean curve, phrase effects, finding effects) and u_r the reader's
+departure from it in the same coordinates, J = 3 + K + F; H more columns per reader hold habits in
+single cells; h ~ N(0, σ_c²) is what remains of a cell. All have normal priors, so the
 mode is found by Newton's method on blocks: eliminate every cell's h (which leaves its log-odds
 the weight 1 / (1/(n p (1−p)) + σ_c²)), then every reader's small system, then solve the
 department's.
@@ -34,7 +35,10 @@ from scipy.special import expit
 
 from calibration.arrays import FloatArray, IntArray
 
-__all__ = ["Counts", "Mode", "Scales", "find_mode", "linear_predictor"]
+__all__ = ["CURVE", "Counts", "Mode", "Scales", "find_mode", "linear_predictor"]
+
+CURVE = 3
+"""Coordinates of a reader's curve: shift, slope − 1 and bend."""
 
 _STEPS = 60
 _TOLERANCE = 1e-8
@@ -53,30 +57,38 @@ class Counts:
         m_k on the log-odds scale, shape (K,).
     survey
         Standard error of m_k from the survey's respondents, shape (K,); 0 where assigned.
-    x
-        m_k − centre, shape (K,).
     """
 
     n: FloatArray
     mass: FloatArray
     meaning: FloatArray
     survey: FloatArray
-    x: FloatArray
 
     @property
     def size(self) -> int:
         """J, the coordinates the department and a reader share."""
-        return 2 + int(self.n.shape[1]) + int(self.n.shape[2])
+        return CURVE + int(self.n.shape[1]) + int(self.n.shape[2])
+
+    @property
+    def curve(self) -> FloatArray:
+        """b_k of every phrase, shape (K, 3); the bend has mean square 1 over the phrases."""
+        x = self.meaning
+        line = np.stack([np.ones_like(x), x], axis=1)
+        if len(x) <= line.shape[1]:
+            return np.concatenate([line, np.zeros((len(x), 1))], axis=1)
+        bend = x**2 - line @ np.linalg.lstsq(line, x**2, rcond=None)[0]
+        size = float(np.sqrt(np.mean(bend**2)))
+        return np.concatenate([line, bend[:, None] / max(size, 1e-9)], axis=1)
 
     @property
     def phrases(self) -> slice:
         """Where phrase effects stand among the coordinates."""
-        return slice(2, 2 + self.n.shape[2])
+        return slice(CURVE, CURVE + self.n.shape[2])
 
     @property
     def findings(self) -> slice:
         """Where finding effects stand among the coordinates."""
-        return slice(2 + self.n.shape[2], self.size)
+        return slice(CURVE + self.n.shape[2], self.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,9 +142,7 @@ def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> Float
     """Log-odds of every cell, shape (R, F, K); ``total`` is θ + u_r with habits, (R, L)."""
     eta = (
         counts.meaning
-        + total[:, None, :1]
-        + total[:, None, 1:2] * counts.x
-        + total[:, None, counts.phrases]
+        + (total[:, :CURVE] @ counts.curve.T + total[:, counts.phrases])[:, None, :]
         + total[:, counts.findings, None]
     )
     rows, columns = np.nonzero(scales.cell >= 0)
@@ -144,27 +154,24 @@ def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> Float
 def _score(counts: Counts, scales: Scales, residual: FloatArray) -> FloatArray:
     """Gradient of the log-likelihood in (θ + u_r, habits), shape (R, L)."""
     by_phrase = residual.sum(axis=1)
-    shift = by_phrase.sum(axis=1, keepdims=True)
-    slope = by_phrase @ counts.x[:, None]
     flat = residual.reshape(len(residual), -1)
     held = np.where(scales.cell >= 0, np.take_along_axis(flat, np.maximum(scales.cell, 0), 1), 0.0)
-    return np.concatenate([shift, slope, by_phrase, residual.sum(axis=2), held], axis=1)
+    curve = by_phrase @ counts.curve
+    return np.concatenate([curve, by_phrase, residual.sum(axis=2), held], axis=1)
 
 
 def _information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArray:
     """G_r for cell weights n p (1 − p), shape (R, L, L)."""
     readers, size = len(weight), counts.size
-    k, f, x = counts.phrases, counts.findings, counts.x
+    c, k, f, curve = slice(0, CURVE), counts.phrases, counts.findings, counts.curve
     by_phrase, by_finding = weight.sum(axis=1), weight.sum(axis=2)
     full = np.zeros((readers, size + scales.cell.shape[1], size + scales.cell.shape[1]))
-    full[:, 0, 0] = by_phrase.sum(axis=1)
-    full[:, 0, 1] = full[:, 1, 0] = by_phrase @ x
-    full[:, 1, 1] = by_phrase @ x**2
-    full[:, 0, k] = full[:, k, 0] = by_phrase
-    full[:, 1, k] = full[:, k, 1] = by_phrase * x
-    full[:, 0, f] = full[:, f, 0] = by_finding
-    full[:, 1, f] = full[:, f, 1] = weight @ x
-    full[:, k, k] = by_phrase[:, :, None] * np.eye(len(x))
+    full[:, c, c] = np.einsum("rk,ki,kj->rij", by_phrase, curve, curve)
+    full[:, k, c] = by_phrase[:, :, None] * curve
+    full[:, c, k] = full[:, k, c].transpose(0, 2, 1)
+    full[:, f, c] = weight @ curve
+    full[:, c, f] = full[:, f, c].transpose(0, 2, 1)
+    full[:, k, k] = by_phrase[:, :, None] * np.eye(len(curve))
     full[:, f, f] = by_finding[:, :, None] * np.eye(weight.shape[1])
     full[:, f, k] = weight
     full[:, k, f] = weight.transpose(0, 2, 1)
@@ -174,12 +181,12 @@ def _information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArr
 
 def _add_habits(full: FloatArray, counts: Counts, scales: Scales, weight: FloatArray) -> None:
     rows, columns = np.nonzero(scales.cell >= 0)
-    finding, phrase = np.divmod(scales.cell[rows, columns], len(counts.x))
+    finding, phrase = np.divmod(scales.cell[rows, columns], len(counts.meaning))
     w, at = weight[rows, finding, phrase], counts.size + columns
-    features = (
-        (0, w), (1, w * counts.x[phrase]),
-        (2 + phrase, w), (2 + len(counts.x) + finding, w), (at, w),
-    )  # fmt: skip
+    features: list[tuple[int | IntArray, FloatArray]] = [
+        (i, w * counts.curve[phrase, i]) for i in range(CURVE)
+    ]
+    features += [(counts.phrases.start + phrase, w), (counts.findings.start + finding, w), (at, w)]
     for other, value in features:
         full[rows, at, other] = full[rows, other, at] = value
 

@@ -98,7 +98,7 @@ class _Lines:
 def _lines(counts: Counts, chance: FloatArray, error: FloatArray) -> _Lines:
     """Project every reader's rates on a line by Newton's method, from a line at the meaning."""
     n, positive = counts.n.sum(axis=1), (counts.n * chance).sum(axis=1)
-    design = np.stack([np.ones_like(counts.x), counts.x], axis=1)
+    design = counts.curve[:, :2]
     value = np.zeros((len(n), 2))
     for _ in range(_STEPS):
         q = expit(counts.meaning + error + value @ design.T)
@@ -119,7 +119,7 @@ def _line_covariance(counts: Counts, fitted: Fitted, line: _Lines, share: FloatA
     mode, size = fitted.mode, counts.size
     back = np.linalg.inv(line.curvature)
     own = back @ mode.information[:, :2, :]
-    design = np.stack([np.ones_like(counts.x), counts.x])
+    design = counts.curve[:, :2].T
     meaning = back @ (design * line.weight[:, None, :])
     common = own[:, :, :size].copy()
     common[:, :, counts.phrases] -= meaning * share
@@ -140,7 +140,7 @@ def _remainder_covariance(
     """Give what the remainders of the cells add to the line's covariance."""
     weight = counts.n * chance * (1.0 - chance)
     known = (weight**2 * variance / (1.0 + weight * variance)).sum(axis=1)
-    design = np.stack([np.ones_like(counts.x), counts.x])
+    design = counts.curve[:, :2].T
     spread = np.einsum("rk,ik,jk->rij", known, design, design)
     back = np.linalg.inv(line.curvature)
     return np.asarray(back @ spread @ back)

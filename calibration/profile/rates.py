@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.model import Counts
+from calibration.profile.model import CURVE, Counts
 from calibration.profile.posterior import Posterior
 from calibration.profile.results import Interval
 
@@ -94,20 +94,20 @@ class Rate:
 
 def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArray:
     """Posterior variance of every cell's log-odds without its remainder, shape (R, F, K)."""
-    c, x = found.covariance, counts.x
-    k, f = counts.phrases, counts.findings
+    c, curve = found.covariance, counts.curve
+    k, f, b = counts.phrases, counts.findings, slice(0, CURVE)
     diagonal = np.diagonal(c, axis1=1, axis2=2)
-    line = c[:, :1, 0] + 2.0 * x * c[:, :1, 1] + x**2 * c[:, 1:2, 1]
-    own = line + diagonal[:, k] + 2.0 * (c[:, 0, k] + x * c[:, 1, k])
-    with_f = diagonal[:, f, None] + 2.0 * (c[:, 0, f, None] + x * c[:, 1, f, None])
+    own = np.einsum("ki,rij,kj->rk", curve, c[:, b, b], curve) + diagonal[:, k]
+    own = own + 2.0 * np.einsum("ki,rik->rk", curve, c[:, b, k])
+    with_f = diagonal[:, f, None] + 2.0 * c[:, f, b] @ curve.T
     variance = own[:, None, :] + with_f + 2.0 * c[:, f, k]
     rows, columns = np.nonzero(cell >= 0)
-    finding, phrase = np.divmod(cell[rows, columns], len(x))
+    finding, phrase = np.divmod(cell[rows, columns], len(curve))
     at = counts.size + columns
-    joint = c[rows, at, 0] + x[phrase] * c[rows, at, 1] + c[rows, at, 2 + phrase]
-    joint = joint + c[rows, at, 2 + len(x) + finding]
+    joint = (c[rows, at, :CURVE] * curve[phrase]).sum(axis=1) + c[rows, at, k.start + phrase]
+    joint = joint + c[rows, at, f.start + finding]
     np.add.at(variance, (rows, finding, phrase), c[rows, at, at] + 2.0 * joint)
-    return np.maximum(variance, 1e-12)
+    return np.asarray(np.maximum(variance, 1e-12))
 
 
 def cell_rates(counts: Counts, found: Posterior, cell: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -146,8 +146,9 @@ def _gradient(counts: Counts, slope: FloatArray, cell: IntArray) -> FloatArray:
     size = counts.size
     full = np.zeros((readers, phrases, size + cell.shape[1]))
     every = slope.sum(axis=1)
-    full[:, :, 0], full[:, :, 1] = every, every * counts.x
-    full[:, np.arange(phrases), 2 + np.arange(phrases)] = every
+    each = np.arange(phrases)
+    full[:, :, :CURVE] = every[:, :, None] * counts.curve
+    full[:, each, counts.phrases.start + each] = every
     full[:, :, counts.findings] = slope.transpose(0, 2, 1)
     rows, columns = np.nonzero(cell >= 0)
     finding, phrase = np.divmod(cell[rows, columns], phrases)

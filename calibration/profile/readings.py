@@ -117,7 +117,7 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
         (float(found.phrase[r, k]), None, int(k)) for k in np.flatnonzero(found.phrase[r])
     ]
     for h in np.flatnonzero(found.cell[r]):
-        finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.x))
+        finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
         held.append((float(found.cell[r, h]), finding, phrase))
     held.sort(key=lambda habit: -habit[0])
     return [_habit(reading, r, *habit) for habit in held]
@@ -146,7 +146,7 @@ def _size(reading: Reading, r: int, finding: int | None, phrase: int) -> float:
     mode, counts = reading.found.fitted.mode, reading.found.counts
     if finding is None:
         return float(mode.reader[r, counts.phrases][phrase])
-    column = np.flatnonzero(reading.found.habits.cell[r] == finding * len(counts.x) + phrase)
+    column = np.flatnonzero(reading.found.habits.cell[r] == finding * len(counts.meaning) + phrase)
     return float(mode.reader[r, counts.size + column[0]])
 
 

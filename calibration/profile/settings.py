@@ -16,10 +16,11 @@ class Priors:
 
     Attributes
     ----------
-    mean_shift, mean_slope
-        Standard deviation of the department's common shift and slope − 1 (fixed).
-    shift, slope
-        Between readers.
+    mean_shift, mean_slope, mean_bend
+        Standard deviation of the department's common shift, slope − 1 and bend (fixed).
+    shift, slope, bend
+        Between readers; the bend is a curve's departure from its line, at one of its ends as much
+        as in its middle.
     quirk
         Of one phrase in one reader's hands.
     phrase
@@ -29,10 +30,10 @@ class Priors:
     remainder
         Of one phrase in one finding in one reader's hands, beyond all these.
     worth
-        Observations each scale is worth, in the order shift, slope, quirk, phrase, finding,
+        Observations each scale is worth, in the order shift, slope, bend, quirk, phrase, finding,
         reader × finding, remainder.
     tail
-        Degrees of freedom of the readers' shifts and slopes: a reader far off is not pulled in.
+        Degrees of freedom of the readers' shifts, slopes and bends: one far off is not pulled in.
     quirk_tail
         The same for a reader's quirks taken together: one may be less regular than others.
     habit_size, habit_spread
@@ -43,14 +44,16 @@ class Priors:
 
     mean_shift: float = 0.3
     mean_slope: float = 0.15
+    mean_bend: float = 0.1
     shift: float = 0.35
     slope: float = 0.2
+    bend: float = 0.1
     quirk: float = 0.2
     phrase: float = 0.12
     finding: float = 0.15
     reader_finding: float = 0.12
     remainder: float = 0.15
-    worth: tuple[float, ...] = (4.0, 4.0, 12.0, 6.0, 6.0, 12.0, 12.0)
+    worth: tuple[float, ...] = (4.0, 4.0, 6.0, 12.0, 6.0, 6.0, 12.0, 12.0)
     tail: float = 4.0
     quirk_tail: float = 8.0
     habit_size: float = 1.2

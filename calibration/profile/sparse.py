@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.model import Counts
+from calibration.profile.model import CURVE, Counts
 from calibration.profile.posterior import Posterior, posterior
 from calibration.profile.rates import cell_variance
 from calibration.profile.settings import Priors, ProfileSettings
@@ -147,7 +147,7 @@ def _best(evidence: FloatArray, share: float) -> _Best:
 def _phrase_evidence(counts: Counts, fitted: Fitted, settings: ProfileSettings) -> FloatArray:
     """Log B of a habit below and above for every phrase of every reader, shape (2, R, K)."""
     priors, k = settings.priors, counts.phrases
-    spike = fitted.deviations.quirk**2 / fitted.tails[:, 2:]
+    spike = fitted.deviations.quirk**2 / fitted.tails[:, CURVE:]
     variance = fitted.mode.reader_variance()[:, k]
     mean = fitted.mode.reader[:, k]
     precision = 1.0 / variance - 1.0 / spike
@@ -175,7 +175,7 @@ def _cell_evidence(
     log_b = np.full((2, *counts.n.shape), -np.inf)
     open_ = counts.n >= _FEW
     rows, columns = np.nonzero(habits.cell >= 0)
-    finding, phrase = np.divmod(habits.cell[rows, columns], len(counts.x))
+    finding, phrase = np.divmod(habits.cell[rows, columns], len(counts.meaning))
     open_[rows, finding, phrase] = False
     if not open_.any():
         return log_b

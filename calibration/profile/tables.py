@@ -39,8 +39,7 @@ class Hedged:
         """Effective counts under the given correlation of a patient's outcomes."""
         weight = effective(self.rows, between=between, spread=self.spread)
         n, mass = self.total(weight), self.total(weight * self.rows.label)
-        m = self.words.log_odds
-        return Counts(n, mass, m, self.words.survey, m)
+        return Counts(n, mass, self.words.log_odds, self.words.survey)
 
     def correlation(self, chance: FloatArray) -> Correlation:
         """Estimate the correlation given P(CT positive) of every cell, shape (R, F, K)."""

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.profile.model import Counts, Mode, Scales, find_mode, linear_predictor
+from calibration.profile.model import CURVE, Counts, Mode, Scales, find_mode, linear_predictor
 from calibration.profile.settings import Priors
 
 __all__ = ["Deviations", "Fitted", "Habits", "fit"]
@@ -35,6 +35,7 @@ class Deviations:
 
     shift: float
     slope: float
+    bend: float
     quirk: float
     phrase: float
     finding: float
@@ -42,7 +43,7 @@ class Deviations:
     remainder: float
 
     def values(self) -> FloatArray:
-        """All seven in order, shape (7,)."""
+        """All eight in order, shape (8,)."""
         return np.array([getattr(self, name) for name in self.__slots__])
 
 
@@ -73,7 +74,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """The model at its estimated deviations; ``tails`` (R, 3) are the Student weights w."""
+    """The model at its estimated deviations; ``tails`` (R, 4) are the Student weights w."""
 
     mode: Mode
     scales: Scales
@@ -89,7 +90,7 @@ def fit(
     """Alternate between the mode and the deviations until neither moves."""
     held = Habits.none(counts) if habits is None else habits
     deviations = _first(priors) if start is None else start.deviations
-    tails = np.ones((len(counts.n), 3)) if start is None else start.tails
+    tails = np.ones((len(counts.n), CURVE + 1)) if start is None else start.tails
     mode = None if start is None else start.mode
     rounds, change = 0, np.inf
     while change >= _SETTLED and rounds < _ROUNDS:
@@ -105,7 +106,7 @@ def fit(
 
 def _first(priors: Priors) -> Deviations:
     return Deviations(
-        priors.shift, priors.slope, priors.quirk, priors.phrase, priors.finding,
+        priors.shift, priors.slope, priors.bend, priors.quirk, priors.phrase, priors.finding,
         priors.reader_finding, priors.remainder,
     )  # fmt: skip
 
@@ -117,14 +118,14 @@ def _scales(
     readers, findings, _ = counts.n.shape
     theta = np.concatenate(
         [
-            [priors.mean_shift**-2, priors.mean_slope**-2],
+            [priors.mean_shift**-2, priors.mean_slope**-2, priors.mean_bend**-2],
             1.0 / (counts.survey**2 + deviations.phrase**2),
             np.full(findings, deviations.finding**-2),
         ]
     )
     reader = np.empty((readers, counts.size + habits.cell.shape[1]))
-    reader[:, :2] = tails[:, :2] / np.array([deviations.shift, deviations.slope]) ** 2
-    spike = deviations.quirk**2 / tails[:, 2:]
+    reader[:, :CURVE] = tails[:, :CURVE] / deviations.values()[:CURVE] ** 2
+    spike = deviations.quirk**2 / tails[:, CURVE:]
     slab = spike + priors.habit_spread**2
     reader[:, counts.phrases] = np.where(habits.phrase, 1.0 / slab, 1.0 / spike)
     reader[:, counts.findings] = deviations.reader_finding**-2
@@ -140,20 +141,19 @@ def _moved(
 ) -> tuple[Deviations, FloatArray]:
     """Give new deviations and the Student weights of the readers."""
     mean, variance = mode.reader - scales.habit_mean, mode.reader_variance()
-    line = mean[:, :2] ** 2 + variance[:, :2]
+    curve = mean[:, :CURVE] ** 2, variance[:, :CURVE]
     k, f = counts.phrases, counts.findings
     plain = scales.habit_mean[:, k] == 0
     quirk = np.where(plain, mean[:, k] ** 2 + variance[:, k], now.quirk**2).sum(axis=1)
-    scaled = np.stack(
-        [line[:, 0] / now.shift**2, line[:, 1] / now.slope**2, quirk / now.quirk**2], axis=1
+    scaled = np.concatenate(
+        [sum(curve) / now.values()[:CURVE] ** 2, (quirk / now.quirk**2)[:, None]], axis=1
     )
-    degrees = np.array([priors.tail, priors.tail, priors.quirk_tail])
-    tails = (degrees + np.array([1, 1, plain.shape[1]])) / (degrees + scaled)
+    degrees = np.array([priors.tail] * CURVE + [priors.quirk_tail])
+    tails = (degrees + np.array([1] * CURVE + [plain.shape[1]])) / (degrees + scaled)
     own = np.diagonal(mode.theta_covariance)
     effects = (
-        (tails[:, 0] * mean[:, 0] ** 2, tails[:, 0] * variance[:, 0]),
-        (tails[:, 1] * mean[:, 1] ** 2, tails[:, 1] * variance[:, 1]),
-        ((tails[:, 2:] * mean[:, k] ** 2)[plain], (tails[:, 2:] * variance[:, k])[plain]),
+        *((tails[:, i] * curve[0][:, i], tails[:, i] * curve[1][:, i]) for i in range(CURVE)),
+        ((tails[:, CURVE:] * mean[:, k] ** 2)[plain], (tails[:, CURVE:] * variance[:, k])[plain]),
         _phrase_effects(counts, now, mode),
         (mode.theta[f] ** 2, own[f]),
         (mean[:, f] ** 2, variance[:, f]),
