@@ -52,7 +52,7 @@ class Priors:
     phrase: float = 0.12
     finding: float = 0.15
     reader_finding: float = 0.12
-    remainder: float = 0.15
+    remainder: float = 0.08
     worth: tuple[float, ...] = (4.0, 4.0, 6.0, 12.0, 6.0, 6.0, 12.0, 12.0)
     tail: float = 4.0
     quirk_tail: float = 8.0
@@ -99,11 +99,11 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.85
+    pattern_probability: float = 0.82
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
-    habit_probability: float = 0.3
+    habit_probability: float = 0.15
     swap_probability: float = 0.92
     most_swaps: int = 3
     least_gain: float = 0.0025
