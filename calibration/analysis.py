@@ -6,7 +6,8 @@ be compared with other implementations; advice is under the guard-rails and has 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from calibration.substitution.transport import Regulariser
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
-__all__ = ["Analysis", "MapOutcome", "Settings", "analyse"]
+__all__ = ["Analysis", "MapOutcome", "Settings", "Study", "advice_shares"]
 
 _LEAST_SPLIT = 4
 """Fewest observations that are split into a part to fit on and a part to test on."""
@@ -97,51 +98,113 @@ class Analysis:
     advice: Advice = field(metadata=INLINE)
 
 
-def analyse(
-    tally: Tally,
-    *,
-    phrase_table: PhraseTable,
-    settings: Settings,
-    patients: GroupedTally | None = None,
-    rng: np.random.Generator,
-) -> Analysis:
-    """Everything a result file says about one group.
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What every group of one analysis shares; the one road from a tally to a result.
 
-    Raises
-    ------
-    CalibrationError
-        If a setting is unusable or the tally belongs to another phrase table.
+    Chance is drawn from the seed, the group's name and the question asked, so that a group's
+    numbers depend on nothing but its own observations: not on other groups, on the order of the
+    work, or on what else is asked.
+
+    Attributes
+    ----------
+    phrases
+        What the phrases mean; tallies count against it.
+    settings
+        How it is done.
+    seed
+        Of all chance.
     """
-    return Analysis(
-        result=calibrate(
+
+    phrases: PhraseTable
+    settings: Settings = field(default_factory=Settings)
+    seed: int = 0
+
+    def with_bootstrap(self, replicates: int) -> Study:
+        """Give the same study with another number of replicates."""
+        return replace(self, settings=replace(self.settings, bootstrap=replicates))
+
+    def chance(self, name: str) -> np.random.Generator:
+        """Give the generator of one group's chance."""
+        entropy = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
+        return np.random.default_rng([self.seed, entropy])
+
+    def result(
+        self, tally: Tally, name: str, *, patients: GroupedTally | None = None
+    ) -> GroupResult:
+        """Calibrate one group; see :func:`calibration.result.calibrate`."""
+        settings = self.settings
+        return calibrate(
             tally,
-            phrase_table=phrase_table,
+            phrase_table=self.phrases,
             bins=settings.bins,
             bin_rule=settings.bin_rule,
             bootstrap=settings.bootstrap,
             interval=settings.interval,
             patients=patients,
-            rng=rng,
-        ),
-        diagnostics=diagnose(
+            rng=self.chance(name),
+        )
+
+    def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> Advice:
+        """Look for advice, with a share of the chance of false advice (see `advice_shares`)."""
+        rails, settings = self.settings.guard_rails, self.settings
+        return advise(
             tally,
-            phrase_table=phrase_table,
-            bins=settings.bins,
-            bin_rule=settings.bin_rule,
-            bootstrap=min(settings.bootstrap, 200),
-            rng=rng,
-        ),
-        map=_map(tally, phrase_table, settings, rng),
-        advice=advise(
-            tally,
-            phrase_table=phrase_table,
-            guard_rails=settings.guard_rails,
+            phrase_table=self.phrases,
+            guard_rails=replace(rails, family_error=rails.family_error * share),
             epsilon=settings.epsilon,
             tau=settings.tau,
             regulariser=settings.regulariser,
-            rng=rng,
-        ),
-    )
+            rng=self.chance(f"advice/{name}"),
+        )
+
+    def diagnostics(self, tally: Tally, name: str) -> Diagnostics:
+        """Secondary statistics, from at most 200 replicates."""
+        settings = self.settings
+        return diagnose(
+            tally,
+            phrase_table=self.phrases,
+            bins=settings.bins,
+            bin_rule=settings.bin_rule,
+            bootstrap=min(settings.bootstrap, 200),
+            rng=self.chance(f"diagnostics/{name}"),
+        )
+
+    def analysis(
+        self,
+        tally: Tally,
+        name: str,
+        *,
+        share: float = 1.0,
+        patients: GroupedTally | None = None,
+    ) -> Analysis:
+        """Everything a result file says about one group.
+
+        Raises
+        ------
+        CalibrationError
+            If a setting is unusable or the tally belongs to another phrase table.
+        """
+        return Analysis(
+            result=self.result(tally, name, patients=patients),
+            diagnostics=self.diagnostics(tally, name),
+            map=_map(tally, self.phrases, self.settings, self.chance(f"map/{name}")),
+            advice=self.advice(tally, name, share=share),
+        )
+
+
+def advice_shares(findings: int) -> tuple[float, float]:
+    """Share out one reader's chance of false advice: to all findings together, and to each.
+
+    Half is spent on all findings together, half evenly on the single ones that have enough exams
+    (Bonferroni, weighted); all on the first where no finding has.
+
+    Examples
+    --------
+    >>> advice_shares(0), advice_shares(4)
+    ((1.0, 0.0), (0.5, 0.125))
+    """
+    return (0.5, 0.5 / findings) if findings else (1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ basic bootstrap's end) and reaches to the percentile above, wide rather than wro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from calibration.curve import calibration_error
 from calibration.errors_in_extraction import Audit, correct_tally, corrected_replicates
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import phrase_error
+from calibration.plain import LEFT_OUT
 from calibration.resample import interval, multinomial_moments
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
@@ -39,7 +40,7 @@ class CorrectedErrors:
         Observations' worth of mass that had to be moved into the possible range.
     """
 
-    n: float
+    n: float = field(metadata=LEFT_OUT)
     ece: Estimate
     phrase_error: Estimate
     moved: float

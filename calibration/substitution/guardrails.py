@@ -78,7 +78,7 @@ class GuardRails:
     """
 
     min_n: float = 20
-    max_step: float = 0.4
+    max_step: float = 0.5
     min_gap: float = 0.05
     family_error: float = 0.05
     min_stability: float = 0.7

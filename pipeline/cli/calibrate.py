@@ -1,128 +1,152 @@
-"""``radcal calibrate``: any table of (phrase, label) → one JSON of results per group."""
+"""``radcal calibrate``: any table of (phrase, label) → one JSON of results per group.
+
+Numbers come from the one road that the hospital's job takes too (``calibration.analysis.Study``).
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.observations import Columns, Counted, count, phrase_table
+from pipeline.cli.common import phrase_table
+from pipeline.cli.options import Output, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from calibration.analysis import Settings
+    from calibration.analysis import Study
     from calibration.plain import Plain
-    from calibration.survey import PhraseTable
+    from pipeline.tables.counted import Columns, Counted
 
 __all__ = ["register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal calibrate``."""
-    app.command("calibrate")(calibrate)
+    app.command("calibrate")(taking(calibrate))
 
 
-def calibrate(
-    observations: Annotated[Path, typer.Argument(help="Table with columns phrase and label.")],
-    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Options that say what the observations are."""
+
     phrases: Annotated[
         str, typer.Option("--phrases", help="Phrase table file, or the name of a built-in one.")
-    ] = "diagnostic-certainty-scale",
-    by: Annotated[str, typer.Option("--by", help="Grouping columns, comma-separated.")] = "",
-    weight: Annotated[str, typer.Option("--weight", help="Column of weights.")] = "",
+    ] = "diagnostic-certainty-scale"
+    by: Annotated[str, typer.Option("--by", help="Grouping columns, comma-separated.")] = ""
+    weight: Annotated[str, typer.Option("--weight", help="Column of weights.")] = ""
     patient: Annotated[
         str, typer.Option("--patient", help="Column of patients, to resample them whole.")
-    ] = "",
+    ] = ""
     slider: Annotated[
         str, typer.Option("--slider", help="Column of sliders set beside the phrases, if any.")
-    ] = "",
+    ] = ""
     scale: Annotated[
         float, typer.Option("--scale", min=1e-9, help="What a slider reads at certainty.")
-    ] = 100.0,
-    bins: Annotated[int, typer.Option("--bins", min=1)] = 100,
+    ] = 100.0
+
+    def columns(self, most_groups: int) -> Columns:
+        """Say which columns mean what."""
+        from pipeline.tables.counted import Columns
+
+        by = tuple(name.strip() for name in self.by.split(",") if name.strip())
+        weight, patient, slider = self.weight.strip(), self.patient.strip(), self.slider.strip()
+        return Columns(by, weight, patient, most_groups, slider, self.scale)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statistics:
+    """Options that decide a number."""
+
+    bins: Annotated[int, typer.Option("--bins", min=1)] = 100
     bin_rule: Annotated[
         str, typer.Option("--bin-rule", help="exact, midpoint or paper.")
-    ] = "exact",
-    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0)] = 1000,
+    ] = "exact"  # fmt: skip
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0)] = 1000
     interval: Annotated[
         str, typer.Option("--interval", help="percentile, basic or bias-corrected.")
-    ] = "percentile",
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    epsilon: Annotated[float, typer.Option("--epsilon")] = 1e-3,
-    tau: Annotated[float, typer.Option("--tau")] = 1e-3,
-    regulariser: Annotated[str, typer.Option("--regulariser", help="kl or entropy.")] = "kl",
+    ] = "percentile"
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
+    epsilon: Annotated[float, typer.Option("--epsilon")] = 1e-3
+    tau: Annotated[float, typer.Option("--tau")] = 1e-3
+    regulariser: Annotated[str, typer.Option("--regulariser", help="kl or entropy.")] = "kl"
     holdout: Annotated[
         str, typer.Option("--holdout", help="Share used for testing a map, or none.")
-    ] = "0.5",
+    ] = "0.5"
+
+    def study(self, phrases: str) -> Study:
+        """Put phrases, settings and seed together."""
+        from calibration.analysis import Settings, Study
+
+        settings = Settings(
+            bins=self.bins,
+            bin_rule=self.bin_rule,  # type: ignore[arg-type]
+            bootstrap=self.bootstrap,
+            interval=self.interval,  # type: ignore[arg-type]
+            epsilon=self.epsilon,
+            tau=self.tau,
+            regulariser=self.regulariser,  # type: ignore[arg-type]
+            holdout=_holdout(self.holdout),
+        )
+        return Study(phrase_table(phrases), settings, self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrate:
+    """Options of ``radcal calibrate``."""
+
+    observations: Annotated[Path, typer.Argument(help="Table with columns phrase and label.")]
+    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
+    table: Table
+    statistics: Statistics
     audit: Annotated[
         Path | None,
         typer.Option(
             "--audit", help="Result of radcal audit extraction: also undo its reading mistakes."
         ),
-    ] = None,
+    ] = None
     most_groups: Annotated[
         int, typer.Option("--most-groups", min=1, help="Refuse more groups than this.")
-    ] = 20_000,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = 20_000
+    output: Output
+
+
+def calibrate(given: Calibrate) -> None:
     """Calibrate groups of (phrase, label) observations against what the phrases mean.
 
     Rows whose phrase the table does not know are set aside and counted in the result
     (exit code 3); a label outside 0 to 1 or missing stops the command (exit code 2).
     The result is described in docs/result-json.md.
     """
-    from calibration.analysis import Settings
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
+    from pipeline.store.files import replacing
+    from pipeline.tables.counted import count
 
-    settings = Settings(
-        bins=bins,
-        bin_rule=bin_rule,  # type: ignore[arg-type]
-        bootstrap=bootstrap,
-        interval=interval,  # type: ignore[arg-type]
-        epsilon=epsilon,
-        tau=tau,
-        regulariser=regulariser,  # type: ignore[arg-type]
-        holdout=_holdout(holdout),
-    )
-    columns = Columns(
-        _names(by), weight.strip(), patient.strip(), most_groups, slider.strip(), scale
-    )
+    source = given.observations.name
     try:
-        table = phrase_table(phrases)
-        counted = count(read_table(observations), table, columns, observations.name)
-        groups = list(_groups(counted, columns.by, table, settings, seed, quiet=quiet or as_json))
-        if audit is not None:
-            _correct(groups, counted, table, settings, seed, audit)
+        study = given.statistics.study(given.table.phrases)
+        columns = given.table.columns(given.most_groups)
+        counted = count(read_table(given.observations), study.phrases, columns, source)
+        groups = list(_groups(counted, study, given.audit, quiet=_silent(given.output)))
     except CalibrationError as error:
-        msg = f"{observations.name}: {error}"
+        msg = f"{source}: {error}"
         raise InputError(msg) from None
-    _write(out, _document(table, settings, seed, counted.unmapped, groups))
-    set_aside = sum(counted.unmapped.values())
-    names = ", ".join(f"{phrase} ({n})" for phrase, n in counted.unmapped.items())
-    summary: dict[str, object] = {
-        "groups": len(groups),
-        "observations": counted.tallies.pooled().total,
-        "unmapped_observations": set_aside,
-        "unmapped_phrases": names or "none",
-        "result": str(out),
-    }
-    emit(summary, as_json=as_json, quiet=quiet)
-    if set_aside:
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(given.out) as partial:
+        content = _document(study, counted, groups)
+        partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    given.output.tell(_summary(counted, given.out))
+    if counted.unmapped:
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _silent(output: Output) -> bool:
+    return output.quiet or output.as_json
 
 
 def _holdout(text: str) -> float | None:
@@ -139,20 +163,17 @@ def _holdout(text: str) -> float | None:
 
 
 def _groups(
-    counted: Counted,
-    by: tuple[str, ...],
-    table: PhraseTable,
-    settings: Settings,
-    seed: int,
-    *,
-    quiet: bool,
+    counted: Counted, study: Study, audit: Path | None, *, quiet: bool
 ) -> Iterator[dict[str, Plain]]:
+    """Analyse every group; with an audit, also without the engine's reading mistakes."""
     from rich.console import Console
     from rich.progress import track
 
-    from calibration.analysis import analyse
     from calibration.plain import plain_fields
+    from pipeline.cli.calibrate_audit import corrected_data, phrase_audit
 
+    audited = None if audit is None else phrase_audit(audit, study.phrases)
+    minimum = study.settings.guard_rails.min_n
     steps = track(
         range(len(counted.groups)),
         "calibrating",
@@ -161,78 +182,44 @@ def _groups(
         disable=quiet,
     )
     for index in steps:
-        key = counted.groups[index]
-        analysis = analyse(
-            counted.tallies.group(index),
-            phrase_table=table,
-            settings=settings,
-            patients=counted.patients_of(index),
-            rng=_generator(seed, key),
-        )
-        group: dict[str, Plain] = dict(zip(by, key, strict=True))
-        beside = {"slider": counted.sliders.of(index, table)} if counted.sliders else {}
-        yield {"group": group, **plain_fields(analysis), **beside}
+        tally, name = counted.tallies.group(index), counted.name_of(index)
+        share, patients = counted.share_of(index, minimum=minimum), counted.patients_of(index)
+        analysis = study.analysis(tally, name, share=share, patients=patients)
+        beside: dict[str, Plain] = {}
+        if counted.sliders:
+            beside["slider"] = counted.sliders.of(index, study.phrases)
+        if audited is not None:
+            beside["extraction_corrected"] = corrected_data(tally, name, audited, study)
+        key = dict(zip(counted.by, counted.groups[index], strict=True))
+        yield {"group": plain_fields(key), **plain_fields(analysis), **beside}
 
 
-def _correct(
-    groups: list[dict[str, Plain]],
-    counted: Counted,
-    table: PhraseTable,
-    settings: Settings,
-    seed: int,
-    path: Path,
-) -> None:
-    """Put each group's errors without the mistakes of an audit beside those it has."""
-    from pipeline.cli.calibrate_audit import corrected_data, phrase_audit
+def _document(study: Study, counted: Counted, groups: list[dict[str, Plain]]) -> dict[str, Plain]:
+    from calibration.plain import plain_fields
 
-    audit = phrase_audit(path, table)
-    for index, group in enumerate(groups):
-        group["extraction_corrected"] = corrected_data(
-            counted.tallies.group(index),
-            audit=audit,
-            table=table,
-            settings=settings,
-            rng=_generator(seed, ("extraction", *counted.groups[index])),
-        )
-
-
-def _generator(seed: int, key: tuple[str, ...]) -> np.random.Generator:
-    """Give a stream of chance that belongs to the group, whatever other groups there are."""
-    import numpy as np
-
-    digest = hashlib.sha256("\x1f".join(key).encode()).digest()
-    return np.random.default_rng([seed, int.from_bytes(digest[:8], "big")])
-
-
-def _document(
-    table: PhraseTable,
-    settings: Settings,
-    seed: int,
-    unmapped: Mapping[str, int],
-    groups: list[dict[str, Plain]],
-) -> dict[str, object]:
-    from calibration.plain import plain
-
+    table, settings = study.phrases, study.settings
     named = [name for name in settings.__slots__ if name != "guard_rails"]
+    return plain_fields(
+        {
+            "phrases": table.phrases,
+            "phrase_source": {
+                "name": table.name,
+                "source": table.source,
+                "mean": table.means,
+                "variance": table.variances,
+            },
+            "settings": {**{name: getattr(settings, name) for name in named}, "seed": study.seed},
+            "unmapped": counted.unmapped,
+        }
+    ) | {"groups": list(groups)}
+
+
+def _summary(counted: Counted, out: Path) -> dict[str, object]:
+    names = ", ".join(f"{phrase} ({n})" for phrase, n in counted.unmapped.items())
     return {
-        "phrases": list(table.phrases),
-        "phrase_source": {
-            "name": table.name,
-            "source": table.source,
-            "mean": plain(table.means),
-            "variance": plain(table.variances),
-        },
-        "settings": {**{name: getattr(settings, name) for name in named}, "seed": seed},
-        "unmapped": dict(unmapped),
-        "groups": groups,
+        "groups": len(counted.groups),
+        "observations": counted.tallies.pooled().total,
+        "unmapped_observations": sum(counted.unmapped.values()),
+        "unmapped_phrases": names or "none",
+        "result": str(out),
     }
-
-
-def _write(path: Path, content: dict[str, object]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
 from calibration.plain import Plain, plain
@@ -15,7 +13,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.site.audited import phrase_errors, read_audit
 
 if TYPE_CHECKING:
-    from calibration.analysis import Settings
+    from calibration.analysis import Study
     from calibration.errors_in_extraction import Audit
     from calibration.survey import PhraseTable
     from calibration.tally import Tally
@@ -39,24 +37,19 @@ def phrase_audit(path: Path, table: PhraseTable) -> Audit:
     return replace(errors.audit, label_confusion=None)
 
 
-def corrected_data(
-    tally: Tally, *, audit: Audit, table: PhraseTable, settings: Settings, rng: np.random.Generator
-) -> dict[str, Plain] | None:
+def corrected_data(tally: Tally, name: str, audit: Audit, study: Study) -> Plain:
     """Give one group's corrected errors as plain data; None where the audit cannot be inverted."""
+    settings = study.settings
     try:
         found = corrected_errors(
             tally,
             audit=audit,
-            phrase_table=table,
+            phrase_table=study.phrases,
             bins=settings.bins,
             bin_rule=settings.bin_rule,
             bootstrap=settings.bootstrap,
-            rng=rng,
+            rng=study.chance(f"extraction/{name}"),
         )
     except CalibrationError:
         return None
-    return {
-        "ece": plain(found.ece),
-        "phrase_error": plain(found.phrase_error),
-        "moved": found.moved,
-    }
+    return plain(found)

@@ -1,14 +1,18 @@
-"""What every command shares: the options --json and --quiet, and how a summary is printed."""
+"""What commands share: --json and --quiet, how a summary is printed, which phrases are meant."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-__all__ = ["JsonOption", "QuietOption", "audit", "emit"]
+if TYPE_CHECKING:
+    from calibration.survey import PhraseTable
+
+__all__ = ["JsonOption", "QuietOption", "audit", "emit", "phrase_table"]
 
 audit = typer.Typer(help="Measure the instrument: extraction, de-identification, the audit log.")
 """The group ``radcal audit``; each command group adds its own command to it."""
@@ -37,3 +41,17 @@ def _worded(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
+
+
+def phrase_table(name: str) -> PhraseTable:
+    """Read a phrase table: a built-in one by name, or a file."""
+    from calibration.survey import BUILTIN, PhraseTable, builtin
+    from pipeline.formats.tables import read_table, require_columns
+
+    if name in BUILTIN:
+        return builtin(name)
+    path = Path(name)
+    frame = read_table(path)
+    columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
+    require_columns(frame, columns, source=path.name)
+    return PhraseTable.from_frame(frame, name=path.stem)

@@ -8,8 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.observations import phrase_table
+from pipeline.cli.common import JsonOption, QuietOption, emit, phrase_table
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 __all__ = ["register"]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from calibration.distributions import Atom, Beta, Distribution
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
-from pipeline.cli.observations import phrase_table
+from pipeline.cli.common import phrase_table
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 

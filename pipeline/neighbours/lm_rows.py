@@ -50,7 +50,7 @@ def words(
     from calibration.distributions import Beta
     from calibration.survey import PhraseTable
     from extraction.neighbours.elicitation.run import own_phrases
-    from pipeline.cli.observations import phrase_table
+    from pipeline.cli.common import phrase_table
 
     if form == "phrase":
         return Words(phrases, phrase_table(phrases))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from calibration.neighbours.export import personal_data, ranking_data, slider_data
 from calibration.plain import plain
-from pipeline.cli.observations import phrase_table
+from pipeline.cli.common import phrase_table
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.neighbours.categories import ClassTable, aligned, read_predictions, read_votes

@@ -1,23 +1,23 @@
 """Tallies → results: one reader's and the department's calibration and advice for a period.
 
-The department is every reader of the period together. Chance is drawn from a generator seeded by
-the configured seed and the group's name, so that a result depends on its own data alone, not on
-the order of the work.
+The department is every reader of the period together. Numbers come from the one road that
+``radcal calibrate`` takes too (``calibration.analysis.Study``), under the same names.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from calibration.analysis import Settings, Study, advice_shares
 from calibration.estimate import Estimate
 from calibration.readers import LogisticCalibration, logistic_calibration
-from calibration.result import GroupResult, calibrate
-from calibration.substitution import Advice, GuardRails, advise
+from calibration.result import GroupResult
+from calibration.substitution import Advice, GuardRails
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 from pipeline.config import Configuration
@@ -27,8 +27,6 @@ __all__ = [
     "GroupResults",
     "Period",
     "Scale",
-    "calibrated",
-    "chance",
     "choose_period",
     "group_results",
     "quarters",
@@ -48,12 +46,28 @@ class Period:
         return f"{self.months[0]} to {self.months[-1]}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scale:
     """The phrases and the settings every result of a run shares."""
 
     phrases: PhraseTable
     config: Configuration
+
+    @cached_property
+    def study(self) -> Study:
+        """The configured phrases, settings and seed, as every result takes them."""
+        how, advice = self.config.calibration, self.config.advice
+        settings = Settings(
+            bins=how.bins,
+            bin_rule=how.bin_rule,
+            bootstrap=how.bootstrap,
+            interval=how.interval,
+            epsilon=advice.epsilon,
+            tau=advice.tau,
+            regulariser=advice.regulariser,
+            guard_rails=self.guard_rails,
+        )
+        return Study(self.phrases, settings, how.seed)
 
     @property
     def guard_rails(self) -> GuardRails:
@@ -139,8 +153,7 @@ def group_results(
 ) -> GroupResults:
     """Calibrate a group overall and per pathology, and look for advice.
 
-    The chance that a calibrated group is advised at all is half spent on all findings together,
-    half shared evenly by the single ones (Bonferroni, weighted).
+    The chance that a calibrated group is advised at all is shared out by `advice_shares`.
 
     Parameters
     ----------
@@ -153,19 +166,20 @@ def group_results(
     """
     counted = {p: tally_of(cells[cells["pathology"] == p], scale.phrases) for p in pathologies}
     overall = tally_of(cells, scale.phrases)
-    minimum = scale.config.reports.min_exams
+    minimum, study = scale.config.reports.min_exams, scale.study
     enough = {p: t for p, t in counted.items() if t.total >= minimum}
-    share = 1.0 if not enough else 0.5
+    together, each = advice_shares(len(enough))
+    advice: dict[str | None, Advice] = {
+        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
+    }
+    if overall.total >= minimum:
+        advice[None] = study.advice(overall, name, share=together)
     return GroupResults(
-        overall=calibrated(overall, name, scale) if overall.total >= minimum else None,
+        overall=study.result(overall, name) if overall.total >= minimum else None,
         by_pathology={
-            p: calibrated(t, f"{name}/{p}", scale) if p in enough else None
-            for p, t in counted.items()
+            p: study.result(t, f"{name}/{p}") if p in enough else None for p, t in counted.items()
         },
-        advice={
-            p: _advised(t, f"{name}/{p}", scale, share=0.5 / len(enough)) for p, t in enough.items()
-        }
-        | ({None: _advised(overall, name, scale, share=share)} if overall.total >= minimum else {}),
+        advice=advice,
         logistic=logistic_calibration(overall, phrase_table=scale.phrases)
         if overall.total >= minimum
         else None,
@@ -190,42 +204,6 @@ def trend(
     for quarter, inside in quarters(months).items():
         counted = tally_of(cells[cells["month"].isin(inside)], scale.phrases)
         enough = counted.total >= scale.config.reports.min_exams
-        result = calibrated(counted, f"{name}/{quarter}", scale) if enough else None
+        result = scale.study.result(counted, f"{name}/{quarter}") if enough else None
         points.append((quarter, int(counted.total), result.phrase_error if result else None))
     return points
-
-
-def calibrated(
-    counted: Tally, name: str, scale: Scale, *, bootstrap: int | None = None
-) -> GroupResult:
-    """Calibrate one group under the run's settings; `bootstrap` replicates where given."""
-    settings = scale.config.calibration
-    return calibrate(
-        counted,
-        phrase_table=scale.phrases,
-        bins=settings.bins,
-        bin_rule=settings.bin_rule,
-        bootstrap=bootstrap or settings.bootstrap,
-        interval=settings.interval,
-        rng=chance(settings.seed, name),
-    )
-
-
-def _advised(counted: Tally, name: str, scale: Scale, *, share: float) -> Advice:
-    """Look for advice with a share of the chance of false advice that one page may take."""
-    settings, rails = scale.config.advice, scale.guard_rails
-    return advise(
-        counted,
-        phrase_table=scale.phrases,
-        guard_rails=replace(rails, family_error=rails.family_error * share),
-        epsilon=settings.epsilon,
-        tau=settings.tau,
-        regulariser=settings.regulariser,
-        rng=chance(scale.config.calibration.seed, f"advice/{name}"),
-    )
-
-
-def chance(seed: int, name: str) -> np.random.Generator:
-    """Give the generator of one group's chance, whatever else runs before it."""
-    entropy = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8])
-    return np.random.default_rng([seed, entropy])

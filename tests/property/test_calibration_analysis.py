@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.analysis import Settings, analyse
+from calibration.analysis import Settings, Study
 from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.plain import plain_fields
 from calibration.substitution import GuardRails
@@ -43,18 +43,17 @@ def test_every_group_is_analysed_to_strict_json(
     group: tuple[PhraseTable, Tally], holdout: float | None, regulariser: str
 ) -> None:
     table, counted = group
-    found = analyse(
-        counted,
-        phrase_table=table,
-        settings=Settings(
+    study = Study(
+        table,
+        Settings(
             bins=20,
             bootstrap=20,
             holdout=holdout,
             regulariser=regulariser,  # type: ignore[arg-type]
             guard_rails=GuardRails(protect_atoms=False, max_step=1.0, min_n=5),
         ),
-        rng=np.random.default_rng(0),
     )
+    found = study.analysis(counted, "drawn")
     text = json.dumps(plain_fields(found), allow_nan=False)
     again = json.loads(text)
     assert again["n"] == counted.total

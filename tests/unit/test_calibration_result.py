@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from calibration.analysis import Settings, analyse
+from calibration.analysis import Settings, Study
 from calibration.baselines import fit_baseline
 from calibration.bins import phrase_bins
 from calibration.curve import maximum_calibration_error
@@ -298,12 +298,8 @@ def test_a_group_of_single_uses_is_analysed_whatever_the_split() -> None:
     counted = tally([6, 7, 11, 12], [0, 1, 1, 0], n_phrases=len(table))
     for seed in range(30):
         for holdout in (0.5, 0.9):
-            found = analyse(
-                counted,
-                phrase_table=table,
-                settings=Settings(bootstrap=10, holdout=holdout),
-                rng=np.random.default_rng(seed),
-            )
+            study = Study(table, Settings(bootstrap=10, holdout=holdout), seed)
+            found = study.analysis(counted, "single uses")
             effect = found.map.held_out
             assert effect is not None
             assert math.isnan(effect.ece_before) or effect.ece_before > 0.0

@@ -11,7 +11,7 @@ from calibration.errors_in_extraction import Audit
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
 from pipeline.tables.observations import ct_labels
-from pipeline.tables.results import Scale, calibrated, chance
+from pipeline.tables.results import Scale
 from reports.content import SensitivityRow, SensitivityTable
 
 __all__ = ["extraction_tables"]
@@ -44,7 +44,7 @@ def extraction_tables(
     )
     if errors is None:
         return ()
-    plain = calibrated(counted, "sensitivity/as read", scale, bootstrap=_REPLICATES)
+    plain = scale.study.with_bootstrap(_REPLICATES).result(counted, "sensitivity/as read")
     rows = [
         SensitivityRow(
             "as the engine read them", round(counted.total), plain.ece, plain.phrase_error,
@@ -69,7 +69,7 @@ def _row(name: str, counted: Tally, audit: Audit, scale: Scale) -> SensitivityRo
             bins=settings.bins,
             bin_rule=settings.bin_rule,
             bootstrap=_REPLICATES,
-            rng=chance(settings.seed, f"sensitivity/{name}"),
+            rng=scale.study.chance(f"sensitivity/{name}"),
         )
     except CalibrationError:
         return SensitivityRow(f"{name}: the audit is too small", 0, None, None)

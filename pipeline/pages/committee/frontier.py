@@ -12,7 +12,7 @@ from calibration.substitution.effect import split_tally
 from calibration.substitution.frontier import frontier
 from calibration.substitution.guardrails import allowed_cells
 from calibration.tally import Tally
-from pipeline.tables.results import Scale, chance
+from pipeline.tables.results import Scale
 from reports.content import FrontierPoint
 
 __all__ = ["held_out_frontier"]
@@ -27,7 +27,7 @@ def held_out_frontier(counted: Tally, *, scale: Scale) -> tuple[FrontierPoint, .
     """
     settings = scale.config.advice
     epsilons = sorted({*_EPSILONS, settings.epsilon})
-    halves = split_tally(counted, rng=chance(scale.config.calibration.seed, "frontier"))
+    halves = split_tally(counted, rng=scale.study.chance("frontier"))
     allowed = allowed_cells(scale.phrases, guard_rails=scale.guard_rails)
     rounds = [
         frontier(

@@ -20,7 +20,7 @@ from calibration.regression import indicators
 from calibration.selection import selection_weights
 from pipeline.tables.observations import Label, Silence, tallied
 from pipeline.tables.pairing import INELIGIBLE
-from pipeline.tables.results import Scale, calibrated, tally_of
+from pipeline.tables.results import Scale, tally_of
 from pipeline.tables.sums import QUIET
 from reports.content import SensitivityRow, SensitivityTable, SuppressedCell
 
@@ -78,7 +78,8 @@ class _Question:
         if counted.total < minimum:
             few = SuppressedCell(minimum)
             return SensitivityRow(name, 0, few, few, few, reference)
-        result = calibrated(counted, f"sensitivity/{name}", self.scale, bootstrap=_REPLICATES)
+        study = self.scale.study.with_bootstrap(_REPLICATES)
+        result = study.result(counted, f"sensitivity/{name}")
         line = logistic_calibration(counted, phrase_table=self.scale.phrases)
         return SensitivityRow(
             name, round(counted.total), result.ece, result.phrase_error, line.slope, reference

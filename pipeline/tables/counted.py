@@ -1,25 +1,35 @@
-"""Observations of ``radcal calibrate``: a checked table → one tally per group."""
+"""Observations of ``radcal calibrate``: a checked table → one tally per group.
+
+A group is named as the hospital's job names it, so that both draw the same chance: the reader (or
+``department``), and behind it the finding if groups are single findings.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from calibration.analysis import advice_shares
+from calibration.arrays import FloatArray, IntArray
+from calibration.neighbours.export import personal_data, slider_data
+from calibration.neighbours.scalar import personal_phrases, slider_calibration
+from calibration.plain import Plain
+from calibration.survey import PhraseTable
+from calibration.tally import GroupedTally, tally_groups
 from pipeline.errors import InputError
+from pipeline.formats.tables import require_columns
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
+__all__ = ["Columns", "Counted", "count"]
 
-    from calibration.arrays import FloatArray, IntArray
-    from calibration.plain import Plain
-    from calibration.survey import PhraseTable
-    from calibration.tally import GroupedTally
-
-__all__ = ["Columns", "Counted", "count", "phrase_table"]
+_FINDING: Final = "pathology"
+"""Column of the finding, over whose values one reader's chance of false advice is shared out."""
+_EVERYONE: Final = "department"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +55,6 @@ class Sliders:
 
     def of(self, index: int, table: PhraseTable) -> dict[str, Plain]:
         """One group's bin-free calibration, and what each phrase means by its sliders."""
-        from calibration.neighbours.export import personal_data, slider_data
-        from calibration.neighbours.scalar import personal_phrases, slider_calibration
-
         own = self.group == index
         value, label = self.value[own], self.label[own]
         if not own.any():
@@ -66,19 +73,34 @@ class Counted:
     """Observations after counting: one tally per group, and what no phrase table knows.
 
     ``patients`` is one tally per (group, patient) with the group of each, if patients are known;
-    ``sliders`` are those set, if a column of them was named.
+    ``sizes`` are the observations of each finding of a reader (or whatever else groups are made
+    by), none without a column of findings; ``sliders`` are those set, if a column was named.
     """
 
+    by: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
     tallies: GroupedTally
+    sizes: Mapping[tuple[str, ...], tuple[float, ...]]
     patients: tuple[GroupedTally, IntArray] | None
     unmapped: dict[str, int]
     sliders: Sliders | None = None
 
+    def name_of(self, index: int) -> str:
+        """Name a group as the hospital's job does."""
+        key = self.groups[index]
+        found = [value for name, value in zip(self.by, key, strict=True) if name == _FINDING]
+        return "/".join([*(_family(self.by, key) or (_EVERYONE,)), *found])
+
+    def share_of(self, index: int, *, minimum: float) -> float:
+        """Give a group's share of its reader's chance of false advice."""
+        sizes = self.sizes.get(_family(self.by, self.groups[index]), ())
+        together, each = advice_shares(sum(size >= minimum for size in sizes))
+        if _FINDING not in self.by:
+            return together
+        return each or 1.0
+
     def patients_of(self, index: int) -> GroupedTally | None:
         """Tallies of one group's patients; pairs are sorted, so a group's are side by side."""
-        import numpy as np
-
         if self.patients is None:
             return None
         pairs, owner = self.patients
@@ -86,27 +108,8 @@ class Counted:
         return pairs.slice_groups(int(first), int(last))
 
 
-def phrase_table(name: str) -> PhraseTable:
-    """Read a phrase table: a built-in one by name, or a file."""
-    from calibration.survey import BUILTIN, PhraseTable, builtin
-    from pipeline.formats.tables import read_table, require_columns
-
-    if name in BUILTIN:
-        return builtin(name)
-    path = Path(name)
-    frame = read_table(path)
-    columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
-    require_columns(frame, columns, source=path.name)
-    return PhraseTable.from_frame(frame, name=path.stem)
-
-
 def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str) -> Counted:
     """Check the table and count it once, per group and, if asked, per patient in a group."""
-    import numpy as np
-
-    from calibration.tally import tally_groups
-    from pipeline.formats.tables import require_columns
-
     require_columns(frame, _needed(columns), source=source)
     if frame.empty:
         msg = f"{source}: no observations; the table has a header only."
@@ -130,6 +133,7 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
             f"--most-groups {columns.most_groups}; group by fewer columns or raise the limit."
         )
         raise InputError(msg)
+    sizes = _sizes(frame.loc[known], columns.by, weights)
     tallied = partial(tally_groups, n_phrases=len(table), weight=weights)
     tallies = tallied(group, code[known], labels, n_groups=len(names))
     patients = None
@@ -142,17 +146,14 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     if sliders is not None:
         at = ~np.isnan(sliders)
         set_ = Sliders(group[at], code[known][at], labels[at], sliders[at])
-        return Counted(names, tallies, patients, unmapped, set_)
-    return Counted(names, tallies, patients, unmapped)
+        return Counted(columns.by, names, tallies, sizes, patients, unmapped, set_)
+    return Counted(columns.by, names, tallies, sizes, patients, unmapped)
 
 
 def _sliders(
     frame: pd.DataFrame, known: NDArray[np.bool_], columns: Columns, source: str
 ) -> FloatArray | None:
     """Sliders of the known rows as shares of their scale, NaN where none was set."""
-    import numpy as np
-    import pandas as pd
-
     if not columns.slider:
         return None
     column = frame[columns.slider]
@@ -170,9 +171,6 @@ def _sliders(
 
 def _codes(spoken: pd.Series, table: PhraseTable) -> tuple[IntArray, dict[str, int]]:
     """Position of every phrase in the table whatever its capitals, and the unknown ones counted."""
-    import numpy as np
-    import pandas as pd
-
     place, found = pd.factorize(spoken, use_na_sentinel=False)
     said = [str(phrase).strip() for phrase in found]
     folded = pd.Index([phrase.casefold() for phrase in table.phrases])
@@ -200,8 +198,6 @@ def _grouped(
     frame: pd.DataFrame, by: tuple[str, ...]
 ) -> tuple[IntArray, tuple[tuple[str, ...], ...]]:
     """Group of every row and the groups' names, sorted; one nameless group without columns."""
-    import numpy as np
-
     if not by:
         return np.zeros(len(frame), dtype=np.int64), ((),)
     keys = frame[list(by)].astype(str)
@@ -210,19 +206,35 @@ def _grouped(
     return np.asarray(index, dtype=np.int64), tuple(names)
 
 
+def _family(by: tuple[str, ...], key: tuple[str, ...]) -> tuple[str, ...]:
+    """Give a group's key without its finding: the reader, mostly."""
+    return tuple(value for name, value in zip(by, key, strict=True) if name != _FINDING)
+
+
+def _sizes(
+    frame: pd.DataFrame, by: tuple[str, ...], weights: FloatArray | None
+) -> dict[tuple[str, ...], tuple[float, ...]]:
+    """Add up the observations of each finding, by what groups are made by beside it."""
+    if _FINDING not in frame.columns:
+        return {}
+    family = [name for name in by if name != _FINDING]
+    keys = frame[[*family, _FINDING]].astype(str)
+    weight = pd.Series(1.0 if weights is None else weights, index=keys.index)
+    sizes: dict[tuple[str, ...], tuple[float, ...]] = {}
+    for key, size in weight.groupby([keys[name] for name in keys]).sum().items():
+        own = tuple(key[:-1]) if isinstance(key, tuple) else ()
+        sizes[own] = (*sizes.get(own, ()), float(size))
+    return sizes
+
+
 def _owners(group: IntArray, pair: IntArray, size: int) -> IntArray:
     """Group that each (group, patient) pair belongs to."""
-    import numpy as np
-
     owner = np.zeros(size, dtype=np.int64)
     owner[pair] = group
     return owner
 
 
 def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:
-    import numpy as np
-    import pandas as pd
-
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
     missing = np.isnan(values)
     if missing.any():
