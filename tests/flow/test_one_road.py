@@ -27,7 +27,7 @@ PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.bor
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
-    """Draw a department of two readers who overstate "likely"; of one finding there are few exams."""
+    """Draw a department of two readers who overstate "likely"; one finding has few exams."""
     g = np.random.default_rng(11)
     k = g.choice(len(PHRASES), 2400, p=g.dirichlet(np.ones(len(PHRASES))))
     rate = PHRASES.means.copy()
