@@ -195,7 +195,8 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
                 lexeme.cues.append(cue)
             if cue.phrase == "likely" and not judging.isdisjoint(tokens):
                 lexeme.parts |= Part.JUDGING
-            said = tokens[0] != "to" and not finite.isdisjoint(tokens)
+            verbs = tokens if "in favor" not in " ".join(tokens) else set(tokens) - {"favor"}
+            said = tokens[0] != "to" and not finite.isdisjoint(verbs)
             lexeme.finite = lexeme.finite or said
 
 
