@@ -15,7 +15,7 @@ DOCS := .venv-docs
 VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install install-vllm demo test test-fast test-kernels test-vllm check docs bench nightly lock clean
+.PHONY: install install-vllm install-vllm-test demo test test-fast test-kernels test-vllm check docs bench nightly lock clean
 
 install: $(STAMP)
 
@@ -32,6 +32,9 @@ $(VLLM_STAMP): deploy/vllm/$(VLLM_FOR).lock
 	$(PYTHON) -m venv --clear $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps -r $<
 	touch $@
+
+install-vllm-test: install-vllm
+	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/vllm/test.lock
 
 demo: install
 	$(BIN)/radcal demo --out demo
@@ -56,8 +59,8 @@ test-kernels: install
 	set -e; for kernel in Haswell Zen Sandybridge; do echo "== $$kernel"; \
 		OPENBLAS_CORETYPE=$$kernel $(BIN)/pytest -n auto -m 'not slow and not nightly' $(NUMERICAL); done
 
-test-vllm: install install-vllm
-	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py \
+test-vllm: install install-vllm-test
+	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
 		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
 
 docs: $(DOCS)
