@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from extraction.rules.backward import backward, meant
-from extraction.rules.forward import absorbed_until, forward
 from extraction.rules.lexicon import Cue, Part
+from extraction.rules.reach import absorbed_until, backward, forward, meant
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
