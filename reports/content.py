@@ -23,12 +23,13 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.phrase_calibration import PhraseCalibration
-    from calibration.readers import LogisticCalibration
+    from calibration.profile import DepartmentProfile, ReaderProfile
     from calibration.result import GroupResult
     from calibration.substitution import Advice
     from reports.figures.funnel import Funnel
 
 __all__ = [
+    "ActionCases",
     "Case",
     "CaseHistogram",
     "CaseMix",
@@ -131,6 +132,16 @@ class Case:
     interval_hours: float
     agreed: bool | None
     """True: a good call; False: word and CT point apart; None: the CT itself was uncertain."""
+    month: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCases:
+    """The reader's own cases of a phrase, in one finding or in all (None), misses first."""
+
+    phrase: str
+    finding: str | None
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +222,6 @@ class ReaderRow:
     adjusted: Estimate | SuppressedCell | None = None
     shrunk: Estimate | SuppressedCell | None = None
     reliability: float = float("nan")
-    logistic: LogisticCalibration | None = None
     share_paired: float | None = None
     signal: bool = False
 
@@ -330,12 +340,13 @@ class RadiologistContent:
     by_pathology: tuple[PathologyResult, ...]
     department: PhraseCalibration | SuppressedCell | None
     """The department's phrase table; a ``SuppressedCell(5, "readers")`` below five readers."""
-    actions: tuple[PathologyAdvice, ...] | None
+    profile: ReaderProfile | SuppressedCell | None
+    """What every sentence about the reader comes from."""
     coverage: Coverage | None
     instrument: Instrument | None
     trend: tuple[TrendPoint, ...] | None = None
     cases: tuple[Case, ...] | None = None
-    logistic: LogisticCalibration | None = None
+    action_cases: tuple[ActionCases, ...] = ()
     discouraged: frozenset[str] = frozenset()
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
 
@@ -364,6 +375,7 @@ class CommitteeContent:
     coverage: Coverage | None = None
     case_mix: CaseMix | None = None
     disagreement: Disagreement | None = None
+    profiles: DepartmentProfile | SuppressedCell | None = None
 
 
 @dataclass(frozen=True, slots=True)

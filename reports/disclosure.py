@@ -24,6 +24,7 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
+    from calibration.profile import AtomJudgement, DepartmentProfile, ReaderProfile
     from calibration.result import GroupResult
 
 __all__ = ["guard_committee", "guard_radiologist", "state_of"]
@@ -76,9 +77,38 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
         content,
         overall=overall,
         by_pathology=_pathologies(content.by_pathology, content.minimum_n),
-        actions=() if few and content.actions is not None else content.actions,
+        profile=_profile(content, few=few),
+        action_cases=() if few else content.action_cases,
         trend=trend,
     )
+
+
+def _profile(content: RadiologistContent, *, few: bool) -> ReaderProfile | SuppressedCell | None:
+    """Keep of a profile what rests on enough uses, and on a department that may be shown."""
+    profile, minimum = content.profile, content.minimum_n
+    if profile is None or isinstance(profile, SuppressedCell):
+        return profile
+    if few:
+        return SuppressedCell(minimum)
+    alone = isinstance(content.department, SuppressedCell)
+    return replace(
+        profile,
+        advice=tuple(swap for swap in profile.advice if swap.n >= minimum),
+        habits=tuple(habit for habit in profile.habits if habit.n >= minimum),
+        phrases=tuple(phrase for phrase in profile.phrases if phrase.n >= minimum),
+        absent=_atom(profile.absent, minimum, alone=alone),
+        present=_atom(profile.present, minimum, alone=alone),
+    )
+
+
+def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:
+    """Take the department's rates out where it may not be shown, and judge nothing on too few."""
+    if atom.n < minimum:
+        return replace(atom, state="too few")
+    if not alone:
+        return atom
+    nothing = float("nan")
+    return replace(atom, expected=nothing, expected_wrong=nothing, state="no comparison")
 
 
 def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
@@ -86,6 +116,21 @@ def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
         return row
     few = SuppressedCell(minimum_n)
     return replace(row, n=0, ece=few, phrase_error=few, slope=few)
+
+
+def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell | None:
+    """Keep of the profiles those of readers whose figures may be shown."""
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return found
+    if len(content.readers) < content.minimum_readers:
+        return SuppressedCell(content.minimum_readers, "readers")
+    shown = {
+        row.code
+        for row in content.readers
+        if row.n >= content.minimum_n and not isinstance(row.gap, SuppressedCell)
+    }
+    return replace(found, readers=tuple(r for r in found.readers if r.reader in shown))
 
 
 def guard_committee(content: CommitteeContent) -> CommitteeContent:
@@ -100,6 +145,7 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
     guarded = replace(
         content,
         department=_enough(content.department, minimum),
+        profiles=_profiles(content),
         by_pathology=_pathologies(content.by_pathology, minimum),
         sensitivity=sensitivity,
     )

@@ -16,7 +16,7 @@ from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import Action, Side, about, action_of, claimed, kept_swaps, side_of
 
-__all__ = ["Said", "in_words", "message"]
+__all__ = ["Said", "in_words", "message", "sides"]
 
 _LEAST_USES: Final = 20
 """Uses below which a phrase is no example."""
@@ -30,6 +30,8 @@ class Said:
 
     Attributes
     ----------
+    question
+        Whether the first sentence asks instead of stating.
     first
         The one sentence that matters most.
     lead
@@ -40,6 +42,7 @@ class Said:
         At most three swaps.
     """
 
+    question: bool
     first: str
     lead: str
     also: tuple[str, ...]
@@ -52,7 +55,31 @@ def in_words(profile: ReaderProfile, *, words: Strings) -> Said:
     also = (*(_habit(h, words) for h in profile.habits), *_atoms(profile, words))
     actions = tuple(action_of(swap, profile, words) for swap in swaps)
     first, lead = _pattern(profile, swaps, words, more=bool(also or actions))
-    return Said(first=first, lead=lead, also=also, actions=actions)
+    question = profile.pattern.verdict.question
+    return Said(question, first, lead, also, actions)
+
+
+def sides(profile: ReaderProfile) -> dict[str, Side]:
+    """Say on which side CT lies of the phrases that the sentences speak of in all findings.
+
+    A pattern speaks of every phrase on its side whose interval misses the meaning; a swap or a
+    habit in one finding, of its phrase if that is off as a whole too.
+    """
+    swaps = kept_swaps(profile)
+    found = {p.phrase: side_of(p.rate.value, p.meaning) for p in _carriers(profile, swaps)}
+    strong, weak = claimed(profile.pattern)
+    alone = {(h.phrase, side_of(h.rate.value, h.meaning)) for h in profile.habits}
+    alone |= {(s.phrase, side_of(s.instead_meaning, s.meaning)) for s in swaps}
+    for p in profile.phrases:
+        side = side_of(p.rate.value, p.meaning)
+        named = side == (strong if p.meaning > 0.5 else weak) or (p.phrase, side) in alone
+        if named and not _reaches(p):
+            found[p.phrase] = side
+    found |= {s.phrase: side_of(s.instead_meaning, s.meaning) for s in swaps if not s.finding}
+    for habit in profile.habits:
+        if not habit.finding:
+            found.setdefault(habit.phrase, side_of(habit.rate.value, habit.meaning))
+    return found
 
 
 def message(profile: ReaderProfile, *, words: Strings) -> str:
@@ -151,6 +178,10 @@ def _carrier(
     ]
     advised = {swap.phrase for swap in swaps if not swap.finding}
     return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)
+
+
+def _reaches(phrase: PhraseRate) -> bool:
+    return phrase.rate.low <= phrase.meaning <= phrase.rate.high
 
 
 def _weight(phrase: PhraseRate) -> float:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
+from calibration.profile import ReaderProfile
 from calibration.survey import PhraseTable
 from pipeline.config import Configuration
 from pipeline.pages.small_cells import complementary
@@ -17,6 +18,7 @@ from pipeline.store.provenance import version
 from pipeline.tables import pairing
 from pipeline.tables.results import GroupResults, Period
 from reports.content import (
+    ActionCases,
     Case,
     Coverage,
     Exclusion,
@@ -36,6 +38,7 @@ __all__ = [
     "COMMITTEE",
     "Issue",
     "advice_rows",
+    "case_of",
     "cases",
     "coverage_of",
     "flow_steps",
@@ -87,9 +90,11 @@ def radiologist_content(
     reader: str,
     *,
     results: GroupResults,
+    profile: ReaderProfile | None,
     department: PhraseCalibration | SuppressedCell,
     trend: Sequence[TrendPoint],
     reader_cases: tuple[Case, ...],
+    action_cases: tuple[ActionCases, ...],
     coverage: Coverage | None,
     measured: Instrument,
 ) -> RadiologistContent:
@@ -102,12 +107,12 @@ def radiologist_content(
         overall=results.overall or SuppressedCell(minimum),
         by_pathology=by_pathology,
         department=department,
-        actions=advice_rows(results, by_pathology),
+        profile=profile,
         coverage=coverage,
         instrument=measured,
         trend=tuple(trend),
         cases=reader_cases,
-        logistic=results.logistic,
+        action_cases=action_cases,
         discouraged=frozenset(issue.config.phrases.discouraged),
     )
 
@@ -179,12 +184,19 @@ def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
     hedged = good[~good["phrase"].isin(["absent", "present"])]
     sure = good[good["phrase"] == "present"]
     good = pd.concat([hedged, sure]).head(_CASES_OF_EACH)
-    return tuple(_case(row) for row in pd.concat([missed[::-1], good]).to_dict("records"))
+    return tuple(
+        case_of(row, agreed=_agreed(float(row["_gap"])))
+        for row in pd.concat([missed[::-1], good]).to_dict("records")
+    )
 
 
-def _case(row: Mapping[Hashable, object]) -> Case:
+def _agreed(gap: float) -> bool | None:
+    return True if gap <= _GOOD else False if gap >= _POOR else None
+
+
+def case_of(row: Mapping[Hashable, object], *, agreed: bool | None) -> Case:
+    """Turn a row of the observations into a case."""
     xray, ct = str(row["pair_id"]).split(":")
-    gap = float(str(row["_gap"]))
     return Case(
         xray_code=xray,
         ct_code=ct,
@@ -192,7 +204,8 @@ def _case(row: Mapping[Hashable, object]) -> Case:
         phrase=str(row["phrase"]),
         ct_phrase=str(row["ct_phrase"]),
         interval_hours=float(str(row["interval_hours"])),
-        agreed=True if gap <= _GOOD else False if gap >= _POOR else None,
+        agreed=agreed,
+        month=str(row["performed_month"]),
     )
 
 

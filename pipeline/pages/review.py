@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix
@@ -34,6 +35,7 @@ class CommitteeFacts:
     manifest: tuple[tuple[str, str], ...]
     measured: Instrument
     audited: SiteAudit | None = None
+    profiles: DepartmentProfile | None = None
 
 
 def committee_content(
@@ -54,7 +56,9 @@ def committee_content(
         The period's sums, all readers.
     """
     settings, cells = issue.config.reports, evidence.cells
-    readers = variation(cells, evidence.mix, evidence.coverage, scale=scale)
+    readers = variation(
+        cells, evidence.mix, evidence.coverage, scale=scale, profiles=facts.profiles
+    )
     if len(readers.rows) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
@@ -67,6 +71,7 @@ def committee_content(
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
+        profiles=facts.profiles,
         case_mix=case_mix(evidence.mix, scale=scale),
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(

@@ -13,8 +13,8 @@ import pandas as pd
 
 from pipeline.config.digest import digest_of
 from pipeline.stage import Keyed, Named
+from pipeline.tables.profiles import OBSERVED, compact, joined, profile_table
 from pipeline.tables.results import Period, choose_period
-from pipeline.tables.shrinkage import shrunk_table
 from pipeline.tables.sums import added
 
 if TYPE_CHECKING:
@@ -72,9 +72,13 @@ class ChooseIssue(Keyed[Asked, Issue]):
     name = kind = "issue"
 
     def settings(self, site: Site) -> Named:
-        """Give what phrases mean, and how many readers a shrunk rate needs behind it."""
+        """Give what phrases mean, which are never advised, and who may be judged together."""
         minimum = site.config.reports.min_readers
-        return {"meaning of phrases": site.phrases_digest, "reports.min_readers": str(minimum)}
+        return {
+            "meaning of phrases": site.phrases_digest,
+            "reports.min_readers": str(minimum),
+            "phrases never advised": ", ".join(sorted(_never(site))),
+        }
 
     def key(self, site: Site, item: Asked) -> str:
         """Hash the blocks and the months."""
@@ -82,14 +86,14 @@ class ChooseIssue(Keyed[Asked, Issue]):
 
     def find(self, site: Site, key: str) -> Issue | None:
         """Give an issue whose sums are all there."""
-        tables = ("shrunk", *(f"issue_{name}" for name in _SUMS))
+        tables = ("profiles", *(f"issue_{name}" for name in _SUMS))
         if not site.workspace.complete("analysis", key, *tables):
             return None
-        return site.workspace.facts("analysis", "shrunk", key, Issue)
+        return site.workspace.facts("analysis", "profiles", key, Issue)
 
     def make(self, site: Site, item: Asked, key: str) -> Issue:
-        """Add up, and fit all readers together; the ``shrunk`` rates are written last."""
-        store, minimum = site.workspace, site.config.reports.min_readers
+        """Add up, and judge all readers together; the ``profiles`` are written last."""
+        store = site.workspace
         for name in _SUMS:
             blocks = item.paired if name == "coverage" else item.tallies
             total = added(_inside(store, name, block, item.period.months) for block in blocks)
@@ -103,8 +107,7 @@ class ChooseIssue(Keyed[Asked, Issue]):
             readers=tuple(sorted(cells["reader_code"].unique())),
             pathologies=tuple(seen.sort_values(ascending=False, kind="stable").index),
         )
-        table = shrunk_table(cells, site.phrases, min_readers=minimum)
-        store.write("analysis", "shrunk", key, table, facts=issue)
+        store.write("analysis", "profiles", key, _judged(site, item), facts=issue)
         return issue
 
 
@@ -115,6 +118,27 @@ def summed(store: Workspace, name: str, key: str, reader: str | None = None) -> 
     """Give one of an issue's sums, of all readers or of one."""
     where = None if reader is None else ("reader_code", reader)
     return store.read("analysis", f"issue_{name}", [key], where=where)
+
+
+def _never(site: Site) -> set[str]:
+    """Phrases that the institution discourages or reserves."""
+    return {*site.config.phrases.discouraged, *site.config.phrases.reserved}
+
+
+def _judged(site: Site, item: Asked) -> pd.DataFrame:
+    """Judge all readers on the months' observations, read block by block."""
+    store, months = site.workspace, list(item.period.months)
+    blocks = (
+        store.read("analysis", "observations", [key], columns=list(OBSERVED))
+        for key in item.tallies
+    )
+    inside = (rows[rows["performed_month"].isin(months)] for rows in blocks)
+    return profile_table(
+        joined(compact(rows) for rows in inside),
+        phrases=site.phrases,
+        never=_never(site),
+        min_readers=site.config.reports.min_readers,
+    )
 
 
 def _inside(store: Workspace, name: str, key: str, months: Sequence[str]) -> pd.DataFrame:

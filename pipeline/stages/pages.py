@@ -12,14 +12,16 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import pandas as pd
 
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
+from calibration.profile import ReaderProfile
 from pipeline.config.digest import digest_of
 from pipeline.pages import content
+from pipeline.pages.action_cases import action_cases
 from pipeline.pages.committee.sensitivity import Evidence
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.small_cells import of_enough_readers
@@ -27,9 +29,9 @@ from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
 from pipeline.store.plain import plain
 from pipeline.tables.pairing import FlowStep
+from pipeline.tables.profiles import department_of, profile_of
 from pipeline.tables.results import GroupResults, Scale, group_results, tally_of, trend
-from pipeline.tables.rows import advice_table, result_table
-from pipeline.tables.shrinkage import with_shrunk
+from pipeline.tables.rows import advice_table, result_table, swap_table
 from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import style_for
@@ -88,6 +90,15 @@ def leaves(issue: Issue, run: RunFacts) -> tuple[list[Leaf], Leaf]:
     return [Leaf(reader, issue, run) for reader in issue.readers], Leaf(_COMMITTEE, issue, run)
 
 
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The content of each file, and the tables of results and advice behind it."""
+
+    files: Mapping[str, bytes]
+    results: pd.DataFrame
+    advice: pd.DataFrame
+
+
 class _Drawing(Keyed[Leaf, Pages]):
     """Calibrate and draw one recipient's files."""
 
@@ -126,35 +137,36 @@ class _Drawing(Keyed[Leaf, Pages]):
     def make(self, site: Site, item: Leaf, key: str) -> Pages:
         """Draw the files, then keep the results behind them."""
         store, files = site.workspace, []
-        group, results, drawn = self._drawn(site, item)
+        drawn = self._drawn(site, item)
         for name in self.files:
             draft = f"{key}.{name.rpartition('.')[2]}"
-            store.write_page(draft, drawn[name])
-            files.append(File(name, draft, _sha(drawn[name])))
+            store.write_page(draft, drawn.files[name])
+            files.append(File(name, draft, _sha(drawn.files[name])))
         pages = Pages(item.recipient, tuple(files))
-        store.write("analysis", "advice", key, advice_table(group, results))
-        store.write("analysis", "results", key, result_table(group, results), facts=pages)
+        store.write("analysis", "advice", key, drawn.advice)
+        store.write("analysis", "results", key, drawn.results, facts=pages)
         return pages
 
     @abstractmethod
-    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
-        """Give the group's name, its results, and the content of each file."""
+    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
+        """Give the content of each file, and the tables behind it."""
 
 
 class Feedback(_Drawing):
-    """Calibrate and advise one reader, and draw the page and the return sheet."""
+    """Calibrate one reader, and draw the page and the return sheet."""
 
     name = "feedback"
     files = ("return.csv", "feedback.pdf")
 
-    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
+    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
         cells = summed(site.workspace, "tallies", issue.key, reader)
         results = group_results(cells, name=reader, pathologies=issue.pathologies, scale=scale)
-        filled = _feedback(site, item, cells, results)
+        profile = profile_of(_profiles(site, issue, reader), reader)
+        filled = _feedback(site, item, cells, results, profile)
         page = radiologist.build(filled, style=style_for(site.config.reports.page))
-        sheet = return_sheet.build(filled.cases or ())
-        return reader, results, {"return.csv": sheet, "feedback.pdf": page}
+        files = {"return.csv": return_sheet.build(filled.cases or ()), "feedback.pdf": page}
+        return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
 
 
 class Review(_Drawing):
@@ -163,10 +175,14 @@ class Review(_Drawing):
     name = "review"
     files = ("review.html", "review.pdf")
 
-    def _drawn(self, site: Site, item: Leaf) -> tuple[str, GroupResults, Mapping[str, bytes]]:
+    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         issue, scale, evidence = item.issue, Scale(site.phrases, site.config), _evidence(site, item)
         results = group_results(
-            evidence.cells, name=_DEPARTMENT, pathologies=issue.pathologies, scale=scale
+            evidence.cells,
+            name=_DEPARTMENT,
+            pathologies=issue.pathologies,
+            scale=scale,
+            advised=True,
         )
         facts = CommitteeFacts(
             flow=item.run.flow,
@@ -174,13 +190,15 @@ class Review(_Drawing):
             manifest=item.run.manifest,
             measured=_instrument(site, item.run),
             audited=site.audited,
+            profiles=department_of(_profiles(site, issue)),
         )
         filled = committee_content(
             _about(site, issue), results=results, scale=scale, evidence=evidence, facts=facts
         )
         style = style_for(site.config.reports.page)
         page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
-        return _DEPARTMENT, results, {"review.html": page, "review.pdf": pdf}
+        files = {"review.html": page, "review.pdf": pdf}
+        return _Drawn(files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results))
 
 
 FEEDBACK: Final = Feedback()
@@ -200,27 +218,35 @@ def look(
     return Look(1, 1, why="other tallies than at the last issue" if digest == now else "")
 
 
+def _profiles(site: Site, issue: Issue, reader: str | None = None) -> pd.DataFrame:
+    """Give the profiles of all readers and of the department, or of one reader."""
+    where = None if reader is None else ("reader_code", reader)
+    return site.workspace.read("analysis", "profiles", [issue.key], where=where)
+
+
 def _feedback(
-    site: Site, item: Leaf, cells: pd.DataFrame, results: GroupResults
+    site: Site,
+    item: Leaf,
+    cells: pd.DataFrame,
+    results: GroupResults,
+    profile: ReaderProfile | None,
 ) -> RadiologistContent:
     """Fill one reader's page from the shards of the issue."""
     store, issue, reader = site.workspace, item.issue, item.recipient
     scale, mine = Scale(site.phrases, site.config), ("reader_code", reader)
     series = trend(cells, name=reader, months=issue.period.months, scale=scale)
-    overall = results.overall
-    if overall is not None:
-        shrunk = store.read("analysis", "shrunk", [issue.key], where=mine)
-        overall = with_shrunk(overall, shrunk)
     rows = store.read("analysis", "observations", issue.tallies, where=mine)
     rows = rows[rows["performed_month"].isin(issue.period.months)]
     coverage = summed(store, "coverage", issue.key, reader)
     return content.radiologist_content(
         _about(site, issue),
         reader,
-        results=replace(results, overall=overall),
+        results=results,
+        profile=profile,
         department=_department_line(summed(store, "tallies", issue.key), scale),
         trend=content.trend_points(series, site.config.reports.min_exams),
         reader_cases=content.cases(rows, site.phrases),
+        action_cases=action_cases(rows, profile),
         coverage=content.coverage_of(coverage, site.config),
         measured=_instrument(site, item.run),
     )

@@ -15,7 +15,6 @@ import pandas as pd
 
 from calibration.analysis import Settings, Study, advice_shares
 from calibration.estimate import Estimate
-from calibration.readers import LogisticCalibration, logistic_calibration
 from calibration.result import GroupResult
 from calibration.substitution import Advice, GuardRails
 from calibration.survey import PhraseTable
@@ -93,14 +92,14 @@ class GroupResults:
     """A reader's or the department's results.
 
     ``by_pathology`` holds None where fewer exams than the minimum stand behind a pathology;
-    ``advice`` is keyed by pathology, None for all of them together; ``sizes`` are the exams
+    ``advice`` is keyed by pathology, None for all of them together, and empty where none was looked
+    for; ``sizes`` are the exams
     behind every pathology.
     """
 
     overall: GroupResult | None
     by_pathology: Mapping[str, GroupResult | None]
     advice: Mapping[str | None, Advice]
-    logistic: LogisticCalibration | None
     sizes: Mapping[str, float]
 
 
@@ -149,9 +148,14 @@ def tally_of(cells: pd.DataFrame, phrases: PhraseTable) -> Tally:
 
 
 def group_results(
-    cells: pd.DataFrame, *, name: str, pathologies: Sequence[str], scale: Scale
+    cells: pd.DataFrame,
+    *,
+    name: str,
+    pathologies: Sequence[str],
+    scale: Scale,
+    advised: bool = False,
 ) -> GroupResults:
-    """Calibrate a group overall and per pathology, and look for advice.
+    """Calibrate a group overall and per pathology, and where asked look for maps and advice.
 
     The chance that a calibrated group is advised at all is shared out by `advice_shares`.
 
@@ -168,23 +172,28 @@ def group_results(
     overall = tally_of(cells, scale.phrases)
     minimum, study = scale.config.reports.min_exams, scale.study
     enough = {p: t for p, t in counted.items() if t.total >= minimum}
-    together, each = advice_shares(len(enough))
-    advice: dict[str | None, Advice] = {
-        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
-    }
-    if overall.total >= minimum:
-        advice[None] = study.advice(overall, name, share=together)
     return GroupResults(
         overall=study.result(overall, name) if overall.total >= minimum else None,
         by_pathology={
             p: study.result(t, f"{name}/{p}") if p in enough else None for p, t in counted.items()
         },
-        advice=advice,
-        logistic=logistic_calibration(overall, phrase_table=scale.phrases)
-        if overall.total >= minimum
-        else None,
+        advice=_advice(overall, enough, name, scale) if advised else {},
         sizes={p: t.total for p, t in counted.items()},
     )
+
+
+def _advice(
+    overall: Tally, enough: Mapping[str, Tally], name: str, scale: Scale
+) -> dict[str | None, Advice]:
+    """Look for advice for every pathology with enough exams, then for all together."""
+    study = scale.study
+    together, each = advice_shares(len(enough))
+    found: dict[str | None, Advice] = {
+        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
+    }
+    if overall.total >= scale.config.reports.min_exams:
+        found[None] = study.advice(overall, name, share=together)
+    return found
 
 
 def quarters(months: Sequence[str]) -> dict[str, list[str]]:

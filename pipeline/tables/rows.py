@@ -9,10 +9,11 @@ from typing import Final
 import pandas as pd
 
 from calibration.estimate import Estimate
+from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from pipeline.tables.results import GroupResults
 
-__all__ = ["advice_table", "result_table"]
+__all__ = ["advice_table", "result_table", "swap_table"]
 
 _MEASURES: Final = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
 _ALL: Final = "(all)"
@@ -46,6 +47,28 @@ def advice_table(group: str, results: GroupResults) -> pd.DataFrame:
                     "reason": w.reason,
                 }
             )
+    return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
+
+
+def swap_table(profile: ReaderProfile | None, reader: str) -> pd.DataFrame:
+    """Give one row per swap advised to a reader, in the columns of `advice_table`."""
+    rows = [
+        {
+            "reader_code": reader,
+            "pathology": swap.finding or _ALL,
+            "state": "suggested",
+            "source": swap.phrase,
+            "target": swap.instead,
+            "n": swap.n,
+            "observed": swap.rate.value,
+            "low": swap.rate.low,
+            "high": swap.rate.high,
+            "expected": swap.meaning,
+            "target_expected": swap.instead_meaning,
+            "probability": swap.probability,
+        }
+        for swap in (profile.advice if profile else ())
+    ]
     return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
 
 

@@ -11,14 +11,14 @@ from reports.figures.axes import Scale
 from reports.numbers import percent
 
 if TYPE_CHECKING:
-    from calibration.substitution import Suggestion
+    from calibration.profile import Swap
 
 __all__ = ["ACTION_STRIP_HEIGHT", "action_strip"]
 
 ACTION_STRIP_HEIGHT: Final = 56.0
 
 
-def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion) -> None:
+def action_strip(drawing: Drawing, frame: Box, *, swap: Swap) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
     scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
     y = frame.y + 20.0
@@ -27,19 +27,19 @@ def action_strip(drawing: Drawing, frame: Box, *, suggestion: Suggestion) -> Non
         drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
         side: Anchor = "start" if anchor == "start" else "end"
         put(drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=side)
-    _flag(drawing, frame, scale(suggestion.expected), y, -1, suggestion.source, suggestion.expected)
+    _flag(drawing, frame, scale(swap.meaning), y, -1, swap.phrase, swap.meaning)
     _flag(
         drawing,
         frame,
-        scale(suggestion.target_expected),
+        scale(swap.instead_meaning),
         y,
         1,
-        suggestion.target,
-        suggestion.target_expected,
+        swap.instead,
+        swap.instead_meaning,
     )
-    drawing.add(Line(scale(suggestion.low), y, scale(suggestion.high), y, palette.own, 1.6))
-    name = f"action.{suggestion.source}"
-    drawing.add(Disc(scale(suggestion.observed), y, 3.2, "circle", palette.own, id=name))
+    drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
+    name = f"action.{swap.phrase}"
+    drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name))
 
 
 def _flag(

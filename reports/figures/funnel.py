@@ -6,20 +6,19 @@ review; every other reader is an unlabelled disc.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from calibration.several_readers import Discoveries
 from calibration.several_readers import Funnel as Measured
 from reports.content import FloatArray
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of
 from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.numbers import count, decimal, signed
+from reports.numbers import count, signed
 from reports.strings import Strings
 
 __all__ = ["Funnel", "FunnelPoint", "funnel_content", "funnel_plot"]
@@ -35,7 +34,6 @@ class FunnelPoint:
     code: str
     n: int
     value: float
-    q_value: float
     signal: bool
 
 
@@ -44,7 +42,7 @@ class Funnel:
     """A funnel plot: limits over ``sizes`` (G,) around ``centre``, already inflated.
 
     ``overdispersion`` is the inflation factor that was applied to the limits' variance;
-    ``hypotheses`` how many readers were tested; ``false_discovery_rate`` the level controlled.
+    ``hypotheses`` how many readers were judged.
     """
 
     measure: str
@@ -57,14 +55,13 @@ class Funnel:
     points: tuple[FunnelPoint, ...]
     overdispersion: float
     hypotheses: int
-    false_discovery_rate: float
 
 
 def funnel_content(
     codes: Sequence[str],
     *,
     measured: Measured,
-    found: Discoveries,
+    signals: Collection[str],
     minimum_n: int,
     measure: str = "CT minus words",
 ) -> Funnel | None:
@@ -74,8 +71,10 @@ def funnel_content(
     ----------
     codes
         Reader codes in the order of ``measured``, R of them.
-    measured, found
-        Gaps with their standard errors, and the adjusted p-values (R,).
+    measured
+        Gaps with their standard errors.
+    signals
+        Readers to ring.
     minimum_n
         Readers with fewer observations are not drawn.
     measure
@@ -91,8 +90,7 @@ def funnel_content(
             code=codes[r],
             n=round(float(measured.n[r])),
             value=float(measured.gap[r]),
-            q_value=float(found.adjusted[r]),
-            signal=bool(found.rejected[r]),
+            signal=codes[r] in signals,
         )
         for r in sorted(shown, key=lambda r: codes[r])
     )
@@ -109,8 +107,7 @@ def funnel_content(
         high_998=_Z998 * spread,
         points=points,
         overdispersion=measured.inflation,
-        hypotheses=found.hypotheses,
-        false_discovery_rate=found.rate,
+        hypotheses=len(codes),
     )
 
 
@@ -168,7 +165,7 @@ def _reader(
     if not np.isfinite(point.value):
         return
     at, up = x(point.n), y(point.value)
-    hint = f"{point.code}: {signed(point.value)}, n {point.n}, q {decimal(point.q_value)}"
+    hint = f"{point.code}: {signed(point.value)}, n {point.n}"
     name = f"reader.{point.code}"
     drawing.add(Disc(at, up, 2.4, "circle", palette.own, palette.paper, 0.5, id=name, hint=hint))
     if not point.signal:

@@ -1,9 +1,9 @@
 """The phrase chart: how often each phrase was right on CT, against what readers of it expect.
 
 One phrase per row, surest at the top, so that long phrases read level and their counts align.
-Pale band: central 80 % of what readers expect, with a tick at its mean. Disc and line: own rate
-with its 95 % interval. Open diamond: the same drawn toward the department. Ochre triangle: the
-department.
+Tick: what readers expect (pale band, where given: the central 80 %). Disc and line: own rate with
+its 95 % interval. Ochre triangle: the department. Rows that the page speaks of are dark and say
+"more" or "less"; where no row has a side, that column is left out and all are dark.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["phrase_chart", "phrase_chart_height", "phrase_key"]
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0
-_N, _RATE, _RANGE, _EXPECTED = 34.0, 36.0, 52.0, 44.0
+_N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 44.0, 36.0
 _SIGN: Final = {
     "band": 18.0,
     "mean": 2.0,
+    "judged_mean": 2.0,
     "own": 18.0,
     "department_own": 18.0,
-    "shrunk": 7.0,
     "department": 3.0,
 }
 
@@ -52,19 +52,25 @@ def phrase_chart(
     names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
     widest = max((width_of(name, FIGURE) for name in names.values()), default=0.0)
     left = min(max(widest + 8.0, 60.0), 0.32 * frame.width)
-    right = _N + _RATE + _RANGE + _EXPECTED
+    spoken = any(row.side for row in rows)
+    right = _N + _RATE + _RANGE + _EXPECTED + (_SIDE if spoken else 0.0)
     plot = frame.cut(left=left, right=right + 14.0, top=_HEAD, bottom=_AXIS)
     step = min(_ROW, plot.height / max(len(rows), 1))
     plot = Box(plot.x, plot.y, plot.width, step * len(rows))
     scale = Scale(0.0, 1.0, plot.x + 4.0, plot.right - 4.0)
-    _frame(drawing, frame, plot, scale, words)
+    _frame(drawing, frame, plot, scale, words, spoken=spoken)
     for i, row in enumerate(rows):
         slot = Box(frame.x, plot.y + i * step, frame.width, step)
-        _row(drawing, slot, row, scale)
+        _row(drawing, slot, row, scale, quiet=spoken and row.side is None)
+        if spoken:
+            _side(drawing, slot, row, words)
+            slot = slot.cut(right=_SIDE)
         _figures(drawing, slot, row, names[row.phrase], left, minimum_n, words)
 
 
-def _frame(drawing: Drawing, frame: Box, plot: Box, scale: Scale, words: Strings) -> None:
+def _frame(
+    drawing: Drawing, frame: Box, plot: Box, scale: Scale, words: Strings, *, spoken: bool
+) -> None:
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x = scale(tick)
         drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
@@ -75,7 +81,8 @@ def _frame(drawing: Drawing, frame: Box, plot: Box, scale: Scale, words: Strings
     title, kind = fit(words("phrase_chart.axis"), NOTE.bold, plot.width)
     put(drawing, plot.x + 4.0, head, title, kind, colour=palette.muted)
     x = frame.right
-    for key, width in (("expected", _EXPECTED), ("interval", _RANGE), ("rate", _RATE), ("n", _N)):
+    columns = (("expected", _EXPECTED), ("interval", _RANGE), ("rate", _RATE), ("n", _N))
+    for key, width in ((("side", _SIDE),) if spoken else ()) + columns:
         label, kind = fit(words(f"phrase_chart.{key}"), NOTE.bold, width - 4.0, smallest=5.0)
         put(drawing, x, head, label, kind, colour=palette.muted, anchor="end")
         x -= width
@@ -83,14 +90,15 @@ def _frame(drawing: Drawing, frame: Box, plot: Box, scale: Scale, words: Strings
         drawing.add(Line(frame.x, y, frame.right, y, palette.rule, 0.5))
 
 
-def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale) -> None:
+def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale, *, quiet: bool) -> None:
     """Band, department, interval and points of one phrase."""
     y = slot.y + slot.height / 2
     half = min(0.33 * slot.height, 4.6)
     if row.expected == row.expected:
-        x1, x2 = scale(row.expected_low), scale(row.expected_high)
-        band = Rect(min(x1, x2 - 2.0), y - half, max(x2 - x1, 2.0), 2 * half, palette.band)
-        drawing.add(band)
+        if row.expected_low == row.expected_low:
+            x1, x2 = scale(row.expected_low), scale(row.expected_high)
+            band = Rect(min(x1, x2 - 2.0), y - half, max(x2 - x1, 2.0), 2 * half, palette.band)
+            drawing.add(band)
         x = scale(row.expected)
         drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.phrase}"))
     if row.department == row.department:
@@ -100,11 +108,21 @@ def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale) -> None:
     hint = (
         f"{row.phrase}: {percent(row.observed)} ({percent_interval(row.low, row.high)}), n {row.n}"
     )
-    drawing.add(Line(scale(row.low), y, scale(row.high), y, palette.own, 1.3, hint=hint))
-    if row.shrunk == row.shrunk:
-        drawing.add(Disc(scale(row.shrunk), y, 3.2, "diamond", palette.paper, palette.own, 0.9))
+    ink = palette.own_soft if quiet else palette.own
+    if row.low == row.low:
+        drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
     name = f"observed.{row.phrase}"
-    drawing.add(Disc(scale(row.observed), y, 2.5, "circle", palette.own, id=name, hint=hint))
+    drawing.add(Disc(scale(row.observed), y, 2.5, "circle", ink, id=name, hint=hint))
+
+
+def _side(drawing: Drawing, slot: Box, row: PhraseRow, words: Strings) -> None:
+    """Say whether CT shows more or less than the word, where the page speaks of it."""
+    if row.side is None:
+        return
+    size = min(FIGURE.size, 0.8 * slot.height)
+    y = slot.y + slot.height / 2 + 0.36 * size
+    text, kind = fit(words(f"phrase_chart.{row.side}"), Type("Bold", size, slot.height), _SIDE)
+    put(drawing, slot.right, y, text, kind, anchor="end", id=f"side.{row.phrase}")
 
 
 def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
@@ -150,13 +168,13 @@ def phrase_key(
     frame: Box,
     *,
     words: Strings,
-    shrunk: bool,
     department: bool,
     own: Literal["own", "department_own"] = "own",
 ) -> None:
     """Draw the key, one line: every sign with its words."""
     x, y = frame.x, frame.y + 5.0
-    entries = ["band", "mean", own] + ["shrunk"] * shrunk + ["department"] * department
+    sign = ["judged_mean"] if own == "own" else ["band", "mean"]
+    entries = [*sign, own] + ["department"] * department
     for entry in entries:
         _sign(drawing, entry, x, y)
         label = words(f"phrase_chart.key.{entry}")
@@ -167,12 +185,10 @@ def phrase_key(
 def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
     if entry == "band":
         drawing.add(Rect(x, y - 4.0, 18.0, 8.0, palette.band))
-    elif entry == "mean":
+    elif entry in ("mean", "judged_mean"):
         drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
     elif entry in ("own", "department_own"):
         drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))
         drawing.add(Disc(x + 9.0, y, 2.5, "circle", palette.own))
-    elif entry == "shrunk":
-        drawing.add(Disc(x + 3.5, y, 3.2, "diamond", palette.paper, palette.own, 0.9))
     else:
         _triangle(drawing, x + 3.0, y + 2.0, "")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final, Literal
 
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
+from calibration.profile import AtomJudgement, Interval, ReaderProfile
 
-__all__ = ["PhraseRow", "RowState", "phrase_rows"]
+__all__ = ["PhraseRow", "RowState", "phrase_rows", "profile_rows"]
+
+_HIDDEN: Final = float("nan")
 
 
 class RowState(Enum):
@@ -36,12 +41,25 @@ class PhraseRow:
     observed: float
     low: float
     high: float
-    shrunk: float
     expected: float
     expected_low: float
     expected_high: float
     department: float
     department_withheld: bool = False
+    side: Literal["more", "less"] | None = None
+    """Where the page says that CT shows more or less than the word."""
+    certain: tuple[str, ...] = ()
+    """The phrases of a row of certainties; empty for a hedge."""
+
+    @property
+    def hedge(self) -> bool:
+        """Whether the row is one hedge."""
+        return not self.certain
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases behind the row."""
+        return self.certain or (self.phrase,)
 
 
 def _state(n: float, minimum_n: int) -> RowState:
@@ -92,7 +110,6 @@ def phrase_rows(
                 observed=float(table.observed[k]) if own else hidden,
                 low=float(table.low[k]) if own else hidden,
                 high=float(table.high[k]) if own else hidden,
-                shrunk=float(table.shrunk[k]) if own else hidden,
                 expected=float(table.expected[k]),
                 expected_low=float(table.expected_low[k]),
                 expected_high=float(table.expected_high[k]),
@@ -101,3 +118,66 @@ def phrase_rows(
             )
         )
     return tuple(rows)
+
+
+def profile_rows(
+    profile: ReaderProfile,
+    *,
+    sides: Mapping[str, Literal["more", "less"]],
+    minimum_n: int,
+    department: PhraseCalibration | None = None,
+) -> tuple[PhraseRow, ...]:
+    """Order a profile's hedges and its certainties by what they are set against.
+
+    A hedge is set against its meaning, "present" and "absent" against the department's rates on
+    the same findings.
+    """
+    rates = _department_rates(department, minimum_n)
+    rows = [
+        PhraseRow(
+            phrase=p.phrase,
+            state=RowState.SHOWN,
+            n=round(p.n),
+            observed=p.rate.value,
+            low=p.rate.low,
+            high=p.rate.high,
+            expected=p.meaning,
+            expected_low=_HIDDEN,
+            expected_high=_HIDDEN,
+            department=rates.get(p.phrase, (_HIDDEN, False))[0],
+            side=sides.get(p.phrase),
+        )
+        for p in profile.phrases
+        if p.n >= minimum_n
+    ]
+    rows.sort(key=lambda row: -row.expected)
+    present = _atom_row(profile.present, minimum_n, certain=1.0)
+    absent = _atom_row(profile.absent, minimum_n, certain=0.0)
+    return (*present, *rows, *absent)
+
+
+def _atom_row(atom: AtomJudgement, minimum_n: int, *, certain: float) -> tuple[PhraseRow, ...]:
+    """Give "present" or "absent" its row: the share CT showed, and what the department's is."""
+    if atom.n < minimum_n or not atom.phrases:
+        return ()
+    wrong = atom.rate if certain == 0.0 else _flipped(atom.rate)
+    off: Literal["more", "less"] = "more" if certain == 0.0 else "less"
+    row = PhraseRow(
+        phrase=", ".join(atom.phrases),
+        state=RowState.SHOWN,
+        n=round(atom.n),
+        observed=wrong.value,
+        low=wrong.low,
+        high=wrong.high,
+        expected=atom.expected / atom.n,
+        expected_low=_HIDDEN,
+        expected_high=_HIDDEN,
+        department=_HIDDEN,
+        side=off if atom.state == "more often" else None,
+        certain=atom.phrases,
+    )
+    return (row,)
+
+
+def _flipped(rate: Interval) -> Interval:
+    return Interval(1.0 - rate.value, 1.0 - rate.high, 1.0 - rate.low)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from reports.advice import Action
 from reports.drawing.marks import Box, Drawing, Rect, Ribbon
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Stream",
-    "streams_of_actions",
     "streams_of_map",
     "swap_flow",
 ]
@@ -36,28 +34,6 @@ _WITHHELD: Final = "phrases not shown"
 
 def _order(table: PhraseCalibration) -> list[str]:
     return [table.phrases[k] for k in np.argsort(-np.nan_to_num(table.expected), kind="stable")]
-
-
-def streams_of_actions(
-    table: PhraseCalibration, chosen: tuple[Action, ...]
-) -> tuple[list[Stream], list[str]]:
-    """Say where the reader's phrases would go if every action were taken.
-
-    An action for one pathology moves that pathology's exams only (its ``n``), the rest stays.
-    """
-    streams: list[Stream] = []
-    left = {phrase: float(n) for phrase, n in zip(table.phrases, table.n, strict=True)}
-    for action in chosen:
-        swap = action.suggestion
-        moved = min(float(swap.n), left.get(swap.source, 0.0))
-        if moved > 0:
-            streams.append(Stream(swap.source, swap.target, moved))
-            left[swap.source] -= moved
-    streams.extend(Stream(p, p, n) for p, n in left.items() if n > 0)
-    merged: dict[tuple[str, str], float] = {}
-    for s in streams:
-        merged[s.source, s.target] = merged.get((s.source, s.target), 0.0) + s.share
-    return [Stream(a, b, share) for (a, b), share in merged.items()], _order(table)
 
 
 def streams_of_map(

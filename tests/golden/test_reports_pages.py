@@ -11,14 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pypdf
 import pytest
 
+from calibration.profile import ReaderProfile
 from reports import content
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette
 from reports.pages import committee, gate_failure, radiologist
+from reports.swaps import kept_swaps
 
 
 def _samples() -> ModuleType:
@@ -137,12 +138,12 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
     order = [
         "CONFIDENTIAL",
         "Your words and what CT showed",
-        "When you write",
+        "Your hedges",
+        "your words say",
         "What to try",
         "Each phrase you used",
-        "present",
-        "absent",
-        "what readers expect (central",
+        "likely",
+        "what readers take it to promise",
         "Northfield General Hospital",
     ]
     places = [first.index(needle) for needle in order[:3]]
@@ -177,42 +178,99 @@ def test_documents_have_title_language_outline_and_embedded_fonts(
 
 def test_a_disc_stands_where_its_number_says(reader: content.RadiologistContent) -> None:
     pages = radiologist.pages(reader, style=STYLE)
-    overall = reader.overall
-    assert not isinstance(overall, content.SuppressedCell)
-    ticks = {m.string: m.x for m in pages[0].marks if isinstance(m, Text) and m.anchor == "middle"}
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    chart = next(p for p in pages if any(b.title.startswith("Each phrase") for b in p.bookmarks))
+    ticks = {m.string: m.x for m in chart.marks if isinstance(m, Text) and m.anchor == "middle"}
     zero, whole = ticks["0\u00a0%"], ticks["100\u00a0%"]
-    drawn = by_id(pages[:1])
-    shown = overall.phrases.n >= reader.minimum_n
-    assert shown.sum() >= 5
-    for k in np.flatnonzero(shown):
-        phrase = overall.phrases.phrases[k]
-        disc = drawn[f"observed.{phrase}"]
+    drawn = by_id([chart])
+    shown = [p for p in profile.phrases if p.n >= reader.minimum_n]
+    assert len(shown) >= 5
+    for phrase in shown:
+        disc = drawn[f"observed.{phrase.phrase}"]
         assert isinstance(disc, Disc)
-        assert (disc.x - zero) / (whole - zero) == pytest.approx(overall.phrases.observed[k])
-        size = drawn[f"n.{phrase}"]
+        assert (disc.x - zero) / (whole - zero) == pytest.approx(phrase.rate.value)
+        size = drawn[f"n.{phrase.phrase}"]
         assert isinstance(size, Text)
-        assert size.string == f"{overall.phrases.n[k]:,.0f}"
-        tick = drawn[f"expected.{phrase}"]
+        assert size.string == f"{phrase.n:,.0f}"
+        tick = drawn[f"expected.{phrase.phrase}"]
         assert isinstance(tick, Line)
-        assert (tick.x1 - zero) / (whole - zero) == pytest.approx(overall.phrases.expected[k])
+        assert (tick.x1 - zero) / (whole - zero) == pytest.approx(phrase.meaning)
+
+
+def test_a_line_of_the_picture_joins_what_the_word_says_to_what_ct_showed(
+    reader: content.RadiologistContent,
+) -> None:
+    # The picture's axes run from 0 at the foot to 1 at the top: two lines give the scale.
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    drawn = by_id(radiologist.pages(reader, style=STYLE)[:1])
+    lines = [
+        (p, drawn[f"ladder.{p.phrase}"]) for p in profile.phrases if f"ladder.{p.phrase}" in drawn
+    ]
+    assert len(lines) >= 5
+    (p, first), (q, second) = lines[:2]
+    per_share = (second.y1 - first.y1) / (q.meaning - p.meaning)
+    assert per_share < 0
+    for phrase, line in lines:
+        assert line.y2 - line.y1 == pytest.approx(per_share * (phrase.rate.value - phrase.meaning))
+
+
+def test_rows_say_more_or_less_exactly_where_the_page_speaks_of_them(
+    reader: content.RadiologistContent,
+) -> None:
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    pages = radiologist.pages(reader, style=STYLE)
+    said = {
+        m.id.removeprefix("side."): m.string
+        for page in pages
+        for m in page.marks
+        if isinstance(m, Text) and m.id.startswith("side.")
+    }
+    swapped = {s.phrase for s in kept_swaps(profile) if not s.finding and s.n >= reader.minimum_n}
+    assert swapped <= set(said)
+    for phrase in profile.phrases:
+        if phrase.phrase in said:
+            more = phrase.rate.value > phrase.meaning
+            assert said[phrase.phrase] == ("more" if more else "less")
+
+
+def test_an_action_shows_its_own_cases_misses_first() -> None:
+    filled = samples.with_three_actions()
+    drawn = radiologist.pages(filled, style=STYLE)
+    for number, own in enumerate(filled.action_cases, start=1):
+        printed = [
+            m.string
+            for page in drawn
+            for m in page.marks
+            if isinstance(m, Text) and m.id.startswith(f"action.{number}.case.")
+        ]
+        assert len(printed) == len(own.cases) == 5
+        calls = [line.split(":")[0] for line in printed]
+        assert calls == sorted(calls, key=["miss", "open", "good call"].index)
+        for line, case in zip(printed, own.cases, strict=True):
+            assert case.xray_code in line
+            assert f"CT: {case.ct_phrase}" in line
 
 
 def test_no_number_below_the_minimum_is_drawn_and_too_few_is_printed() -> None:
     filled = samples.radiologist(n=250, minimum_n=40)
-    overall = filled.overall
-    assert not isinstance(overall, content.SuppressedCell)
+    profile = filled.profile
+    assert isinstance(profile, ReaderProfile)
     pages = radiologist.pages(filled, style=STYLE)
     drawn = by_id(pages)
-    few = [
-        overall.phrases.phrases[k]
-        for k in np.flatnonzero((overall.phrases.n > 0) & (overall.phrases.n < 40))
-    ]
+    few = [p.phrase for p in profile.phrases if p.n < 40]
     assert few
     for phrase in few:
-        assert f"phrase.{phrase}" in drawn
         assert f"observed.{phrase}" not in drawn
+        assert f"ladder.{phrase}" not in drawn
         assert f"n.{phrase}" not in drawn
-    assert strings(pages[:1]).count("too few (n < 40)") == len(few)
+    counted = filled.overall.phrases
+    seldom = [p for p, n in zip(counted.phrases, counted.n, strict=True) if 0 < n < 40]
+    line = next(s for s in strings(pages) if s.startswith("Too few (n < 40):"))
+    assert seldom
+    assert seldom[0] in line
 
 
 def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(
@@ -272,7 +330,7 @@ def test_a_reader_below_the_reliability_limit_is_listed_without_figures() -> Non
     row = next(m.id.split(".")[1] for m in cells if m.string == weak.code)
     printed = [m.string for m in cells if m.id.split(".")[1] == row]
     assert printed[-1] == "not reportable"
-    assert printed[3:6] == ["–", "–", "–"]
+    assert printed[3:5] == ["–", "–"]
 
 
 def test_signals_are_called_signals_for_review_and_hypotheses_are_counted(
@@ -280,15 +338,21 @@ def test_signals_are_called_signals_for_review_and_hypotheses_are_counted(
 ) -> None:
     text = " ".join(strings(committee.pages(review, style=STYLE)))
     assert "signal for review" in text
-    assert "11 readers were tested" in text
+    assert "11 judged" in text
 
 
 def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
     filled = samples.committee(
-        funnel=None, sensitivity=None, scale_use=None, maps=None, frontier=None, instrument=None
+        funnel=None,
+        sensitivity=None,
+        scale_use=None,
+        maps=None,
+        frontier=None,
+        instrument=None,
+        profiles=None,
     )
     words = strings(committee.pages(filled, style=STYLE))
-    assert words.count("not computed in this run") == 4
+    assert words.count("not computed in this run") == 5
     assert "The funnel was not computed in this run." in words
 
 

@@ -33,7 +33,10 @@ def _samples() -> ModuleType:
 
 
 samples = _samples()
-DRAWN = [samples.profile_of(np.random.default_rng(seed)) for seed in range(600)]
+DRAWN = [
+    samples.profile_of(np.random.default_rng(seed), state="none" if seed % 4 == 0 else None)
+    for seed in range(800)
+]
 SWAP = re.compile(r"^“(.+)” → “(.+)”$")
 QUOTED = re.compile(
     r"(?:you write|for) “([^”]+)”,? (?:CT shows the finding|it is) (?:about|under|over) (\S+)\s%"

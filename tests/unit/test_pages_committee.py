@@ -18,15 +18,15 @@ from pipeline.pages.committee.disagreement import disagreement
 from pipeline.pages.committee.frontier import held_out_frontier
 from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
-from pipeline.pages.committee.variation import variation
+from pipeline.pages.committee.variation import Variation, variation
 from pipeline.pages.committee.withheld import results_without, withheld_phrases
 from pipeline.pages.small_cells import complementary, of_enough_readers
 from pipeline.store.workspace import Workspace
 from pipeline.tables import sums
 from pipeline.tables.observations import tallied
 from pipeline.tables.pairing import pair
+from pipeline.tables.profiles import compact, department_of, joined, profile_table
 from pipeline.tables.results import Scale, group_results, tally_of
-from pipeline.tables.shrinkage import shrunk_table
 from reports.content import ScaleUse, SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 
@@ -109,10 +109,22 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
     return Hospital(block, pd.DataFrame(fates, columns=columns))
 
 
+def varied(rows: pd.DataFrame, evidence: Hospital) -> Variation:
+    """Judge the readers and measure how they differ, as the review does."""
+    table = profile_table(joined([compact(rows)]), phrases=SCALE.phrases, never=(), min_readers=5)
+    return variation(
+        tallied(rows),
+        sums.mix(rows),
+        evidence.coverage,
+        scale=SCALE,
+        profiles=department_of(table),
+    )
+
+
 def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
     evidence = hospital(per_reader=150)
     rows = evidence.rows
-    found = variation(tallied(rows), sums.mix(rows), evidence.coverage, scale=SCALE)
+    found = varied(rows, evidence)
     first, *others = found.rows
     assert isinstance(first.gap, Estimate)
     assert isinstance(first.adjusted, Estimate)
@@ -124,6 +136,8 @@ def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
     assert first.share_paired == 0.5
     assert found.funnel is not None
     assert found.funnel.hypotheses == 6
+    assert [row.code for row in found.rows if row.signal] == ["R0"]
+    assert [point.code for point in found.funnel.points if point.signal] == ["R0"]
 
 
 def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None:
@@ -134,7 +148,7 @@ def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None
     few = few[
         (few["reader_code"] != "R4").to_numpy() | (few.groupby("reader_code").cumcount() < 30)
     ]
-    found = variation(tallied(few), sums.mix(few), evidence.coverage, scale=SCALE)
+    found = varied(few, evidence)
     states = {row.code: row.gap.of for row in found.rows if isinstance(row.gap, SuppressedCell)}
     assert states == {"R2": "exams", "R4": "complementary"}
     assert {row.n for row in found.rows if row.code in states} == {0}
@@ -146,7 +160,7 @@ def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None
 def test_nothing_is_compared_between_fewer_readers_than_the_minimum() -> None:
     evidence = hospital(readers=4)
     rows = evidence.rows
-    found = variation(tallied(rows), sums.mix(rows), evidence.coverage, scale=SCALE)
+    found = varied(rows, evidence)
     assert found.funnel is None
     assert all(row.shrunk is None and row.gap is None and not row.signal for row in found.rows)
 
@@ -322,7 +336,9 @@ def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_
     rows = rows.assign(phrase=rows["phrase"].mask(two, "possibly"))
     cells = tallied(rows).rename(columns={"performed_month": "month"})
     hidden = withheld_phrases(cells, CONFIG.reports)
-    results = group_results(cells, name="d", pathologies=["pleural effusion"], scale=SCALE)
+    results = group_results(
+        cells, name="d", pathologies=["pleural effusion"], scale=SCALE, advised=True
+    )
     guarded = results_without(results, hidden)
     assert guarded.overall is not None
     drawn = {r.phrase: r for r in phrase_rows(guarded.overall.phrases, minimum_n=20)}
@@ -342,18 +358,6 @@ def test_frontier_starts_at_no_word_changed_and_rings_the_setting_used() -> None
     assert points[0].words_changed == 0.0
     assert [p.label for p in points if p.chosen] == ["ε = 0.001"]
     assert len(points) > 4
-
-
-def test_shrunk_rates_need_enough_readers_overall_and_phrase_by_phrase() -> None:
-    rows = hospital().rows
-    cells = tallied(rows)
-    table = shrunk_table(cells, SCALE.phrases, min_readers=5)
-    assert set(table["phrase"]) == {"likely", "may represent", "unlikely"}
-    assert len(table) == 18
-    assert (table["shrunk_low"] < table["shrunk"]).all()
-    assert shrunk_table(cells, SCALE.phrases, min_readers=7).empty
-    rare = cells[(cells["phrase"] != "likely") | cells["reader_code"].isin(["R0", "R1"])]
-    assert "likely" not in set(shrunk_table(rare, SCALE.phrases, min_readers=5)["phrase"])
 
 
 def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:

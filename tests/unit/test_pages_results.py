@@ -28,7 +28,9 @@ def test_a_page_spends_its_chance_of_false_advice_once() -> None:
     said = {}
     for name, rows in (("one", alone), ("nine", alone + calm)):
         found = sorted({str(row["pathology"]) for row in rows})
-        results = group_results(pd.DataFrame(rows), name=name, pathologies=found, scale=scale)
+        results = group_results(
+            pd.DataFrame(rows), name=name, pathologies=found, scale=scale, advised=True
+        )
         advice = results.advice["fracture"]
         said[name] = [s.source for s in advice.suggestions] or [advice.suppressed[0].reason]
     assert said == {"one": ["possibly"], "nine": ["matches expectation"]}

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
+from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.drawing.marks import Drawing, Text
@@ -43,7 +44,8 @@ def test_a_result_below_the_minimum_is_withheld_even_if_the_content_gives_it() -
     assert not isinstance(filled.overall, content.SuppressedCell)
     guarded = guard_radiologist(filled)
     assert guarded.overall == content.SuppressedCell(500)
-    assert guarded.actions == ()
+    assert guarded.profile == content.SuppressedCell(500)
+    assert guarded.action_cases == ()
     printed = strings(radiologist.pages(filled, style=Style()))
     assert "too few (n < 500)" in printed
     assert f"{filled.overall.n:,.0f}" not in printed.split(" | ")
@@ -57,21 +59,45 @@ def test_a_period_below_the_minimum_loses_its_count_too() -> None:
     assert guarded.trend == (replace(period, n=0, gap=content.SuppressedCell(20)),)
 
 
-def test_rates_drawn_toward_a_withheld_department_are_withheld_too() -> None:
+def test_what_a_withheld_department_would_give_away_is_taken_out_of_the_profile() -> None:
     filled = samples.radiologist(department=False)
-    assert not isinstance(filled.overall, content.SuppressedCell)
-    assert not np.isnan(filled.overall.phrases.shrunk).all()
+    assert isinstance(filled.profile, ReaderProfile)
     guarded = guard_radiologist(filled)
-    assert not isinstance(guarded.overall, content.SuppressedCell)
-    assert np.isnan(guarded.overall.phrases.shrunk).all()
+    assert isinstance(guarded.profile, ReaderProfile)
+    for atom in (guarded.profile.absent, guarded.profile.present):
+        assert np.isnan(atom.expected)
+        assert np.isnan(atom.expected_wrong)
+        assert atom.state in ("no comparison", "too few")
     printed = strings(radiologist.pages(filled, style=Style()))
-    assert "drawn toward the department" not in printed
-    assert "Open diamond" not in printed
+    assert "department's rates lead to expect" not in printed
 
 
-def test_not_computed_advice_stays_not_computed() -> None:
-    filled = replace(samples.radiologist(n=60), minimum_n=500, actions=None)
-    assert guard_radiologist(filled).actions is None
+def test_nothing_of_a_profile_rests_on_fewer_uses_than_the_minimum() -> None:
+    filled = replace(samples.radiologist(n=900), minimum_n=60)
+    assert isinstance(filled.profile, ReaderProfile)
+    assert any(p.n < 60 for p in filled.profile.phrases)
+    guarded = guard_radiologist(filled).profile
+    assert isinstance(guarded, ReaderProfile)
+    assert all(part.n >= 60 for part in (*guarded.phrases, *guarded.advice, *guarded.habits))
+
+
+def test_a_reader_who_was_not_judged_is_told_so_and_nothing_else() -> None:
+    filled = samples.radiologist(n=600, profile=None)
+    assert guard_radiologist(filled).profile is None
+    printed = strings(radiologist.pages(filled, style=Style()))
+    assert "could not be judged" in printed
+    assert "Nothing to change" not in printed
+    assert "What to try" not in printed
+
+
+def test_profiles_of_a_department_of_four_are_withheld_and_of_a_hidden_reader_left_out() -> None:
+    few = guard_committee(samples.committee(readers=4))
+    assert few.profiles == content.SuppressedCell(5, "readers")
+    filled = samples.committee()
+    hidden = next(row.code for row in filled.readers if row.n < filled.minimum_n)
+    shown = guard_committee(filled).profiles
+    assert isinstance(shown, DepartmentProfile)
+    assert hidden not in {reader.reader for reader in shown}
 
 
 def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.several_readers import Discoveries
 from calibration.several_readers import Funnel as Measured
 from reports.figures.funnel import funnel_content
 
@@ -23,14 +22,15 @@ def measured(n: tuple[float, ...]) -> Measured:
     )
 
 
-FOUND = Discoveries(
-    np.array([0.6, 0.003, 0.9]), np.array([False, True, False]), 3, rate=0.05, method="bh"
-)
+SIGNALS = frozenset({"R-B"})
 
 
 def test_readers_below_the_minimum_are_not_drawn_and_the_rest_stand_in_code_order() -> None:
     made = funnel_content(
-        ("R-C", "R-B", "R-A"), measured=measured((400.0, 100.0, 19.0)), found=FOUND, minimum_n=20
+        ("R-C", "R-B", "R-A"),
+        measured=measured((400.0, 100.0, 19.0)),
+        signals=SIGNALS,
+        minimum_n=20,
     )
     assert made is not None
     assert [(p.code, p.n, p.signal) for p in made.points] == [
@@ -42,7 +42,7 @@ def test_readers_below_the_minimum_are_not_drawn_and_the_rest_stand_in_code_orde
 
 def test_limits_are_those_of_the_median_variance_per_statement_and_tau() -> None:
     made = funnel_content(
-        ("a", "b", "c"), measured=measured((400.0, 100.0, 100.0)), found=FOUND, minimum_n=20
+        ("a", "b", "c"), measured=measured((400.0, 100.0, 100.0)), signals=SIGNALS, minimum_n=20
     )
     assert made is not None
     # at n = 20: √(.16/20 + .0009) = √.0089 = .094340; times 1.959964
@@ -52,6 +52,6 @@ def test_limits_are_those_of_the_median_variance_per_statement_and_tau() -> None
 
 def test_no_reader_with_enough_exams_gives_no_funnel() -> None:
     made = funnel_content(
-        ("a", "b", "c"), measured=measured((4.0, 1.0, 1.0)), found=FOUND, minimum_n=20
+        ("a", "b", "c"), measured=measured((4.0, 1.0, 1.0)), signals=SIGNALS, minimum_n=20
     )
     assert made is None

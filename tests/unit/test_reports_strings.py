@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from calibration.survey import builtin
 from reports.strings import Strings
 
 REPORTS = Path(__file__).parents[2] / "reports"
@@ -39,6 +40,14 @@ def test_every_sentence_of_the_catalogue_is_used() -> None:
         if f'"{key}"' not in code
         and f'"{key.rsplit(".", 1)[0]}"' not in code
         and f'"{key.split(".")[0]}"' not in code
+        and not key.startswith("wording.")
         and not any(stem and key.startswith(stem) for stem in stems)
     ]
     assert unused == []
+
+
+def test_every_hedge_of_the_scale_has_its_wording() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    hedges = [p for p, mean in zip(table.phrases, table.means, strict=True) if 0 < mean < 1]
+    assert [p for p in hedges if f"wording.{p}" not in KEYS] == []
+    assert all("{finding}" in KEYS[f"wording.{p}"] for p in hedges)

@@ -16,9 +16,9 @@ from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, reader_gaps, shrink_gaps
-from calibration.readers import logistic_calibration
+from calibration.profile import DepartmentProfile
 from calibration.regression import indicators
-from calibration.several_readers import control_false_discoveries, funnel
+from calibration.several_readers import funnel
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.pages import content
@@ -52,7 +52,12 @@ class _Measured:
 
 
 def variation(
-    cells: pd.DataFrame, mix: pd.DataFrame, coverage: pd.DataFrame, *, scale: Scale
+    cells: pd.DataFrame,
+    mix: pd.DataFrame,
+    coverage: pd.DataFrame,
+    *,
+    scale: Scale,
+    profiles: DepartmentProfile | None,
 ) -> Variation:
     """Measure every reader of the period against the others.
 
@@ -64,6 +69,8 @@ def variation(
         The same period's cases, added up by what describes them (`sums.mix`).
     coverage
         The period's X-rays, counted by what became of them (`sums.coverage`).
+    profiles
+        Who is a signal for review: a reader told of a pattern.
     """
     grouped = {str(c): own for c, own in cells.groupby("reader_code", sort=True)}
     tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
@@ -73,24 +80,28 @@ def variation(
     hidden = complementary(sizes, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
-    measured = _measure(shown, mix, scale) if shown and enough else _Measured()
+    signals = frozenset(
+        each.reader for each in profiles or () if each.pattern.verdict.state == "pattern"
+    )
+    measured = _measure(shown, mix, scale, signals) if shown and enough else _Measured()
     rows = tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
     return Variation(rows, measured.funnel)
 
 
-def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measured:
+def _measure(
+    shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale, signals: frozenset[str]
+) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
     raw = reader_gaps(tallies, means=means)
     limits = funnel(tallies, means=means)
-    found = control_false_discoveries(limits.p_value)
     return _Measured(
         codes=codes,
         raw=raw,
         shrunk=shrink_gaps(raw),
         adjusted=_adjusted(codes, mix, scale.phrases),
-        signals=frozenset(c for c, hit in zip(codes, found.rejected, strict=True) if hit),
+        signals=signals,
         funnel=funnel_content(
-            codes, measured=limits, found=found, minimum_n=scale.config.reports.min_exams
+            codes, measured=limits, signals=signals, minimum_n=scale.config.reports.min_exams
         ),
     )
 
@@ -137,7 +148,6 @@ def _row(
         reliability=float("nan")
         if measured.shrunk is None or at is None
         else float(measured.shrunk.reliability[at]),
-        logistic=logistic_calibration(counted, phrase_table=scale.phrases),
         share_paired=own.paired / own.xrays if own else None,
         signal=code in measured.signals,
     )

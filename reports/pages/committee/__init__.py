@@ -17,6 +17,7 @@ from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
 from reports.pages.committee.department import department, exams, pathologies
+from reports.pages.committee.profiles import profiles
 from reports.pages.committee.readers import readers
 from reports.strings import Strings
 
@@ -66,6 +67,7 @@ def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     return (
         *by_pathology,
         cases.disagreement(content, words),
+        *profiles(content, words),
         *readers(content, words),
         cases.case_mix(content, words),
         later.sensitivity(content, words),
@@ -88,7 +90,7 @@ def _opening(composer: Composer, content: CommitteeContent) -> None:
 
 
 def headline(content: CommitteeContent, *, words: Strings) -> str:
-    """Say how far the department's words lie from CT, what chance gives, and who is a signal."""
+    """Say how far the department's words lie from CT, what chance gives, how many are told."""
     department = content.department
     if isinstance(department, SuppressedCell):
         few_readers = department.of == "readers"
@@ -107,15 +109,14 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         high=points(gap.high),
         statements=words.several("unit.statements", round(department.n)),
         chance=chance,
-        signals=_signals(content, words),
+        told=_told(content, words),
     ).strip()
 
 
-def _signals(content: CommitteeContent, words: Strings) -> str:
-    """How many readers are signals; silent where the funnel was not computed or not shown."""
-    if content.funnel is None or len(content.readers) < content.minimum_readers:
+def _told(content: CommitteeContent, words: Strings) -> str:
+    """How many readers are told of a pattern; silent where readers were not judged or shown."""
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
         return ""
-    found = sum(point.signal for point in content.funnel.points)
-    if not found:
-        return words("committee.signals.none")
-    return words.several("committee.signals", found)
+    told = sum(reader.pattern.verdict.state == "pattern" for reader in found.readers)
+    return words("committee.profiles_headline", told=told, readers=len(found.readers))

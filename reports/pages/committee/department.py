@@ -92,7 +92,7 @@ def _chart(
 ) -> None:
     phrase_chart(drawing, box.cut(bottom=_KEY), rows=rows, minimum_n=minimum_n, words=words)
     key = box.cut(top=box.height - _KEY)
-    phrase_key(drawing, key, words=words, shrunk=False, department=False, own="department_own")
+    phrase_key(drawing, key, words=words, department=False, own="department_own")
 
 
 def _curve(drawing: Drawing, box: Box, result: GroupResult, words: Strings) -> None:

@@ -48,7 +48,6 @@ def _funnel(content: CommitteeContent, words: Strings) -> Piece:
         "committee.funnel_note",
         overdispersion=decimal(funnel.overdispersion, 2),
         hypotheses=count(funnel.hypotheses),
-        fdr=percent(funnel.false_discovery_rate),
     )
     return Figure(lambda d, box: funnel_plot(d, box, funnel=funnel, words=words), 260.0, caption)
 
@@ -78,20 +77,10 @@ class _Measure:
     reference: float = 0.0
 
 
-def _slope(row: ReaderRow) -> Value:
-    return row.logistic.slope if row.logistic else None
-
-
-def _intercept(row: ReaderRow) -> Value:
-    return row.logistic.intercept if row.logistic else None
-
-
 _MEASURES = (
     _Measure("gap", lambda row: row.gap, signed),
     _Measure("adjusted", lambda row: row.adjusted, signed),
     _Measure("shrunk", lambda row: row.shrunk, signed, graph=True),
-    _Measure("slope", _slope, lambda v: decimal(v, 2), graph=True, reference=1.0),
-    _Measure("intercept", _intercept, lambda v: signed(v, 2)),
 )
 
 
@@ -103,18 +92,14 @@ def _estimates(rows: Iterable[ReaderRow], measure: _Measure) -> list[Estimate]:
 def missing_measures(content: CommitteeContent, *, words: Strings) -> str:
     """Names of the measures that no reader has, for the line that says so."""
     shown = {m.key for m in _shown(content.readers)}
-    gone = shown | {"intercept"} if "gap" in shown else shown
-    absent = [words(f"readers.{m.key}") for m in _MEASURES if m.key not in gone]
+    absent = [words(f"readers.{m.key}") for m in _MEASURES if m.key not in shown]
     if not _has_reliability(content.readers):
         absent.append(words("readers.reliability_long"))
     return ", ".join(absent)
 
 
 def _shown(rows: Sequence[ReaderRow]) -> list[_Measure]:
-    """Choose the measures to print; the intercept only where the plainer gap is absent."""
-    found = [m for m in _MEASURES if _estimates(rows, m)]
-    plain = any(m.key == "gap" for m in found)
-    return [m for m in found if not (plain and m.key == "intercept")]
+    return [m for m in _MEASURES if _estimates(rows, m)]
 
 
 def measure_notes(content: CommitteeContent, *, words: Strings) -> str:

@@ -153,7 +153,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     rows = tuple(
         Row(
             (
-                part.pathology or words("action.scope_all"),
+                part.pathology or words("maps.all_findings"),
                 s.source,
                 s.target,
                 count(s.n),
@@ -191,7 +191,7 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     rows = tuple(
         Row(
             (
-                part.pathology or words("action.scope_all"),
+                part.pathology or words("maps.all_findings"),
                 s.source,
                 s.target or BLANK,
                 s.reason,

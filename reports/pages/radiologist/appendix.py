@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Final
+from collections.abc import Mapping
 
 from calibration.result import GroupResult
 from reports.content import Case, RadiologistContent, SuppressedCell
@@ -18,12 +17,11 @@ from reports.strings import Strings
 
 __all__ = ["appendices", "case_table", "number_table"]
 
-_BORROWED: Final = ("shrunk", "department")
-"""Columns that need the department; left out where it is not shown."""
-
 
 def appendices(composer: Composer, content: RadiologistContent) -> None:
-    """Add every appendix for which there is something to show."""
+    """Add every appendix for which there is something to show, from a new page on."""
+    if not isinstance(content.overall, SuppressedCell):
+        composer.new_page()
     if any(not isinstance(part.result, SuppressedCell) for part in content.by_pathology):
         _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
@@ -34,7 +32,6 @@ def appendices(composer: Composer, content: RadiologistContent) -> None:
 
 def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
-    composer.new_page()
     note = words("radiologist.appendix_pathology_note", minimum=content.minimum_n)
     minimum = content.minimum_n
     pieces = panel_pieces(content.by_pathology, minimum_n=minimum, words=words)
@@ -45,47 +42,59 @@ def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResu
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
     composer.flow(number_table(content, overall, words=words), after=4.0)
-    shrunk = not all(map(math.isnan, overall.phrases.shrunk))
-    text = words("numbers.note_shrunk" if shrunk else "numbers.note")
-    composer.add(Prose(text, CAPTION, palette.muted))
+    composer.add(Prose(words("numbers.note"), CAPTION, palette.muted))
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
-    """List the phrase chart's numbers; withheld ones in words."""
+    """List every phrase with its counted and its judged rate; withheld ones in words."""
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
+    judged = _judged(content)
     columns = [
         Column(words("numbers.phrase"), 2.6),
         Column(words("numbers.n"), 1.9, "right"),
         Column(words("numbers.observed"), 1.2, "right"),
         Column(words("numbers.interval"), 1.3, "right"),
+        *([Column(words("numbers.judged"), 1.3, "right")] if judged else []),
         Column(words("numbers.expected"), 1.2, "right"),
         Column(words("numbers.range"), 1.3, "right"),
     ]
-    borrowed = [name for name in _BORROWED if any(not math.isnan(getattr(r, name)) for r in rows)]
-    columns += [Column(words(f"numbers.{name}"), 1.3, "right") for name in borrowed]
-    body = tuple(_number_row(row, borrowed, content.minimum_n, words) for row in rows)
+    shown = department is not None
+    columns += [Column(words("numbers.department"), 1.3, "right")] if shown else []
+    body = tuple(
+        _number_row(row, judged, content.minimum_n, words, department=shown) for row in rows
+    )
     return Table(tuple(columns), body, id="numbers")
 
 
-def _number_row(row: PhraseRow, borrowed: list[str], minimum_n: int, words: Strings) -> Row:
+def _judged(content: RadiologistContent) -> dict[str, str]:
+    """Give the judged rate of each phrase that has one."""
+    profile = content.profile
+    if profile is None or isinstance(profile, SuppressedCell):
+        return {}
+    return {p.phrase: percent(p.rate.value) for p in profile.phrases}
+
+
+def _number_row(
+    row: PhraseRow, judged: Mapping[str, str], minimum_n: int, words: Strings, *, department: bool
+) -> Row:
     shown = row.state is RowState.SHOWN
     state = (
         words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
     )
+    own = (
+        percent(row.observed) if shown else BLANK,
+        percent_interval(row.low, row.high) if shown else BLANK,
+        *((judged.get(row.phrase, BLANK),) if judged else ()),
+    )
+    few = words("state.withheld_short") if row.department_withheld else percent(row.department)
     cells = (
         row.phrase,
         state or count(row.n),
-        percent(row.observed) if shown else BLANK,
-        percent_interval(row.low, row.high) if shown else BLANK,
+        *own,
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high),
-        *(
-            words("state.withheld_short")
-            if name == "department" and row.department_withheld
-            else percent(getattr(row, name))
-            for name in borrowed
-        ),
+        *((few,) if department else ()),
     )
     return Row(cells, quiet=not shown)
 

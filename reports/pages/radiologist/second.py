@@ -1,11 +1,9 @@
-"""The radiologist's second page: curve, flow or trend, how to read it, what it is not."""
+"""The radiologist's second page: the chart if page 1 is full, curve, trend, how to read it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from calibration.phrase_calibration import PhraseCalibration
-from reports.advice import Action, actions
 from reports.content import RadiologistContent, SuppressedCell
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Drawing
@@ -13,35 +11,39 @@ from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
 from reports.drawing.typeset import paragraph, paragraph_height, put, wrap
 from reports.figures.reliability import reliability
 from reports.figures.series import trend
-from reports.figures.swap_flow import streams_of_actions, swap_flow
-from reports.pages.radiologist.sentences import how_to_read, tendency, what_it_is_not
+from reports.pages.radiologist.chart import phrases
+from reports.pages.radiologist.sentences import how_to_read, what_it_is_not
 from reports.strings import Strings
 
 __all__ = ["second_page"]
 
-_CURVE_HEIGHT: Final = 252.0
+_CURVE: Final = 252.0
+_LOW_CURVE: Final = 150.0
+_AROUND: Final = 30.0
+"""White space between the parts of a full page."""
 
 
-def second_page(composer: Composer, content: RadiologistContent) -> None:
-    """Curve beside the flow, or beside the trend where no change is advised."""
+def second_page(composer: Composer, content: RadiologistContent, *, charted: bool) -> None:
+    """Curve beside trend, below the phrase chart where page 1 had no room for it."""
     words = composer.style.strings
-    chosen = actions(content, words=words)
     if isinstance(content.overall, SuppressedCell):
         composer.skip(10.0)
         _trend(composer.page, composer.claim(190.0 if content.trend else 40.0), content, words)
     else:
-        box = composer.claim(_CURVE_HEIGHT + 60.0)
+        composer.new_page()
+        note = words("radiologist.curve_note")
+        width = (composer.body.width - 2 * GUTTER) / 2
+        lines = len(wrap(note, CAPTION, width))
+        tall = (_CURVE if charted else _LOW_CURVE) + 24.0 + lines * CAPTION.leading
+        if not charted:
+            rest = tall + _AROUND + _reading_height(composer, content)
+            phrases(composer, content, below=rest)
+            composer.skip(10.0)
+        box = composer.claim(tall)
         left, right = box.columns(2, gutter=2 * GUTTER)
-        note = f"{words('radiologist.curve_note')} {tendency(content, words=words)}"
-        lines = len(wrap(note, CAPTION, left.width))
         figure = _panel(composer.page, left, words("radiologist.curve"), note)
         reliability(composer.page, figure, curve=content.overall.curve, words=words)
-        if chosen:
-            _flow(composer.page, right, content.overall.phrases, chosen, words, lines)
-            composer.skip(16.0)
-            _trend(composer.page, composer.claim(170.0), content, words)
-        else:
-            _trend(composer.page, right, content, words, lines)
+        _trend(composer.page, right, content, words, lines)
     composer.skip(16.0)
     _reading(composer, content)
 
@@ -56,21 +58,6 @@ def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2)
     return box.cut(top=18.0, bottom=tall + 6.0)
 
 
-def _flow(
-    page: Drawing,
-    box: Box,
-    phrases: PhraseCalibration,
-    chosen: tuple[Action, ...],
-    words: Strings,
-    lines: int,
-) -> None:
-    figure = _panel(
-        page, box, words("radiologist.flow"), words("radiologist.flow_note"), lines=lines
-    )
-    streams, order = streams_of_actions(phrases, chosen)
-    swap_flow(page, figure, streams=streams, order=order, words=words)
-
-
 def _trend(
     page: Drawing, box: Box, content: RadiologistContent, words: Strings, lines: int = 2
 ) -> None:
@@ -83,16 +70,27 @@ def _trend(
     paragraph(page, figure, state, BODY.oblique, colour=palette.muted)
 
 
-def _reading(composer: Composer, content: RadiologistContent) -> None:
-    """Two columns: how to read it, what it is not; then whom to ask."""
-    words, head = composer.style.strings, content.masthead
-    sides = (
+def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return (
         (words("radiologist.how"), how_to_read(content, words=words)),
         (words("radiologist.not"), what_it_is_not(content, words=words)),
     )
+
+
+def _reading_height(composer: Composer, content: RadiologistContent) -> float:
+    """Height of the two columns and the line below them."""
     width = (composer.body.width - 2 * GUTTER) / 2
+    sides = _sides(content, composer.style.strings)
     tall = max(sum(paragraph_height(t, CAPTION, width) + 3.0 for t in texts) for _, texts in sides)
-    box = composer.claim(tall + 18.0)
+    return tall + 18.0 + 4.0 + 2 * CAPTION.leading
+
+
+def _reading(composer: Composer, content: RadiologistContent) -> None:
+    """Two columns: how to read it, what it is not; then whom to ask."""
+    words, head = composer.style.strings, content.masthead
+    sides = _sides(content, words)
+    width = (composer.body.width - 2 * GUTTER) / 2
+    box = composer.claim(_reading_height(composer, content) - 4.0 - 2 * CAPTION.leading)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
         put(composer.page, column.x, column.y + 10.0, title, SUBHEADING)
         y = column.y + 16.0

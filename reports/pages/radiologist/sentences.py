@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
-from reports.numbers import count, decimal, interval, percent, percent_interval, points
+from reports.numbers import count, percent, percent_interval, points
 from reports.strings import Strings
 
-__all__ = ["facts", "how_to_read", "tendency", "what_it_is_not"]
+__all__ = ["facts", "how_to_read", "what_it_is_not"]
 
 
 def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, str], ...]:
@@ -28,31 +26,15 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     shown.append((count(overall.n), words("radiologist.facts.statements")))
     gap = overall.phrase_error
     if gap.value == gap.value:
-        limits = {"low": points(gap.low), "high": points(gap.high)}
-        value = words("radiologist.facts.gap_points", value=points(gap.value), **limits)
-        shown.append((value, words("radiologist.facts.gap")))
+        value = words("radiologist.facts.gap_points", value=points(gap.value))
+        shown.append((value, words("radiologist.facts.gap", chance=points(gap.null_high))))
     return tuple(shown)
-
-
-def tendency(content: RadiologistContent, *, words: Strings) -> str:
-    """Say whether the words as a whole are too strong or too timid; empty where not computed."""
-    if content.logistic is None or isinstance(content.overall, SuppressedCell):
-        return ""
-    slope = content.logistic.slope
-    if not (slope.low == slope.low and slope.high == slope.high):
-        return ""
-    key = "strong" if slope.high < 1 else "timid" if slope.low > 1 else "even"
-    span = interval(slope.low, slope.high, 2)
-    return words(f"tendency.{key}", slope=decimal(slope.value, 2), interval=span)
 
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    overall, department = content.overall, content.department
-    shown = ["band"]
-    if not isinstance(overall, SuppressedCell) and not all(map(math.isnan, overall.phrases.shrunk)):
-        shown.append("shrunk")
-    if department is not None and not isinstance(department, SuppressedCell):
+    shown = ["line", "tick"]
+    if content.department is not None and not isinstance(content.department, SuppressedCell):
         shown.append("department")
     return tuple(words(f"how.{key}") for key in (*shown, "side"))
 

@@ -1,0 +1,139 @@
+"""Observations of a period → every reader's profile, judged together once an issue.
+
+One posterior needs all readers at once, so it is fitted with the issue, and each page takes its
+own row. A department of fewer readers than may be shown together is judged reader by reader: what
+is drawn toward the others would tell of them.
+
+``profiles``: ``reader_code`` ("" for the department without its readers), ``profile`` (JSON of the
+dataclass). No rows: the posterior was not found, and nobody is judged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import union_categoricals
+from pydantic import TypeAdapter
+
+from calibration.errors import NotConvergedError
+from calibration.profile import DepartmentProfile, ReaderProfile, profile
+from calibration.survey import PhraseTable
+
+__all__ = [
+    "OBSERVED",
+    "compact",
+    "department_of",
+    "joined",
+    "profile_of",
+    "profile_table",
+]
+
+OBSERVED: Final = ("pair_id", "patient_code", "reader_code", "pathology", "phrase", "label",
+                   "performed_month", "weight")  # fmt: skip
+"""Columns of the observations that a profile needs."""
+
+_DEPARTMENT: Final = ""
+_WORDS: Final = ("reader", "pathology", "phrase")
+_READER: Final = TypeAdapter(ReaderProfile)
+_WHOLE: Final = TypeAdapter(DepartmentProfile)
+
+
+def compact(rows: pd.DataFrame) -> pd.DataFrame:
+    """Name one block's observations as a profile does, small: categories and numbers."""
+    return pd.DataFrame(
+        {
+            "reader": pd.Categorical(rows["reader_code"]),
+            "pathology": pd.Categorical(rows["pathology"]),
+            "phrase": pd.Categorical(rows["phrase"]),
+            "label": rows["label"].to_numpy(np.float64),
+            "count": rows["weight"].to_numpy(np.float64),
+            "patient": pd.factorize(rows["patient_code"])[0],
+            "exam": pd.factorize(rows["pair_id"])[0],
+        }
+    )
+
+
+def joined(blocks: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Put compact blocks one below the other; patients and exams are a block's own."""
+    kept = [block for block in blocks if len(block)]
+    if not kept:
+        return pd.DataFrame()
+    numbered: dict[str, list[np.ndarray]] = {"patient": [], "exam": []}
+    start = {"patient": 0, "exam": 0}
+    for block in kept:
+        for name, parts in numbered.items():
+            parts.append(block[name].to_numpy() + start[name])
+            start[name] += int(block[name].max()) + 1
+    return pd.DataFrame(
+        {name: union_categoricals([block[name] for block in kept]) for name in _WORDS}
+        | {name: np.concatenate([block[name] for block in kept]) for name in ("label", "count")}
+        | {name: np.concatenate(parts) for name, parts in numbered.items()}
+    )
+
+
+def profile_table(
+    observations: pd.DataFrame,
+    *,
+    phrases: PhraseTable,
+    never: Collection[str],
+    min_readers: int,
+) -> pd.DataFrame:
+    """Judge all readers; one row a reader, and one for the department where it may be shown.
+
+    Parameters
+    ----------
+    observations
+        As `joined` gives them.
+    never
+        Phrases that are never suggested.
+    """
+    readers = observations["reader"].unique() if len(observations) else ()
+    groups = [observations] if len(readers) >= max(min_readers, 2) else [
+        observations[observations["reader"] == reader] for reader in sorted(readers)
+    ]  # fmt: skip
+    found: list[tuple[str, object]] = []
+    for group in groups:
+        try:
+            judged = profile(group, phrases=phrases, never=never)
+        except NotConvergedError:
+            continue
+        if len(groups) == 1 and len(judged.readers) > 1:
+            found.append((_DEPARTMENT, replace(judged, readers=())))
+        found += [(each.reader, each) for each in judged]
+    return pd.DataFrame(
+        {
+            "reader_code": pd.Series([code for code, _ in found], dtype="object"),
+            "profile": pd.Series([_written(each) for _, each in found], dtype="object"),
+        }
+    )
+
+
+def _written(found: object) -> str:
+    return json.dumps(asdict(found))  # type: ignore[call-overload]
+
+
+def profile_of(table: pd.DataFrame, reader: str) -> ReaderProfile | None:
+    """Read one reader's profile; None where the reader was not judged."""
+    text = _text(table, reader)
+    return None if text is None else _READER.validate_python(json.loads(text))
+
+
+def department_of(table: pd.DataFrame) -> DepartmentProfile | None:
+    """Read the department's profile with its readers; None where it was not judged as one."""
+    text = _text(table, _DEPARTMENT)
+    if text is None:
+        return None
+    whole = _WHOLE.validate_python(json.loads(text))
+    codes = sorted(code for code in table["reader_code"] if code != _DEPARTMENT)
+    readers = (profile_of(table, code) for code in codes)
+    return replace(whole, readers=tuple(each for each in readers if each is not None))
+
+
+def _text(table: pd.DataFrame, code: str) -> str | None:
+    rows = table.loc[table["reader_code"] == code, "profile"]
+    return None if rows.empty else str(rows.iloc[0])

@@ -1,0 +1,93 @@
+"""What a reader's words say beside what CT showed: a line a phrase, from the one to the other.
+
+Left, the share of times readers take the phrase to promise the finding; right, the share CT
+showed. Lines that climb together: the words are too low; that fall: too high; that close in on the
+middle: too sure; that spread: too cautious; level lines: word and CT agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line
+from reports.drawing.style import NOTE, palette
+from reports.drawing.typeset import fit, put
+from reports.figures.axes import Scale
+from reports.figures.phrase_rows import PhraseRow, RowState
+from reports.numbers import percent
+from reports.strings import Strings
+
+__all__ = ["MOST_LINES", "ladder"]
+
+MOST_LINES: Final = 8
+_LABELS: Final = 0.40
+_RIGHT: Final = 34.0
+_STEP: Final = 9.0
+
+
+def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: Strings) -> None:
+    """Draw the most used hedges; those that the page speaks of are dark."""
+    plot = frame.cut(left=_LABELS * frame.width, right=_RIGHT, top=24.0, bottom=4.0)
+    y = Scale(0.0, 1.0, plot.bottom, plot.y)
+    for x, key, anchor in ((plot.x, "says", "end"), (plot.right, "shows", "start")):
+        side: Anchor = "end" if anchor == "end" else "start"
+        at = x + (4.0 if side == "end" else -4.0)
+        put(drawing, at, frame.y + 9.0, words(f"ladder.{key}"), NOTE.bold, anchor=side)
+        drawing.add(Line(x, plot.y, x, plot.bottom, palette.rule, 0.6))
+    shown = _chosen(rows)
+    for row in shown:
+        _line(drawing, plot, row, y)
+    _labels(drawing, plot, frame, shown, y)
+
+
+def _chosen(rows: Sequence[PhraseRow]) -> list[PhraseRow]:
+    """Take the phrases the page speaks of, then the most used, surest first."""
+    hedges = [row for row in rows if row.state is RowState.SHOWN and row.hedge]
+    order = sorted(hedges, key=lambda row: (row.side is None, -row.n))
+    return sorted(order[:MOST_LINES], key=lambda row: -row.expected)
+
+
+def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale) -> None:
+    spoken = row.side is not None
+    ink, width = (palette.own, 1.6) if spoken else (palette.own_soft, 1.0)
+    hint = f"{row.phrase}: {percent(row.expected)}, CT {percent(row.observed)}, n {row.n}"
+    ends = y(row.expected), y(row.observed)
+    name = f"ladder.{row.phrase}"
+    drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))
+    drawing.add(Disc(plot.right, ends[1], 2.2, "circle", ink))
+    drawing.add(Disc(plot.x, ends[0], 1.8, "ring", palette.paper, ink, 0.9))
+
+
+def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow], y: Scale) -> None:
+    """Name each line's ends, moved apart where they would meet."""
+    room = plot.x - frame.x - 6.0
+    for side in ("left", "right"):
+        of: Literal["expected", "observed"] = "expected" if side == "left" else "observed"
+        order = sorted(shown, key=lambda row: -getattr(row, of))
+        wanted = [y(getattr(row, of)) for row in order]
+        for row, at in zip(order, _apart(wanted, plot), strict=True):
+            kind = NOTE.bold if row.side is not None else NOTE
+            value = percent(getattr(row, of))
+            text = f"{row.phrase} {value}" if side == "left" else value
+            line, face = fit(text, kind, room if side == "left" else _RIGHT - 6.0, smallest=5.0)
+            anchor: Anchor = "end" if side == "left" else "start"
+            x = plot.x - 5.0 if side == "left" else plot.right + 5.0
+            put(drawing, x, at + 2.4, line, face, anchor=anchor)
+
+
+def _apart(wanted: Sequence[float], plot: Box) -> list[float]:
+    """Move places (from top to bottom) at least a line apart, as little as that takes."""
+    groups: list[tuple[float, int]] = []
+    for place in wanted:
+        groups.append((place, 1))
+        while len(groups) > 1 and _meets(groups[-2], groups[-1]):
+            (a, m), (b, n) = groups[-2], groups[-1]
+            groups[-2:] = [((a * m + b * n) / (m + n), m + n)]
+    placed = [c + (i - (n - 1) / 2) * _STEP for c, n in groups for i in range(n)]
+    over = max((placed[-1] if placed else 0.0) - plot.bottom - 2.0, 0.0)
+    return [place - over for place in placed]
+
+
+def _meets(upper: tuple[float, int], lower: tuple[float, int]) -> bool:
+    return lower[0] - upper[0] < _STEP * (upper[1] + lower[1]) / 2

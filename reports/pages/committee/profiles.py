@@ -1,0 +1,146 @@
+"""Readers against the scale: how many stand apart, how far readers differ, each one in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from scipy.special import expit
+
+from calibration.profile import Coordinate, DepartmentProfile, ReaderProfile
+from reports.content import CommitteeContent, SuppressedCell
+from reports.disclosure import state_of
+from reports.drawing.document import Piece, Section, note, statement
+from reports.drawing.layout import Figure, Prose
+from reports.drawing.marks import Box, Drawing
+from reports.drawing.style import BODY
+from reports.drawing.tables import Column, Row, Table
+from reports.figures.reader_lines import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
+from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.strings import Strings
+from reports.swaps import kept_swaps
+
+__all__ = ["profile_table", "profiles", "short"]
+
+_PLANE: Final = 250.0
+
+
+def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out the counts, the two figures and the table; or why there are none."""
+    title, found = words("committee.profiles"), content.profiles
+    if found is None:
+        return (Section(title, (statement(words("state.not_computed")),)),)
+    if isinstance(found, SuppressedCell):
+        return (Section(title, (statement(state_of(found, words)),)),)
+    readers = sorted(found.readers, key=lambda each: each.reader)
+    margins = Margins(found.settings.shift_margin, found.settings.slope_margin)
+    lines = tuple(
+        _lines(readers[start : start + MOST_ROWS], margins, words)
+        for start in range(0, len(readers), MOST_ROWS)
+    )
+    both = Figure(
+        lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
+        _PLANE,
+        words("committee.plane_note"),
+    )
+    table = (profile_table(found, words=words), note(words("committee.profiles_note")))
+    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words))
+    return (
+        Section(title, (*said, both), room=330.0),
+        Section(
+            words("committee.lines"),
+            (*lines, note(words("committee.lines_note"))),
+            level=1,
+            room=caterpillar_height(readers[:MOST_ROWS]) + 30.0,
+        ),
+        Section(words("committee.profiles_table"), table, level=1, room=160.0),
+    )
+
+
+def _lines(part: list[ReaderProfile], margins: Margins, words: Strings) -> Figure:
+    def paint(drawing: Drawing, box: Box) -> None:
+        caterpillar(drawing, box, readers=part, margins=margins, words=words)
+
+    return Figure(paint, caterpillar_height(part))
+
+
+def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
+    """Say how many stand apart, how sure that is, and how far readers differ."""
+    states = [reader.pattern.verdict.state for reader in found.readers]
+    told = states.count("pattern")
+    asked = sum(reader.pattern.verdict.question for reader in found.readers)
+    first = words(
+        "committee.apart",
+        told=count(told),
+        readers=count(len(states)),
+        none=count(states.count("none")),
+        few=count(states.count("too few")),
+    )
+    doubt = words("committee.expected_false", expected=decimal(found.expected_false, 1))
+    question = words("committee.asked", asked=count(asked)) if asked else ""
+    return (" ".join(part for part in (first, doubt if told else "", question) if part),
+            _spread(found, words))  # fmt: skip
+
+
+def _spread(found: DepartmentProfile, words: Strings) -> str:
+    """Say what the same word comes to mean in different hands: mean shift, ± one deviation."""
+    sd, mean = float(found.diagnostics.deviations["shift"]), found.shift.value
+    low, high = (float(expit(mean + move)) for move in (-sd, sd))
+    return words("committee.spread", low=percent(low), high=percent(high))
+
+
+def short(reader: ReaderProfile, words: Strings) -> str:
+    """Give the verdict in a few words."""
+    verdict = reader.pattern.verdict
+    if verdict.state != "pattern":
+        return words(f"verdict.short.{verdict.state.replace(' ', '_')}")
+    parts = [words(f"verdict.short.{part.replace(' ', '_')}") for part in verdict.parts]
+    text = ", ".join(parts)
+    return words("verdict.short.question", parts=text) if verdict.question else text
+
+
+def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
+    """List every reader in code order: verdict, shift, slope, tipping point and first swap."""
+    columns = (
+        Column(words("profiles.code"), 1.3),
+        Column(words("profiles.hedges"), 0.8, "right"),
+        Column(words("profiles.said"), 2.2, wraps=True),
+        Column(words("profiles.shift"), 1.9, "right"),
+        Column(words("profiles.slope"), 1.9, "right"),
+        Column(words("profiles.tipping"), 0.8, "right"),
+        Column(words("profiles.swap"), 2.4, wraps=True),
+    )
+    rows = tuple(
+        Row(
+            (
+                reader.reader,
+                count(reader.hedges),
+                short(reader, words),
+                _coordinate(reader.pattern.shift, sign=True),
+                _coordinate(reader.pattern.slope, sign=False),
+                _tipping(reader),
+                _swap(reader, words),
+            )
+        )
+        for reader in sorted(found.readers, key=lambda each: each.reader)
+    )
+    return Table(columns, rows, empty=words("state.none"), id="profiles")
+
+
+def _coordinate(value: Coordinate, *, sign: bool) -> str:
+    middle = signed(value.value, 2) if sign else decimal(value.value, 2)
+    return f"{middle} ({interval(value.low, value.high, 2)})"
+
+
+def _tipping(reader: ReaderProfile) -> str:
+    tipping = reader.pattern.tipping
+    return decimal(tipping, 2) if math.isfinite(tipping) else BLANK
+
+
+def _swap(reader: ReaderProfile, words: Strings) -> str:
+    swaps = kept_swaps(reader)
+    if not swaps:
+        return BLANK
+    first = swaps[0]
+    title = words("verdict.swap.title", phrase=first.phrase, instead=first.instead)
+    return f"{title}, {first.finding}" if first.finding else title

@@ -1,0 +1,132 @@
+"""A period's profiles are judged once, kept whole, and each reader's cases fit the swap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.survey import builtin
+from pipeline.pages.action_cases import action_cases
+from pipeline.tables.profiles import compact, department_of, joined, profile_of, profile_table
+from reports.swaps import kept_swaps
+
+PHRASES = builtin("diagnostic-certainty-scale")
+WORDS = ("likely", "may represent", "unlikely", "absent", "present")
+
+
+def observations(*, readers: int = 6, each: int = 400, seed: int = 3) -> pd.DataFrame:
+    """Draw readers; the first writes "may represent" where CT shows it in 85 % of cases."""
+    rng = np.random.default_rng(seed)
+    n = readers * each
+    reader = np.repeat(np.arange(readers), each)
+    phrase = rng.integers(0, len(WORDS), size=n)
+    rate = np.array([0.774, 0.441, 0.094, 0.02, 0.98])[phrase]
+    rate = np.where((reader == 0) & (phrase < 3), np.minimum(rate + 0.41, 0.97), rate)
+    return pd.DataFrame(
+        {
+            "pair_id": [f"X{i // 2:05d}:C{i // 2:05d}" for i in range(n)],
+            "patient_code": [f"P{i // 4:05d}" for i in range(n)],
+            "reader_code": [f"R{r}" for r in reader],
+            "pathology": np.where(np.arange(n) % 2 == 0, "pleural effusion", "pneumonia"),
+            "phrase": np.array(WORDS)[phrase],
+            "ct_phrase": "present",
+            "label": (rng.random(n) < rate).astype(float),
+            "performed_month": "2026-03",
+            "interval_hours": 2.0,
+            "weight": 1.0,
+        }
+    )
+
+
+def judged(
+    rows: pd.DataFrame, *, min_readers: int = 5, never: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    return profile_table(
+        joined([compact(rows)]), phrases=PHRASES, never=never, min_readers=min_readers
+    )
+
+
+def test_two_blocks_give_what_one_gives() -> None:
+    rows = observations()
+    first, second = rows[rows.index < 1000], rows[rows.index >= 1000]
+    whole, parts = joined([compact(rows)]), joined([compact(first), compact(second)])
+    for name in ("reader", "pathology", "phrase"):
+        assert whole[name].tolist() == parts[name].tolist()
+    assert whole["patient"].nunique() == parts["patient"].nunique() == 600
+    assert whole["exam"].nunique() == parts["exam"].nunique() == 1200
+
+
+def test_a_profile_comes_back_as_it_was_written() -> None:
+    from calibration.profile import profile
+
+    rows = joined([compact(observations())])
+    fitted = profile(rows, phrases=PHRASES)
+    table = profile_table(rows, phrases=PHRASES, never=(), min_readers=5)
+    read = department_of(table)
+    assert isinstance(read, DepartmentProfile)
+    assert repr(read) == repr(fitted)
+    assert repr(profile_of(table, "R3")) == repr(fitted.reader("R3"))
+    assert profile_of(table, "R9") is None
+
+
+def test_the_reader_who_is_off_is_told_and_no_other() -> None:
+    found = department_of(judged(observations()))
+    assert isinstance(found, DepartmentProfile)
+    told = {r.reader: r.pattern.direction for r in found if r.pattern.verdict.state == "pattern"}
+    assert set(told) == {"R0"}
+    assert "undercalls" in told["R0"]
+
+
+def test_a_phrase_that_is_never_advised_is_no_target() -> None:
+    def targets(table: pd.DataFrame) -> set[str]:
+        mine = profile_of(table, "R0")
+        assert isinstance(mine, ReaderProfile)
+        return {swap.instead for swap in mine.advice}
+
+    free = targets(judged(observations()))
+    assert free
+    barred = targets(judged(observations(), never=tuple(free)))
+    assert not free & barred
+
+
+def test_fewer_readers_than_may_be_shown_together_are_judged_alone() -> None:
+    rows = observations(readers=4)
+    table = judged(rows)
+    assert department_of(table) is None
+    alone = judged(rows[rows["reader_code"] == "R2"])
+    mine, own = profile_of(table, "R2"), profile_of(alone, "R2")
+    assert isinstance(mine, ReaderProfile)
+    assert isinstance(own, ReaderProfile)
+    assert mine.pattern.shift.value == pytest.approx(own.pattern.shift.value, abs=1e-6)
+    assert mine.pattern.direction == own.pattern.direction
+    assert mine.absent.state == "no comparison"
+
+
+def test_cases_of_a_swap_are_of_its_phrase_misses_first() -> None:
+    rows = observations()
+    profile = profile_of(judged(rows), "R0")
+    assert isinstance(profile, ReaderProfile)
+    own = rows[rows["reader_code"] == "R0"]
+    found = action_cases(own, profile)
+    assert [(a.phrase, a.finding) for a in found] == [
+        (s.phrase, s.finding) for s in kept_swaps(profile)
+    ]
+    assert found
+    labels = {(row.pair_id, row.pathology): row.label for row in own.itertuples()}
+    for part, swap in zip(found, kept_swaps(profile), strict=True):
+        assert len(part.cases) == 5
+        assert {case.phrase for case in part.cases} == {swap.phrase}
+        up = swap.instead_meaning > swap.meaning
+        for case in part.cases:
+            label = labels[f"{case.xray_code}:{case.ct_code}", case.pathology]
+            assert case.agreed is ((label < 0.5) if up else (label >= 0.5))
+        assert [case.agreed for case in part.cases] == sorted(case.agreed for case in part.cases)
+
+
+def test_a_period_without_observations_judges_nobody() -> None:
+    rows = observations()[:0]
+    table = judged(rows)
+    assert table.empty
+    assert department_of(table) is None
