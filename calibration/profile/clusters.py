@@ -72,8 +72,9 @@ def dispersion(rows: Rows, *, phrases: int) -> FloatArray:
     mean = np.divide(mass, n, out=np.zeros(phrases), where=n > 0)
     hard, found = mass - n * mean**2, square - n * mean**2
     total = hard.sum()
-    pooled = float(found.sum() / total) if total > 0 else 1.0
-    worth = 50.0 * (total / n.sum() if n.sum() > 0 else 1.0)
+    if total <= 0:  # every phrase always true or never: nothing varies, hard or soft
+        return np.ones(phrases)
+    pooled, worth = float(found.sum() / total), 50.0 * total / n.sum()
     shrunk = (found + worth * pooled) / (hard + worth)
     return np.asarray(np.clip(shrunk, _LEAST, 1.0))
 

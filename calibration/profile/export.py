@@ -86,6 +86,7 @@ def _pattern(pattern: Pattern) -> dict[str, Plain]:
         "state": verdict.state,
         "shift": plain(pattern.shift),
         "slope": plain(pattern.slope),
+        "at": 0.5,
         "correlation": plain(pattern.correlation),
         "within": plain(pattern.within),
         "clearly_off": plain(pattern.clearly_off),

@@ -135,6 +135,9 @@ def _share(evidence: FloatArray, priors: Priors) -> float:
 
 def _best(evidence: FloatArray, share: float) -> _Best:
     """Find every reader's most probable place for a habit."""
+    if not evidence.size:
+        none = np.zeros(evidence.shape[1])
+        return _Best(none, none.astype(np.int64), none)
     both = logsumexp(evidence, axis=0)
     place = np.argmax(both, axis=1)
     rows = np.arange(len(place))

@@ -1,0 +1,111 @@
+"""``radcal profile`` with real files: the schema, its exit codes, its refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from calibration.profile import ProfileSettings
+from pipeline.cli import profile
+from pipeline.errors import EXIT_QUARANTINED, InputError
+from tests.fixtures.department import SCALE, department
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "profile.schema.json").read_text(encoding="utf-8"))
+_APP = typer.Typer()
+_APP.callback()(lambda: None)
+profile.register(_APP)
+
+
+def run(folder: Path, frame: pd.DataFrame, *options: str) -> tuple[int, dict[str, object], str]:
+    table, out = folder / "observations.csv", folder / "profile.json"
+    frame.to_csv(table, index=False)
+    given = ["profile", str(table), "--out", str(out), *options]
+    result = CliRunner().invoke(_APP, given)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, json.loads(out.read_text(encoding="utf-8")), result.output
+
+
+LINES = [(0.0, 1.0), (0.8, 1.0), (0.0, 0.55), (0.0, 1.0)]
+
+
+@pytest.mark.parametrize("statements", [12, 250, 1500])
+def test_file_is_what_the_schema_says_for_few_and_for_many(tmp_path: Path, statements: int) -> None:
+    code, found, _ = run(tmp_path, department(LINES, statements=statements, seed=statements))
+    jsonschema.validate(found, SCHEMA)
+    assert code == 0
+    assert [r["reader"] for r in found["readers"]] == ["r00", "r01", "r02", "r03"]  # type: ignore[attr-defined]
+
+
+def test_phrase_table_of_a_file_gives_what_the_builtin_one_gives(tmp_path: Path) -> None:
+    table = tmp_path / "phrases.csv"
+    SCALE.to_frame().to_csv(table, index=False)
+    frame = department(LINES, statements=400, seed=3)
+    _, own, _ = run(tmp_path, frame, "--phrases", str(table))
+    _, builtin, _ = run(tmp_path, frame)
+    assert own["readers"] == builtin["readers"]
+
+
+def test_phrase_table_without_respondents_serves_and_says_so(tmp_path: Path) -> None:
+    table = tmp_path / "phrases.csv"
+    SCALE.to_frame().drop(columns=["n", "mean", "sd"]).to_csv(table, index=False)
+    frame = department(LINES, statements=400, seed=3)
+    code, found, _ = run(tmp_path, frame, "--phrases", str(table))
+    assert code == 0
+    assert "likely" in found["diagnostics"]["unsurveyed"]  # type: ignore[index]
+
+
+def test_unknown_phrase_is_set_aside_counted_and_told_by_the_exit_code(tmp_path: Path) -> None:
+    frame = department(LINES, statements=300, seed=4)
+    frame.loc[:9, "phrase"] = "who knows"
+    code, found, output = run(tmp_path, frame)
+    assert code == EXIT_QUARANTINED
+    assert found["unmapped"] == {"who knows": 10.0}
+    assert "who knows 10" in output
+
+
+def test_columns_may_stand_in_any_order_and_only_three_are_needed(tmp_path: Path) -> None:
+    frame = department(LINES, statements=400, seed=5)[["label", "phrase", "reader"]]
+    code, found, _ = run(tmp_path, frame)
+    jsonschema.validate(found, SCHEMA)
+    assert code == 0
+    assert found["pathologies"] == [None]
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [("", r"label: 1 of 120 values are missing.*row 1"), ("1.5", r"outside \[0, 1\].*row 1")],
+)
+def test_label_that_is_none_stops_the_command(tmp_path: Path, label: str, message: str) -> None:
+    frame = department(LINES, statements=30, seed=6).astype({"label": object})
+    frame.loc[0, "label"] = label
+    with pytest.raises(InputError, match=message):
+        run(tmp_path, frame)
+
+
+def test_missing_column_is_named(tmp_path: Path) -> None:
+    frame = department(LINES, statements=30, seed=6).drop(columns="reader")
+    with pytest.raises(InputError, match=r"column\(s\) missing: reader"):
+        run(tmp_path, frame)
+
+
+def test_soft_labels_are_taken_as_they_are(tmp_path: Path) -> None:
+    frame = department(LINES, statements=600, seed=8)
+    frame["label"] = frame["label"].map({0.0: 0.1, 1.0: 0.9})
+    _, found, _ = run(tmp_path, frame)
+    assert found["diagnostics"]["label_dispersion"] < 0.8  # type: ignore[index]
+
+
+def test_page_of_the_file_prints_every_rule_as_it_is() -> None:
+    page = (DOCS / "profile-json.md").read_text(encoding="utf-8")
+    rules = ProfileSettings()
+    assert page.count(f"≥ {rules.pattern_probability:.2f}".replace("0.", ".")) == 4
+    assert f"P(shift > {rules.shift_margin:g})".replace("0.", ".") in page
+    assert f"a shift of {rules.clear_shift:g}".replace("0.", ".") in page

@@ -1,0 +1,217 @@
+"""The profile's model: modes, covariances and decisions that can be checked by hand or by force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logit
+from scipy.stats import multivariate_normal
+
+from calibration.errors import CalibrationError
+from calibration.profile.clusters import Correlation, dispersion, effective
+from calibration.profile.model import CURVE, Counts, Scales, find_mode, linear_predictor
+from calibration.profile.pattern import Evidence
+from calibration.profile.rates import Rate
+from calibration.profile.rows import read_rows
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.swaps import Choices, nearer
+from calibration.survey import PhraseTable
+from tests.fixtures.department import SCALE, department
+
+MEANING = logit(np.array([0.1, 0.3, 0.6, 0.9]))
+
+
+def small(seed: int = 0) -> tuple[Counts, Scales]:
+    """Three readers, two findings, four phrases and one habit column."""
+    g = np.random.default_rng(seed)
+    n = g.integers(0, 30, (3, 2, 4)).astype(float)
+    mass = g.binomial(n.astype(int), 0.4).astype(float)
+    counts = Counts(n, mass, MEANING, np.zeros(4))
+    width = counts.size + 1
+    cell = np.array([[5], [-1], [-1]])
+    return counts, Scales(
+        theta=np.full(counts.size, 4.0),
+        reader=np.full((3, width), 9.0),
+        cell=cell,
+        habit_mean=np.zeros((3, width)),
+        remainder=0.04,
+    )
+
+
+def log_posterior(counts: Counts, scales: Scales, packed: np.ndarray) -> float:
+    """Write down the density plainly: every coordinate and every remainder at once."""
+    size, width = counts.size, scales.reader.shape[1]
+    theta, rest = packed[:size], packed[size:]
+    reader, remainder = rest[: 3 * width].reshape(3, width), rest[3 * width :].reshape(3, 2, 4)
+    total = reader.copy()
+    total[:, :size] += theta
+    eta = linear_predictor(counts, scales, total) + remainder
+    likelihood = (counts.mass * eta - counts.n * np.logaddexp(0.0, eta)).sum()
+    prior = (scales.theta * theta**2).sum() + (scales.reader * reader**2).sum()
+    return float(likelihood - (prior + (remainder**2).sum() / scales.remainder) / 2.0)
+
+
+def test_mode_is_where_a_plain_optimiser_finds_it() -> None:
+    counts, scales = small()
+    mode = find_mode(counts, scales)
+    size, width = counts.size, scales.reader.shape[1]
+    start = np.zeros(size + 3 * width + 24)
+    plain = minimize(
+        lambda p: -log_posterior(counts, scales, p), start, method="BFGS", options={"gtol": 1e-6}
+    )
+    assert mode.converged
+    assert mode.gradient < 1e-6
+    assert mode.theta == pytest.approx(plain.x[:size], abs=1e-4)
+    assert mode.reader.ravel() == pytest.approx(plain.x[size : size + 3 * width], abs=1e-4)
+
+
+def test_block_covariance_is_the_inverse_of_the_whole_curvature() -> None:
+    counts, scales = small()
+    mode = find_mode(counts, scales)
+    size, width = counts.size, scales.reader.shape[1]
+    whole = np.zeros((size + 3 * width, size + 3 * width))
+    whole[:size, :size] = np.diag(scales.theta) + mode.information[:, :size, :size].sum(axis=0)
+    for r in range(3):
+        at = slice(size + r * width, size + (r + 1) * width)
+        whole[at, at] = mode.information[r] + np.diag(scales.reader[r])
+        whole[at, :size] = mode.information[r][:, :size]
+        whole[:size, at] = whole[at, :size].T
+    inverse = np.linalg.inv(whole)
+    assert mode.theta_covariance == pytest.approx(inverse[:size, :size], abs=1e-10)
+    assert mode.reader_variance().ravel() == pytest.approx(np.diag(inverse)[size:], abs=1e-10)
+
+
+def test_bend_is_at_right_angles_to_shift_and_slope_and_of_mean_square_one() -> None:
+    curve = small()[0].curve
+    assert curve.shape == (4, CURVE)
+    assert curve[:, 2] @ curve[:, :2] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert np.mean(curve[:, 2] ** 2) == pytest.approx(1.0)
+
+
+def rows_of(patients: list[str], labels: list[float]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "reader": "a",
+            "phrase": "likely",
+            "pathology": "effusion",
+            "patient": patients,
+            "label": labels,
+        }
+    )
+
+
+def test_three_exams_of_a_patient_count_as_their_correlation_says() -> None:
+    rows = read_rows(rows_of(["p", "p", "p", "q"], [1, 1, 1, 0]), table=SCALE)
+    weight = effective(rows, between=Correlation(0.5, 0.1), spread=np.ones(len(SCALE)))
+    # 1 / (1 + .5 · 2) for each of the three, 1 for the one alone.
+    assert weight.tolist() == [0.5, 0.5, 0.5, 1.0]
+
+
+def test_hard_labels_have_dispersion_one_and_soft_ones_less() -> None:
+    hard = read_rows(rows_of(list("abcd"), [1, 0, 0, 1]), table=SCALE)
+    soft = read_rows(rows_of(list("abcd"), [0.9, 0.1, 0.1, 0.9]), table=SCALE)
+    k = SCALE.index("likely")
+    assert dispersion(hard, phrases=len(SCALE))[k] == pytest.approx(1.0)
+    # Σ (y − ½)² = 4 · .16 against 4 · .25 for hard labels of the same mean.
+    assert dispersion(soft, phrases=len(SCALE))[k] == pytest.approx(0.64)
+
+
+def test_missing_label_is_named_by_row() -> None:
+    frame = rows_of(["p", "q"], [1.0, np.nan])
+    with pytest.raises(CalibrationError, match=r"label: 1 of 2 values are missing.*row 2"):
+        read_rows(frame, table=SCALE)
+
+
+@pytest.mark.parametrize("column", ["reader", "patient", "pathology"])
+def test_blank_name_is_an_error_and_not_one_more_name(column: str) -> None:
+    frame = rows_of(["p", "q"], [1.0, 0.0])
+    frame[column] = ["x", " "]
+    with pytest.raises(CalibrationError, match=f"{column}: 1 of 2 values are missing"):
+        read_rows(frame, table=SCALE)
+
+
+def test_phrases_are_known_whatever_their_capitals_and_unknown_ones_are_counted() -> None:
+    frame = rows_of(["p", "q", "s"], [1.0, 0.0, 1.0]).assign(
+        phrase=["Likely", "hmm", "LIKELY "], count=[1, 4, 2]
+    )
+    rows = read_rows(frame, table=SCALE)
+    assert rows.unmapped == {"hmm": 4}
+    assert rows.count.tolist() == [1.0, 2.0]
+
+
+def test_exams_are_counted_by_name_or_as_few_as_the_statements_need() -> None:
+    frame = pd.DataFrame(
+        {
+            "reader": ["a"] * 4,
+            "phrase": ["likely"] * 4,
+            "label": [0.0] * 4,
+            "pathology": ["x", "x", "y", "x"],
+            "patient": ["p", "p", "p", "q"],
+        }
+    )
+    # Patient p has "x" twice, so two exams at least; q has one.
+    assert read_rows(frame, table=SCALE).exams.tolist() == [3]
+    named = frame.assign(exam=["1", "2", "3", "4"])
+    assert read_rows(named, table=SCALE).exams.tolist() == [4]
+
+
+def test_probability_of_a_rectangle_is_the_bivariate_normal_one() -> None:
+    covariance = np.array([[0.04, 0.01], [0.01, 0.02]])
+    evidence = Evidence(np.array([0.1, -0.2]), covariance)
+    law = multivariate_normal(evidence.mean, covariance)
+    corners = [(0.5, 0.4, 1), (-0.5, 0.4, -1), (0.5, -0.3, -1), (-0.5, -0.3, 1)]
+    exact = sum(sign * law.cdf([x, y]) for x, y, sign in corners)
+    assert evidence.inside((-0.5, 0.5), (-0.3, 0.4)) == pytest.approx(exact, abs=1e-6)
+
+
+def test_shift_read_elsewhere_on_the_scale_moves_by_the_slope() -> None:
+    moved = Evidence(np.array([0.3, -0.2]), np.diag([0.04, 0.01])).moved_to(1.5)
+    assert moved.mean.tolist() == pytest.approx([0.0, -0.2])
+    assert moved.covariance[0, 0] == pytest.approx(0.04 + 1.5**2 * 0.01)
+
+
+def choices(meaning: list[float]) -> Choices:
+    size = len(meaning)
+    allowed = ~np.eye(size, dtype=bool)
+    names = tuple(f"w{k}" for k in range(size))
+    return Choices(names, ("",), np.array(meaning), np.zeros(size), allowed)
+
+
+def test_rate_at_the_midpoint_is_as_near_to_one_word_as_to_the_other() -> None:
+    rate = Rate(float(logit(0.5)), 0.1, 0.0, 1.0, 1.0)
+    assert nearer(0, rate, choices([0.3, 0.7])).tolist() == pytest.approx([0.5, 0.5])
+
+
+def test_doubtful_habit_is_averaged_over_the_fits_with_and_without_it() -> None:
+    sure = Rate(float(logit(0.9)), 1e-8, float(logit(0.1)), 1e-8, 0.25)
+    assert sure.value == pytest.approx(0.25 * 0.9 + 0.75 * 0.1)
+    assert nearer(0, sure, choices([0.1, 0.9]))[1] == pytest.approx(0.25)
+    low_high = sure.interval()
+    assert low_high.low == pytest.approx(0.1, abs=1e-3)
+    assert low_high.high == pytest.approx(0.9, abs=1e-3)
+
+
+def test_survey_error_makes_a_swap_less_certain() -> None:
+    rate = Rate(float(logit(0.55)), 0.01, 0.0, 1.0, 1.0)
+    known = choices([0.3, 0.7])
+    loose = Choices(
+        known.names, known.findings, known.meaning, np.array([0.01, 0.01]), known.allowed
+    )
+    assert 0.5 < nearer(0, rate, loose)[1] < nearer(0, rate, known)[1]
+
+
+def test_prior_of_the_settings_is_stated_for_every_scale() -> None:
+    priors = ProfileSettings().priors
+    assert len(priors.worth) == 8
+    assert all(worth > 0 for worth in priors.worth)
+
+
+def test_counts_may_stand_for_rows() -> None:
+    frame = department([(0.0, 1.0)], statements=50, seed=1)
+    table: PhraseTable = SCALE
+    both = pd.concat([frame, frame], ignore_index=True).drop(columns=["patient", "exam"])
+    counted = frame.drop(columns=["patient", "exam"]).assign(count=2)
+    one, other = read_rows(both, table=table), read_rows(counted, table=table)
+    assert one.count.sum() == other.count.sum()

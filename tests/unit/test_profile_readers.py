@@ -1,0 +1,188 @@
+"""What a profile says of readers: the right direction, and a stated result in every poor case."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.distributions import Atom, Beta
+from calibration.errors import CalibrationError
+from calibration.profile import DepartmentProfile, ProfileSettings, profile
+from calibration.survey import PhraseTable
+from reports.strings import Strings
+from reports.verdict import message
+from tests.fixtures.department import SCALE, department
+
+WORDS = Strings.load()
+LINES = [(0.0, 1.0), (0.8, 1.0), (-0.8, 1.0), (0.0, 0.55), (0.0, 1.6), (0.0, 1.0)]
+
+
+@pytest.fixture(scope="module")
+def found() -> DepartmentProfile:
+    return profile(department(LINES, statements=2500, seed=11), phrases=SCALE)
+
+
+def test_each_reader_far_off_is_told_how_and_the_calibrated_are_not(
+    found: DepartmentProfile,
+) -> None:
+    assert [each.pattern.direction for each in found] == [
+        "none", "undercalls", "overcalls", "too sure", "too cautious", "none",
+    ]  # fmt: skip
+
+
+def test_intervals_hold_the_lines_readers_were_drawn_with(found: DepartmentProfile) -> None:
+    held = [
+        part.low < true < part.high
+        for each, line in zip(found, LINES, strict=True)
+        for part, true in zip((each.pattern.shift, each.pattern.slope), line, strict=True)
+    ]
+    # Of twelve 95 % intervals three or more miss in 2 % of seeds.
+    assert sum(held) >= 10
+
+
+def test_no_swap_moves_a_word_away_from_its_line(found: DepartmentProfile) -> None:
+    for each, (shift, slope) in zip(found, LINES, strict=True):
+        for swap in each.advice:
+            odds = math.log(swap.meaning / (1 - swap.meaning))
+            true = 1 / (1 + math.exp(-(shift + slope * odds)))
+            assert abs(true - swap.instead_meaning) < abs(true - swap.meaning)
+            assert swap.phrase not in {"absent", "present"}
+
+
+def test_tipping_point_brings_the_shift_to_its_margin(found: DepartmentProfile) -> None:
+    pattern = found.reader("r01").pattern
+    assert pattern.tipping == pytest.approx(math.exp(pattern.shift.value - 0.2))
+    assert found.reader("r02").pattern.tipping < 1.0
+
+
+def test_phrase_never_to_be_suggested_is_not(found: DepartmentProfile) -> None:
+    given = {swap.instead for each in found for swap in each.advice}
+    frame = department(LINES, statements=2500, seed=11)
+    barred = profile(frame, phrases=SCALE, never=tuple(given))
+    assert given
+    assert not given & {swap.instead for each in barred for swap in each.advice}
+
+
+def test_atom_off_stands_against_the_department_and_never_becomes_a_swap() -> None:
+    frame = department([(0.0, 1.0)] * 5, statements=2000, seed=3)
+    g = np.random.default_rng(5)
+    his = (frame["reader"] == "r02") & (frame["phrase"] == "absent")
+    frame.loc[his & (g.random(len(frame)) < 0.3), "label"] = 1.0
+    each = profile(frame, phrases=SCALE)
+    off = each.reader("r02").absent
+    assert off.state == "more often"
+    assert off.wrong > 3 * off.expected_wrong
+    assert {r.absent.state for r in each if r.reader != "r02"} <= {"as others", "less often"}
+    assert all(swap.phrase != "absent" for swap in each.reader("r02").advice)
+
+
+def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
+    frame = department([(0.0, 1.0)] * 5, statements=2500, seed=21)
+    g = np.random.default_rng(2)
+    here = (
+        (frame["reader"] == "r03")
+        & frame["phrase"].isin(["likely", "most likely"])
+        & (frame["pathology"] == "finding 1")
+    )
+    frame.loc[here, "phrase"] = "likely"
+    frame.loc[here, "label"] = (g.random(int(here.sum())) < 0.35).astype(float)
+    found = profile(frame, phrases=SCALE)
+    told = [(habit.phrase, habit.finding) for habit in found.reader("r03").habits]
+    assert told[0] == ("likely", "finding 1")
+    swaps = [(swap.phrase, swap.finding) for swap in found.reader("r03").advice]
+    assert ("likely", "finding 1") in swaps
+    assert ("likely", None) not in swaps
+
+
+def alone(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["reader"] == "r00"]
+
+
+POOR = {
+    "one reader": alone(department([(0.0, 1.0)], statements=400, seed=1)),
+    "one phrase": department([(0.0, 1.0)] * 3, statements=300, seed=2).assign(phrase="likely"),
+    "no events": department([(0.0, 1.0)] * 3, statements=300, seed=3).assign(label=0.0),
+    "events only": department([(0.0, 1.0)] * 3, statements=300, seed=4).assign(label=1.0),
+    "labels all one half": department([(0.0, 1.0)] * 2, statements=300, seed=5).assign(label=0.5),
+    "three statements": department([(0.0, 1.0)] * 2, statements=3, seed=6),
+    "atoms only": department([(0.0, 1.0)] * 3, statements=200, seed=7).assign(phrase="absent"),
+    "no phrase known": department([(0.0, 1.0)] * 2, statements=50, seed=8).assign(phrase="hmm"),
+    "no pathology and no patient": department([(0.3, 1.0)] * 4, statements=300, seed=9).drop(
+        columns=["pathology", "patient", "exam"]
+    ),
+    "one finding without an event": department([(0.0, 1.0)] * 3, statements=400, seed=10).assign(
+        label=lambda f: f["label"].where(f["pathology"] != "finding 1", 0.0)
+    ),
+    "one patient": department([(0.0, 1.0)] * 2, statements=300, seed=12).assign(patient="p"),
+}
+
+
+@pytest.mark.parametrize("case", POOR, ids=str)
+def test_poor_department_has_a_stated_result(case: str) -> None:
+    found = profile(POOR[case], phrases=SCALE)
+    assert len(found.readers) == POOR[case]["reader"].nunique()
+    for each in found:
+        pattern = each.pattern
+        assert all(
+            math.isfinite(v)
+            for part in (pattern.shift, pattern.slope)
+            for v in (part.value, part.low, part.high, part.probability)
+        )
+        assert pattern.shift.low < pattern.shift.value < pattern.shift.high
+        assert message(each, words=WORDS)
+        if each.hedges < ProfileSettings().least_statements:
+            assert pattern.direction == "too few"
+            assert not each.advice
+
+
+def test_department_of_unknown_phrases_counts_them() -> None:
+    found = profile(POOR["no phrase known"], phrases=SCALE)
+    assert found.unmapped == {"hmm": 100}
+    assert [each.n for each in found] == [0.0, 0.0]
+    assert found.readers[0].absent.state == "too few"
+
+
+def test_reader_alone_has_nobody_to_be_compared_with() -> None:
+    found = profile(POOR["one reader"], phrases=SCALE)
+    assert found.readers[0].absent.state == "no comparison"
+    assert math.isnan(found.readers[0].absent.expected)
+
+
+def test_table_without_hedges_leaves_the_line_open() -> None:
+    table = PhraseTable("atoms", ("no", "yes"), (Atom(0.0), Atom(1.0)), (None, None))
+    frame = pd.DataFrame({"reader": ["a", "b"] * 20, "phrase": "no", "label": 0.0})
+    found = profile(frame, phrases=table)
+    assert {each.pattern.direction for each in found} == {"too few"}
+    assert [each.absent.n for each in found] == [20.0, 20.0]
+
+
+def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:
+    table = PhraseTable(
+        "three", ("maybe", "likely", "diagnostic of"), (Beta(2, 3), Beta(4, 1), Atom(0.999)),
+        (40, 40, None),
+    )  # fmt: skip
+    frame = department([(0.0, 1.0)] * 2, statements=200, seed=1).assign(
+        phrase=lambda f: np.resize(["maybe", "likely", "diagnostic of"], len(f))
+    )
+    found = profile(frame, phrases=table)
+    assert found.phrases == ("maybe", "likely")
+    assert found.readers[0].present.phrases == ("diagnostic of",)
+    assert found.diagnostics.unsurveyed == ()
+
+
+def test_empty_table_is_refused() -> None:
+    with pytest.raises(CalibrationError, match="no rows"):
+        profile(pd.DataFrame({"reader": [], "phrase": [], "label": []}), phrases=SCALE)
+
+
+def test_frame_and_summary_say_how_many_are_told(found: DepartmentProfile) -> None:
+    frame = found.to_frame()
+    assert frame["direction"].tolist() == [each.pattern.direction for each in found]
+    assert frame["shift_value"].tolist() == [each.pattern.shift.value for each in found]
+    assert found.summary().startswith("6 readers: 4 with a pattern")
+    assert "undercalls" in found.reader("r01").summary()
+    with pytest.raises(KeyError):
+        found.reader("nobody")
