@@ -37,7 +37,9 @@ from extraction.finding import Outcome
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["NOT_MENTIONED", "Audit", "Interval", "Score", "audit"]
+__all__ = [
+    "NOT_MENTIONED", "Audit", "Interval", "Score", "audit", "counts_of", "percentiles",
+]  # fmt: skip
 
 PLAIN: Final = frozenset({"absent", "present"})
 _SILENT: Final = frozenset({"not mentioned", "not evaluable"})
@@ -116,7 +118,7 @@ def audit(
     wanted = [report.cells(strength) for report in gold]
     states = [_states(outcome, vocabulary) for outcome in outcomes]
     pairs = list(zip(wanted, states, strict=True))
-    counts = np.array([_report_counts(want, got) for want, got in pairs], dtype=np.float64)
+    counts = _counted(pairs)
     per_state = _state_counts(pairs, vocabulary)
     draws = rng.integers(0, len(gold), size=(bootstrap, len(gold)))
     return Audit(
@@ -144,6 +146,27 @@ def audit(
         failed=sum("failed" in got.values() for got in states),
         unmapped=sum(list(got.values()).count("unmapped") for got in states),
     )
+
+
+def counts_of(
+    gold: Sequence[GoldReport], outcomes: Sequence[Outcome], vocabulary: Vocabulary
+) -> NDArray[np.float64]:
+    """Count for each report what the shares are made of.
+
+    Returns
+    -------
+    (N, 7): findings right, read, in the gold; cells agreeing, all; hedged findings exact, all.
+    """
+    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
+    wanted = [report.cells(strength) for report in gold]
+    states = [_states(outcome, vocabulary) for outcome in outcomes]
+    return _counted(list(zip(wanted, states, strict=True)))
+
+
+def _counted(
+    pairs: Sequence[tuple[Mapping[str, str], Mapping[str, str]]],
+) -> NDArray[np.float64]:
+    return np.array([_report_counts(want, got) for want, got in pairs], dtype=np.float64)
 
 
 def _states(outcome: Outcome, vocabulary: Vocabulary) -> dict[str, str]:
@@ -182,11 +205,11 @@ def _interval(
     resampled = whole[draws].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = part[draws].sum(axis=1) / resampled
-    return _percentiles(ratio(float(part.sum()), float(whole.sum())), ratios)
+    return percentiles(ratio(float(part.sum()), float(whole.sum())), ratios)
 
 
 def _macro(counts: NDArray[np.float64], draws: NDArray[np.int64]) -> Interval:
-    return _percentiles(
+    return percentiles(
         _mean_recall(counts.sum(axis=0)),
         np.array([_mean_recall(counts[draw].sum(axis=0)) for draw in draws]),
     )
@@ -197,7 +220,8 @@ def _mean_recall(totals: NDArray[np.float64]) -> float:
     return float((totals[seen, 0] / totals[seen, 1]).mean()) if seen.any() else float("nan")
 
 
-def _percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
+def percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
+    """Give a value with the middle 95 % of its resamples."""
     usable = draws[np.isfinite(draws)]
     if not usable.size:
         return Interval(value, float("nan"), float("nan"))

@@ -12,7 +12,8 @@ import typer
 
 from pipeline.cli.common import audit
 from pipeline.cli.extraction_answers import hold_against_words, keep_answers
-from pipeline.cli.extraction_checks import annotate, audit_extraction, vocabulary_check
+from pipeline.cli.extraction_audit import audit_extraction
+from pipeline.cli.extraction_checks import annotate, vocabulary_check
 from pipeline.cli.extraction_options import Held, ModelChoice, VocabularyOption
 from pipeline.cli.extraction_pool import pool
 from pipeline.cli.extraction_tables import (

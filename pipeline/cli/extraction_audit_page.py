@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,14 +10,20 @@ import numpy as np
 from extraction.audit.scores import NOT_MENTIONED, Audit, Score
 from extraction.vocabulary import Vocabulary
 from pipeline.store.files import replacing
-from reports.pages.extraction_audit import AuditFigure, AuditPages, AuditScore, to_document
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.style import Style
+from reports.pages.extraction_audit import AuditFigure, AuditPages, AuditScore, audit_pages
 
 __all__ = ["write_audit_pdf"]
 
 
-def write_audit_pdf(path: Path, audit: Audit, *, engine: str, vocabulary: Vocabulary) -> None:
-    """Draw an audit as a PDF."""
-    content = to_document(_pages(audit, engine, vocabulary))
+def write_audit_pdf(path: Path, audits: Sequence[tuple[Audit, tuple[str, Vocabulary]]]) -> None:
+    """Draw the audits of one or several engines as one PDF, under the engine's name and version."""
+    style, pages = Style(), []
+    for audit, (engine, vocabulary) in audits:
+        pages += audit_pages(_pages(audit, engine, vocabulary), style=style)
+    engines = "; ".join(engine for _, (engine, _) in audits)
+    content = to_pdf(pages, info=DocumentInfo(style.strings("audit.title"), "radcal", engines))
     with replacing(path) as partial:
         partial.write_bytes(content)
 

@@ -1,98 +1,28 @@
-"""Checks around extraction: ``audit extraction``, ``vocabulary check``, ``annotate``."""
+"""Checks around extraction: ``vocabulary check``, ``annotate``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
+from pipeline.cli.extraction_options import VocabularyOption
 from pipeline.cli.extraction_tables import (
-    closing_model,
-    named_engine,
     read_reports,
     rule_engine,
     run_engine,
 )
-from pipeline.cli.options import Output
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from extraction.audit.gold import GoldReport
-    from extraction.engines import Engine
-    from extraction.engines.model import ModelEngine
-    from extraction.finding import Outcome
     from extraction.rules import RuleEngine
-    from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "annotate",
-    "audit_extraction",
-    "gold_reports",
-    "outcomes_of",
-    "vocabulary_check",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditGiven:
-    """Options of ``radcal audit extraction``."""
-
-    gold: Annotated[Path, typer.Option(help="Labelled reports, one JSON per line.")]
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers, server or replay.")] = (
-        "rules"
-    )
-    choice: ModelChoice
-    vocabulary: VocabularyOption = None
-    findings: Annotated[
-        Path | None,
-        typer.Option(help="Score this findings table instead of running an engine."),
-    ] = None
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0
-    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
-    pdf: Annotated[Path | None, typer.Option(help="Also draw pages here.")] = None
-    output: Output
-
-
-def audit_extraction(given: AuditGiven) -> None:
-    """Score an engine against reports that people labelled."""
-    import numpy as np
-
-    from extraction.audit.scores import audit
-    from extraction.audit.text import as_data, as_text
-
-    read = (
-        _from_engine(
-            named_engine(given.engine, given.choice, vocabulary=given.vocabulary), given.gold
-        )
-        if given.findings is None
-        else _from_table(given.findings, given.gold, rule_engine(given.vocabulary).vocabulary)
-    )
-    name, version, words = read.name, read.version, read.vocabulary
-    rng = np.random.default_rng(given.seed)
-    result = audit(
-        read.reports, read.outcomes, vocabulary=words, bootstrap=given.bootstrap, rng=rng
-    )
-    data = as_data(result, engine=name, version=version)
-    if given.out is not None:
-        given.out.write_text(json.dumps(data, indent=2, allow_nan=False) + "\n", encoding="utf-8")
-    if given.pdf is not None:
-        from pipeline.cli.extraction_audit_page import write_audit_pdf
-
-        write_audit_pdf(given.pdf, result, engine=f"{name} {version}", vocabulary=words)
-    if given.output.as_json:
-        typer.echo(json.dumps(data, allow_nan=False))
-    elif not given.output.quiet:
-        for line in as_text(result, engine=name, version=version):
-            typer.echo(line)
+__all__ = ["annotate", "vocabulary_check"]
 
 
 def vocabulary_check(
@@ -177,67 +107,6 @@ def annotate(
 
         html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
     emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
-
-
-def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
-    """Outcomes in the gold's order; each modality in one call."""
-    import pandas as pd
-
-    rows = [(report.modality, report.text) for report in reports]
-    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
-
-
-class _Read(NamedTuple):
-    """Labelled reports, and what an engine or a table says of them, in the same order."""
-
-    name: str
-    version: str
-    vocabulary: Vocabulary
-    reports: list[GoldReport]
-    outcomes: list[Outcome]
-
-
-def _from_engine(reader: RuleEngine | ModelEngine, gold: Path) -> _Read:
-    """Let an engine read the gold."""
-    reports = gold_reports(gold, reader.vocabulary)
-    with closing_model(reader):
-        outcomes = outcomes_of(reader, reports)
-    return _Read(reader.name, reader.version, reader.vocabulary, reports, outcomes)
-
-
-def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
-    """Take a findings table's word; a report without a row states nothing."""
-    from extraction.finding import NothingStated
-    from extraction.readings import NEEDED_COLUMNS, ReadingError
-    from extraction.readings import outcomes_of as read_outcomes
-    from pipeline.formats.tables import read_table, require_columns
-
-    frame = read_table(path)
-    require_columns(frame, NEEDED_COLUMNS, source=path.name)
-    try:
-        found = read_outcomes(frame, vocabulary=vocabulary)
-    except ReadingError as error:
-        message = f"{path.name}: {error}"
-        raise InputError(message) from None
-    reports = gold_reports(gold, vocabulary)
-    if not found.keys() & {report.report_id for report in reports}:
-        message = f"{path.name}: holds none of the labelled reports; give findings of the gold."
-        raise InputError(message)
-    outcomes = [found.get(report.report_id, NothingStated()) for report in reports]
-    return _Read(path.stem, vocabulary.digest, vocabulary, reports, outcomes)
-
-
-def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
-    """Read a gold file; what is wrong with it is the user's to hear."""
-    from extraction.audit.gold import GoldError, load_gold
-
-    if not path.is_file():
-        message = f"{path}: no such file."
-        raise InputError(message)
-    try:
-        return load_gold(path, vocabulary=vocabulary)
-    except GoldError as error:
-        raise InputError(str(error)) from None
 
 
 def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:

@@ -52,7 +52,8 @@ class ModelChoice:
         str, typer.Option(help="words: the sentence as written; number: its number, fewer tokens.")
     ] = "words"
     examples: Annotated[
-        Path | None, typer.Option(help="Folder with worked examples of your own.")
+        list[Path] | None,
+        typer.Option(help="Folder with worked examples of your own; an audit takes several."),
     ] = None
     record: Annotated[
         Path | None,

@@ -109,7 +109,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
                 "template": choice.template,
                 "quote_by": choice.quote_by,
                 "record": str(choice.record) if choice.record else None,
-                "examples": str(choice.examples) if choice.examples else None,
+                "examples": str(choice.examples[0]) if choice.examples else None,
                 "context_tokens": choice.context_tokens,
                 "server_concurrency": choice.concurrency or "auto",
                 "vllm_python": str(choice.vllm_python) if choice.vllm_python else None,
@@ -129,6 +129,8 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
 
 def _misfit(name: str, choice: ModelChoice) -> str:
     """Say which option is missing, or belongs to another engine; empty if none."""
+    if choice.examples and len(choice.examples) > 1:
+        return "--examples: one folder at a time; `radcal audit extraction` compares several."
     if name == "rules":
         return "--model, --server and the other options of a model need --engine " + (
             "server." if choice.server else "server, vllm or transformers."

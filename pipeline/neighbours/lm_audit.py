@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.extraction_checks import gold_reports, outcomes_of
+from pipeline.cli.extraction_audit import gold_reports, outcomes_of
 from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import closing_model, named_engine, one_of, rule_engine
 from pipeline.cli.options import Output

@@ -160,7 +160,7 @@ def _titled(drawing: Drawing, box: Box, y: float, title: str, table: Table) -> f
 
 def _figures(content: AuditPages, say: Strings) -> Table:
     lowest = min((v for f in content.figures for v in (f.low, f.value) if v == v), default=0.0)
-    start = max(0.0, np.floor(lowest / _STEP) * _STEP)
+    start = max(0.0, min(np.floor(lowest / _STEP) * _STEP, 1.0 - _STEP))
     columns = (
         Column(say("audit.figure"), 0.42),
         Column(say("audit.value"), 0.1, "right"),

@@ -1,0 +1,241 @@
+"""``radcal audit extraction``: one engine, or several side by side, against labelled reports."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
+from pipeline.cli.extraction_tables import closing_model, named_engine, rule_engine, run_engine
+from pipeline.cli.options import Output
+from pipeline.errors import InputError
+
+if TYPE_CHECKING:
+    from extraction.audit.gold import GoldReport
+    from extraction.audit.scores import Audit
+    from extraction.engines import Engine
+    from extraction.engines.model import ModelEngine
+    from extraction.finding import Outcome
+    from extraction.rules import RuleEngine
+    from extraction.vocabulary import Vocabulary
+
+__all__ = ["audit_extraction", "gold_reports", "outcomes_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditGiven:
+    """Options of ``radcal audit extraction``."""
+
+    gold: Annotated[Path, typer.Option(help="Labelled reports, one JSON per line.")]
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="rules, vllm, transformers, server or replay; repeat to compare. ENGINE:MODEL "
+            "names a model for this one alone (vllm:/models/A, replay:kept.jsonl).",
+            show_default="rules",
+        ),
+    ] = None
+    choice: ModelChoice
+    vocabulary: VocabularyOption = None
+    findings: Annotated[
+        Path | None,
+        typer.Option(help="Score this findings table instead of running an engine."),
+    ] = None
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0
+    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
+    pdf: Annotated[Path | None, typer.Option(help="Also draw pages here.")] = None
+    output: Output
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What one engine or table says of the labelled reports, and what it was asked for that."""
+
+    label: str
+    name: str
+    version: str
+    vocabulary: Vocabulary
+    reports: list[GoldReport]
+    outcomes: list[Outcome]
+    asked: Mapping[str, object] = field(default_factory=dict)
+
+
+def audit_extraction(given: AuditGiven) -> None:
+    """Score engines against reports that people labelled; several are compared pairwise."""
+    import numpy as np
+
+    from extraction.audit.scores import audit
+    from extraction.audit.text import as_data, as_text
+
+    read = list(_reads(given))
+    audits = [
+        audit(
+            each.reports,
+            each.outcomes,
+            vocabulary=each.vocabulary,
+            bootstrap=given.bootstrap,
+            rng=np.random.default_rng(given.seed),
+        )
+        for each in read
+    ]
+    data = [
+        as_data(found, engine=each.name, version=each.version)
+        for each, found in zip(read, audits, strict=True)
+    ]
+    lines = [
+        line
+        for each, found in zip(read, audits, strict=True)
+        for line in as_text(found, engine=each.label, version=each.version)
+    ]
+    content: dict[str, object] = data[0]
+    if len(read) > 1:
+        content, more = _side_by_side(given, read, data)
+        lines += more
+    if given.out is not None:
+        given.out.write_text(
+            json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8"
+        )
+    if given.pdf is not None:
+        _draw(given.pdf, read, audits)
+    if given.output.as_json:
+        typer.echo(json.dumps(content, allow_nan=False))
+    elif not given.output.quiet:
+        for line in lines:
+            typer.echo(line)
+
+
+def _side_by_side(
+    given: AuditGiven, read: Sequence[_Read], data: Sequence[dict[str, object]]
+) -> tuple[dict[str, object], list[str]]:
+    """Compare every two engines, report by report."""
+    import numpy as np
+
+    from extraction.audit.compare import as_lines, differences
+
+    found = differences(
+        read[0].reports,
+        {each.label: each.outcomes for each in read},
+        vocabulary=read[0].vocabulary,
+        bootstrap=given.bootstrap,
+        rng=np.random.default_rng(given.seed),
+    )
+    rows = [
+        {
+            "measure": each.measure, "first": each.first, "second": each.second,
+            "gain": each.gain.value, "low": each.gain.low, "high": each.gain.high,
+            "decided": each.decided,
+        }
+        for each in found
+    ]  # fmt: skip
+    finite = [
+        {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
+        for row in rows
+    ]
+    engines = [
+        {"label": each.label, "asked": dict(each.asked)} | scored
+        for each, scored in zip(read, data, strict=True)
+    ]
+    lines = ["", "gains of the second engine over the first", *as_lines(found)]
+    lines += [f"  {each.label}: {_cost(each.asked)}" for each in read]
+    return {"engines": engines, "differences": finite}, lines
+
+
+def _cost(asked: Mapping[str, object]) -> str:
+    """Say what reading cost."""
+    parts = [f"{asked['seconds_per_report']} s a report"]
+    if "answer_tokens" in asked:
+        parts += [
+            f"{asked['prompt_tokens']} tokens read, {asked['answer_tokens']} written",
+            f"{asked['answer_tokens_per_second']} written a second",
+            f"lines left out {asked['answer_lines_left_out']}",
+        ]
+    return ", ".join(parts)
+
+
+def _draw(path: Path, read: Sequence[_Read], audits: Sequence[Audit]) -> None:
+    from pipeline.cli.extraction_audit_page import write_audit_pdf
+
+    named = [(f"{each.label} {each.version}", each.vocabulary) for each in read]
+    write_audit_pdf(path, list(zip(audits, named, strict=True)))
+
+
+def _reads(given: AuditGiven) -> Iterator[_Read]:
+    """Let every engine named read the gold, once for each set of examples."""
+    if given.findings is not None:
+        yield _from_table(given.findings, given.gold, rule_engine(given.vocabulary).vocabulary)
+        return
+    for named in given.engine or ["rules"]:
+        engine, _, model = named.partition(":")
+        choice = replace(given.choice, model=model) if model else given.choice
+        if engine == "rules":
+            choice = ModelChoice() if len(given.engine or ()) > 1 else choice
+        several = choice.examples is not None and len(choice.examples) > 1
+        for examples in (choice.examples or ()) if several else (None,):
+            label = f"{named} {examples.name}" if examples else named
+            one = replace(choice, examples=[examples]) if examples else choice
+            reader = named_engine(engine, one, vocabulary=given.vocabulary)
+            with closing_model(reader):
+                yield _from_engine(reader, given.gold, label)
+
+
+def _from_engine(reader: RuleEngine | ModelEngine, gold: Path, label: str) -> _Read:
+    from extraction.engines.model import ModelEngine
+
+    vocabulary = reader.vocabulary
+    reports = gold_reports(gold, vocabulary)
+    began = time.perf_counter()
+    outcomes = outcomes_of(reader, reports)
+    seconds = (time.perf_counter() - began) / len(reports)
+    counts: dict[str, object] = reader.counts() if isinstance(reader, ModelEngine) else {}
+    asked = {"seconds_per_report": round(seconds, 5)} | counts
+    return _Read(label, reader.name, reader.version, vocabulary, reports, outcomes, asked)
+
+
+def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
+    """Take a findings table's word; a report without a row states nothing."""
+    from extraction.finding import NothingStated
+    from extraction.readings import NEEDED_COLUMNS, ReadingError
+    from extraction.readings import outcomes_of as read_outcomes
+    from pipeline.formats.tables import read_table, require_columns
+
+    frame = read_table(path)
+    require_columns(frame, NEEDED_COLUMNS, source=path.name)
+    try:
+        found = read_outcomes(frame, vocabulary=vocabulary)
+    except ReadingError as error:
+        message = f"{path.name}: {error}"
+        raise InputError(message) from None
+    reports = gold_reports(gold, vocabulary)
+    if not found.keys() & {report.report_id for report in reports}:
+        message = f"{path.name}: holds none of the labelled reports; give findings of the gold."
+        raise InputError(message)
+    outcomes = [found.get(report.report_id, NothingStated()) for report in reports]
+    return _Read(path.stem, path.stem, vocabulary.digest, vocabulary, reports, outcomes)
+
+
+def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
+    """Outcomes in the gold's order; each modality in one call."""
+    import pandas as pd
+
+    rows = [(report.modality, report.text) for report in reports]
+    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
+
+
+def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
+    """Read a gold file; what is wrong with it is the user's to hear."""
+    from extraction.audit.gold import GoldError, load_gold
+
+    if not path.is_file():
+        message = f"{path}: no such file."
+        raise InputError(message)
+    try:
+        return load_gold(path, vocabulary=vocabulary)
+    except GoldError as error:
+        raise InputError(str(error)) from None
