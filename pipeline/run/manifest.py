@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipeline.config import Configuration
 from pipeline.config.digest import digest_of
@@ -28,11 +28,21 @@ from reports.content import Gate
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
-__all__ = ["KEYED", "Ending", "Ingredients", "Manifest", "ingredients_of", "run_id", "shown"]
+__all__ = [
+    "KEYED",
+    "Ending",
+    "Ingredients",
+    "Manifest",
+    "Outcome",
+    "ingredients_of",
+    "run_id",
+    "shown",
+]
 
 KEYED: Final[tuple[Keyed[Any, Any], ...]] = (INGEST, CLEAN, PAIR, EXTRACT, TALLY, FEEDBACK)
 """A stage of each kind whose results are kept under keys of their own, in order."""
 
+Outcome = Literal["delivered", "gathered", "refused"]
 Ingredients = Mapping[str, Named]
 """What each kind of stage depended on."""
 
@@ -41,7 +51,7 @@ Ingredients = Mapping[str, Named]
 class Ending:
     """How a run ended: its gates, its stages, and how many shards it found damaged."""
 
-    outcome: str
+    outcome: Outcome
     gates: tuple[Gate, ...]
     stages: tuple[StageEntry, ...]
     damaged: int
@@ -52,7 +62,7 @@ class Manifest:
     """A run's account of itself; `shown` are the entries that a page shows."""
 
     run: str
-    outcome: str
+    outcome: Outcome
     radcal: str
     config_hash: str
     configuration: Configuration

@@ -24,7 +24,7 @@ from pipeline.run.account import Gathered, Issued
 from pipeline.run.books import Books
 from pipeline.run.gates import check
 from pipeline.run.logs import logged
-from pipeline.run.manifest import Ending, Manifest, run_id, shown
+from pipeline.run.manifest import Ending, Manifest, Outcome, run_id, shown
 from pipeline.run.metrics import exported
 from pipeline.run.notices import notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
@@ -222,7 +222,7 @@ class Run:
             report=str(folder / "report.pdf"),
         )
 
-    def _close(self, gathered: Gathered, issued: Issued | None, outcome: str) -> Path:
+    def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Close the books; gives the run's folder."""
         store = self.site.workspace
         ending = Ending(outcome, self.gates, self.books.entries(), len(self.damaged))
@@ -251,7 +251,7 @@ class Run:
                 last_tallies=issued.issue.tallies,
             )
         self.books.close(told)
-        draw_report(self.site, manifest, self.books.last)
+        draw_report(self.site, manifest, self.books.last, issued.delivered if issued else None)
         return folder
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from reports.content import FlowStep, Gate, Masthead
 from reports.drawing.document import note, statement
@@ -22,26 +24,53 @@ from reports.numbers import count
 from reports.pages.run_tables import gate_table, manifest_table
 from reports.strings import Strings
 
-__all__ = ["RunReportContent", "build", "pages"]
+__all__ = ["RunCounts", "RunReportContent", "build", "pages"]
+
+_CUES: Final = 5
+"""So many unmapped cues are named."""
+
+
+Counts = tuple[tuple[str, int], ...]
+"""Names and how many of each, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What became of every row of the exports, and of what was made of them.
+
+    ``set_aside`` is by reason, ``noted`` by how a row was written that was kept all the same,
+    ``left_out`` by why a forecast is no observation, ``unmapped`` by cue, most frequent first.
+    """
+
+    exports: int
+    rows_read: int
+    set_aside: Counts
+    noted: Counts
+    cleaned: int
+    withheld: int
+    reports_read: int
+    reports_failed: int
+    left_out: Counts
+    unmapped: Counts
+    pairs: int
+    observations: int
+    pages_delivered: int
+    pages_unchanged: int
+    damaged: int
 
 
 @dataclass(frozen=True, slots=True)
 class RunReportContent:
-    """One run, for whoever keeps it running.
-
-    `outcome` is said in one sentence; `rows` tells what became of every row of the exports (name,
-    count), and `warnings` what somebody should look at, none if empty.
-    """
+    """One run, for whoever keeps it running; `outcome` is how it ended."""
 
     masthead: Masthead
-    outcome: str
+    outcome: Literal["delivered", "gathered", "refused"]
     started: str
     seconds: float
-    rows: tuple[tuple[str, int], ...]
+    counts: RunCounts
     flow: tuple[FlowStep, ...]
     gates: tuple[Gate, ...]
     stages: tuple[RunStage, ...]
-    warnings: tuple[str, ...]
     manifest: tuple[tuple[str, str], ...]
 
 
@@ -65,11 +94,12 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
         "run_report.subtitle", started=content.started, seconds=f"{content.seconds:,.0f}"
     )
     composer.title(words("run_report.title"), subtitle)
-    composer.add(Prose(content.outcome, LEAD), after=10.0)
+    composer.add(Prose(_outcome(content, words), LEAD), after=10.0)
     composer.heading(words("run_report.warnings"), room=60.0)
-    for warning in content.warnings:
+    warnings = _warnings(content, words)
+    for warning in warnings:
         composer.add(Prose(warning, BODY), after=4.0)
-    if not content.warnings:
+    if not warnings:
         composer.add(statement(words("run_report.no_warnings")))
     composer.heading(words("committee.gates"), room=80.0)
     composer.flow(gate_table(content.gates, words=words))
@@ -101,10 +131,55 @@ def _times(content: RunReportContent, words: Strings) -> Figure:
     )
 
 
+def _outcome(content: RunReportContent, words: Strings) -> str:
+    c = content.counts
+    return words(
+        f"run_report.{content.outcome}",
+        delivered=f"{c.pages_delivered:,}",
+        unchanged=f"{c.pages_unchanged:,}",
+        observations=f"{c.observations:,}",
+        pairs=f"{c.pairs:,}",
+    )
+
+
+def _warnings(content: RunReportContent, words: Strings) -> list[str]:
+    """Say what somebody should look at, most pressing first."""
+    c = content.counts
+    failed = "; ".join(gate.name for gate in content.gates if gate.passed is not True)
+    cues = ", ".join(f"{cue!r} {n:,}" for cue, n in c.unmapped[:_CUES])
+    set_aside = sum(n for _, n in c.set_aside)
+    idle = not any(stage.made for stage in content.stages if stage.name == "ingest")
+    told: list[tuple[bool, str, str]] = [
+        (bool(failed), "gates_failed", failed),
+        (c.damaged > 0, "damaged", f"{c.damaged:,}"),
+        (set_aside > 0, "rows_set_aside", f"{set_aside:,}"),
+        (c.withheld > 0, "reports_withheld", f"{c.withheld:,}"),
+        (c.reports_failed > 0, "reports_failed", f"{c.reports_failed:,}"),
+        (bool(cues), "unmapped", cues),
+        (idle, "nothing_new", ""),
+    ]
+    return [words(f"run_report.warn.{name}", what=what) for holds, name, what in told if holds]
+
+
 def _rows(content: RunReportContent, words: Strings) -> Table:
     columns = (
         Column(words("run_report.what"), 4.0, wraps=True),
         Column(words("instrument.count"), 1.0, "right"),
     )
-    rows = tuple(Row((name, count(n))) for name, n in content.rows)
+    rows = tuple(Row((name, count(n))) for name, n in _counted(content.counts, words))
     return Table(columns, rows, empty=words("state.none"), id="rows")
+
+
+def _counted(c: RunCounts, words: Strings) -> Iterator[tuple[str, int]]:
+    yield words("run_report.row.exports"), c.exports
+    yield words("run_report.row.read"), c.rows_read
+    for reason, n in c.set_aside:
+        yield words("run_report.row.set_aside", what=reason.replace("_", " ")), n
+    for how, n in c.noted:
+        yield words("run_report.row.kept", what=how), n
+    yield words("run_report.row.cleaned"), c.cleaned
+    yield words("run_report.row.withheld"), c.withheld
+    yield words("run_report.row.reports_read"), c.reports_read
+    yield words("run_report.row.reports_failed"), c.reports_failed
+    for reason, n in c.left_out:
+        yield words("run_report.row.left_out", what=reason), n

@@ -1,0 +1,82 @@
+"""The report of a run says in words what its counts came to, and nothing where there is nothing."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from typing import Final
+
+import pypdf
+import pytest
+
+from reports.content import Gate, Masthead
+from reports.drawing.style import style_for
+from reports.figures.run import RunStage
+from reports.pages.run_report import RunCounts, RunReportContent, build
+
+COUNTS: Final = RunCounts(
+    exports=1, rows_read=100, set_aside=(), noted=(), cleaned=100, withheld=0, reports_read=60,
+    reports_failed=0, left_out=(), unmapped=(), pairs=30, observations=90, pages_delivered=5,
+    pages_unchanged=1, damaged=0,
+)  # fmt: skip
+RUN: Final = RunReportContent(
+    masthead=Masthead(
+        institution="General", banner="b", recipient="Operations", period="2026-09",
+        data_cut="d", version="1", config_hash="c", contact="q", next_issue="n",
+    ),
+    outcome="delivered",
+    started="2026-09-01 02:00 UTC",
+    seconds=3.0,
+    counts=COUNTS,
+    flow=(),
+    gates=(Gate("every row accounted for", passed=True, required="= 100", found="100"),),
+    stages=(RunStage("ingest", 1.0, 100.0, 1, 1, "100 rows"),),
+    manifest=(("run", "r"),),
+)  # fmt: skip
+
+
+def words(content: RunReportContent) -> str:
+    pdf = pypdf.PdfReader(io.BytesIO(build(content, style=style_for("A4"))))
+    return " ".join(" ".join(page.extract_text().split()) for page in pdf.pages)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ("delivered", "Delivered. 5 recipients got new pages, 1 had them already: 90 observations"),
+        ("gathered", "Gathered. 90 observations from 30 pairs are ready"),
+        ("refused", "Stopped at the gates. Nothing was delivered."),
+    ],
+)
+def test_outcome_is_said_in_its_counts(outcome: str, said: str) -> None:
+    assert said in words(replace(RUN, outcome=outcome))  # type: ignore[arg-type]
+
+
+def test_run_without_trouble_has_nothing_to_look_at() -> None:
+    told = words(RUN)
+    assert "To look at Nothing." in told
+    assert "left out" not in told
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"set_aside": (("bad_age", 3), ("nul_bytes", 4))}, "7 rows set aside on reading"),
+        ({"withheld": 2}, "2 reports withheld by de-identification"),
+        ({"reports_failed": 4}, "4 paired reports could not be read."),
+        ({"damaged": 1}, "1 damaged shards were put aside"),
+        ({"unmapped": (("query", 9), ("hint of", 2))}, "most frequent first: 'query' 9, 'hint of'"),
+    ],
+)
+def test_what_went_wrong_is_counted_where_somebody_looks(
+    change: dict[str, object], said: str
+) -> None:
+    assert said in words(replace(RUN, counts=replace(COUNTS, **change)))  # type: ignore[arg-type]
+
+
+def test_gate_that_did_not_pass_is_named_whether_it_failed_or_was_not_checked() -> None:
+    gates = (
+        Gate("one", passed=False, required="1", found="2"),
+        Gate("other", passed=None, required="1", found="nothing to count"),
+    )
+    assert "Gates that did not pass: one; other." in words(replace(RUN, gates=gates))
