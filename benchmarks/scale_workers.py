@@ -35,8 +35,7 @@ def main() -> None:
     parser.add_argument("--shard-rows", type=int, default=300)
     options = parser.parse_args()
     os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
-    from pipeline.run.prefect_home import settle
-    from pipeline.run.temporary_server import temporary_server
+    from pipeline.run.server import settle, temporary_server
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import BinaryIO
 
 from pipeline.cli import main as cli_main
-from pipeline.run.prefect_home import settle
+from pipeline.run.server import settle
 
 __all__ = ["Run", "Struck", "standing_server", "strike", "warm"]
 

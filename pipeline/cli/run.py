@@ -109,8 +109,7 @@ def _whole_job(
 ) -> Summary:
     from pipeline.config import load
     from pipeline.run.logs import on_terminal
-    from pipeline.run.prefect_home import settle
-    from pipeline.run.temporary_server import temporary_server, trim
+    from pipeline.run.server import settle, temporary_server, trim
     from pipeline.store.workspace import Workspace
 
     workspace = Workspace.of(load(config))

@@ -46,7 +46,7 @@ def serve(
     never text or identifiers.
     """
     from pipeline.config import load
-    from pipeline.run.prefect_home import settle
+    from pipeline.run.server import settle
     from pipeline.store.workspace import Workspace
 
     settings = load(config)

@@ -18,7 +18,7 @@ from typing import Final, ParamSpec, TypeVar
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError, ModelOutageError
 from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.store.disk import storage_error
+from pipeline.store.files import storage_error
 
 __all__ = ["UnforeseenError", "in_words", "shielded"]
 

@@ -33,8 +33,7 @@ import pyarrow.compute as pc
 
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError
-from pipeline.store.disk import no_room
-from pipeline.store.files import replacing
+from pipeline.store.files import no_room, replacing
 from pipeline.store.lock import held, holder
 from pipeline.store.objects import objects
 from pipeline.store.plain import plain, typed

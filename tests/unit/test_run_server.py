@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import RadcalError
-from pipeline.run import temporary_server
+from pipeline.run import server
 from tests.fixtures.loopback import free_port
 
 
@@ -18,17 +18,17 @@ def test_damaged_records_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     with (
-        temporary_server.temporary_server() as wait,
+        server.temporary_server() as wait,
         pytest.raises(RadcalError, match="records may be damaged"),
     ):
         wait()
 
 
 def test_silent_server_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporary_server, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(server, "_PATIENCE_SECONDS", 0.2)
     silent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         with pytest.raises(RadcalError, match="did not answer"):
-            temporary_server._wait(silent, free_port())
+            server._wait(silent, free_port())
     finally:
         silent.communicate()

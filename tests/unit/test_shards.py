@@ -14,8 +14,7 @@ import pytest
 
 from pipeline.errors import DamagedShardError, InputError, StorageError
 from pipeline.run.shield import shielded
-from pipeline.store.disk import storage_error
-from pipeline.store.files import replacing
+from pipeline.store.files import replacing, storage_error
 from pipeline.store.shards import DamageError, decode, encode, facts_of
 from pipeline.store.workspace import Workspace
 

@@ -1,4 +1,4 @@
-"""A Prefect server for the length of one run: on loopback, and gone whenever its parent is.
+"""Prefect for the length of one run: its settings, and a server on loopback that goes with us.
 
 Prefect can start one itself, which then outlives a run that was killed. This one holds the read
 end of a pipe to its parent and ends when the pipe does, however the parent ended. It starts while
@@ -22,7 +22,7 @@ from typing import Final
 
 from pipeline.errors import RadcalError
 
-__all__ = ["temporary_server", "trim"]
+__all__ = ["settle", "temporary_server", "trim"]
 
 _PATIENCE_SECONDS: Final = 180.0
 _LARGEST_RECORDS: Final = 256 * 2**20
@@ -34,6 +34,19 @@ _BRIEF: Final = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
 }
 """Nobody watches this server and no automation waits in it; it writes what it hears in batches."""
+
+
+def settle(home: Path) -> None:
+    """Set what the user has not set; call before Prefect is imported."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    os.environ.setdefault("PREFECT_HOME", str(home))
+    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
+    os.environ.setdefault("DO_NOT_TRACK", "1")
+    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
+    os.environ.setdefault("PREFECT_LOGGING_SERVER_LEVEL", "CRITICAL")
+    os.environ.setdefault("PREFECT_RESULTS_DEFAULT_SERIALIZER", "json")
+    # A first start makes its database; a busy machine may need longer than the default 20 s.
+    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
 
 
 @contextmanager
@@ -72,7 +85,7 @@ def trim(home: Path) -> None:
 def _started(port: int) -> subprocess.Popen[bytes]:
     environment = {"PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1", **_BRIEF}
     return subprocess.Popen(  # noqa: S603 - this very module, no input from outside
-        [sys.executable, "-m", "pipeline.run.temporary_server", str(port)],
+        [sys.executable, "-m", "pipeline.run.server", str(port)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
