@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline.config.digest import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables import sums
-from pipeline.tables.observations import tallied
+from pipeline.tables.observations import Answer, tallied
 from pipeline.tables.pairing import FlowStep
 
 if TYPE_CHECKING:
@@ -92,11 +92,10 @@ class Tally(Keyed[ReadBlock, Tallied]):
 
     def make(self, site: Site, item: ReadBlock, key: str) -> Tallied:
         """Observe the block and keep its sums; ``tallies`` are written last."""
-        store, settings, phrases = site.workspace, site.config.calibration, site.phrases
+        store, settings = site.workspace, site.config.calibration
         block = _block(store, item)
-        label, silence = settings.label, settings.ct_silence
-        observed = block.observed(phrases=phrases, label=label, silence=silence)
-        other = sums.alternatives(block, phrases=phrases, label=label, silence=silence)
+        answer = Answer(site.phrases, settings.label, settings.ct_silence)
+        observed, other = block.observed(answer), sums.alternatives(block, answer)
         rows = observed.observations
         tallies = tallied(rows)
         found = Tallied(

@@ -19,7 +19,16 @@ from calibration.labels import label_values
 from calibration.survey import PhraseTable
 from pipeline.tables.pairing import FlowStep
 
-__all__ = ["TALLY_KEYS", "Label", "Observed", "Silence", "ct_labels", "observe", "tallied"]
+__all__ = [
+    "TALLY_KEYS",
+    "Answer",
+    "Label",
+    "Observed",
+    "Silence",
+    "ct_labels",
+    "observe",
+    "tallied",
+]
 
 Label: TypeAlias = Literal["probability", "mean"]
 Silence: TypeAlias = Literal["absent", "exclude"]
@@ -45,6 +54,18 @@ _OF_THE_PAIR: Final = [
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """How a CT's words become a label, and its silence.
+
+    ``phrases`` are those with a meaning, borrowed ones included; the others are left out.
+    """
+
+    phrases: PhraseTable
+    label: Label = "probability"
+    silence: Silence = "absent"
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """Observations, how many forecasts were left out and why, and the flow's last steps."""
 
@@ -64,9 +85,7 @@ def observe(
     report_findings: pd.DataFrame,
     readings: pd.DataFrame,
     *,
-    phrases: PhraseTable,
-    label_rule: Label = "probability",
-    ct_silence: Silence = "absent",
+    answer: Answer,
     returned: pd.DataFrame | None = None,
 ) -> Observed:
     """Join each stated X-ray forecast with its CT's answer.
@@ -80,8 +99,8 @@ def observe(
         for a pathology the report does not mention. Keys may be of any type, one for all tables.
     readings
         ``exam_key, outcome``: whether each report could be read at all.
-    phrases
-        Phrases with a meaning, borrowed ones included.
+    answer
+        How a CT's words become a label.
     returned
         ``pair_id, pathology, answer`` of return sheets; "wrong pair" and "not applicable" leave
         cases out.
@@ -90,12 +109,12 @@ def observe(
     usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
     used = pairs[usable].assign(pair_id=pairs["xr_study_code"] + ":" + pairs["ct_study_code"])
     joined = _joined(used, report_findings)
-    labels = ct_labels(phrases, rule=label_rule)
+    labels = ct_labels(answer.phrases, rule=answer.label)
     silent = joined["ct_outcome"].isna()
     joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
     joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
     nameless = (used["reader_code"].fillna("") == "").to_numpy()[joined["pair"]]
-    fate = _fates(joined, silent, nameless, known=labels, ct_silence=ct_silence)
+    fate = _fates(joined, silent, nameless, known=labels, ct_silence=answer.silence)
     fate = _disowned(joined, used["pair_id"], fate, returned)
     left_out = {"a report of the pair could not be read": int((~usable).sum())}
     left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}

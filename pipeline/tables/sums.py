@@ -7,16 +7,15 @@ blocks of patients add up (`added`) to the table of both, and no page needs the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import union_categoricals
 
-from calibration.survey import PhraseTable
-from pipeline.tables.observations import Label, Observed, Silence, observe, tallied
+from pipeline.tables.observations import Answer, Label, Observed, Silence, observe, tallied
 
 __all__ = [
     "BANDS", "QUIET", "Block", "added", "alternatives", "coded", "coverage", "mix", "words",
@@ -47,29 +46,18 @@ class Block:
     readings: pd.DataFrame
     returned: pd.DataFrame
 
-    def observed(
-        self,
-        pairs: pd.DataFrame | None = None,
-        *,
-        phrases: PhraseTable,
-        label: Label,
-        silence: Silence,
-    ) -> Observed:
+    def observed(self, answer: Answer, pairs: pd.DataFrame | None = None) -> Observed:
         """Set forecasts against outcomes for the block's pairs, or for others of its patients."""
         return observe(
             self.pairs if pairs is None else pairs,
             self.report_findings,
             self.readings,
-            phrases=phrases,
-            label_rule=label,
-            ct_silence=silence,
+            answer=answer,
             returned=self.returned,
         )
 
 
-def alternatives(
-    block: Block, *, phrases: PhraseTable, label: Label, silence: Silence
-) -> pd.DataFrame:
+def alternatives(block: Block, answer: Answer) -> pd.DataFrame:
     """Tally the block under each choice that was not made, one at a time.
 
     Returns
@@ -79,20 +67,19 @@ def alternatives(
         reading of a silent CT), ``month, phrase, label_value, count``: of all readers and
         pathologies together, as these questions are asked of the department.
     """
-    chosen: dict[str, Any] = {"phrases": phrases, "label": label, "silence": silence}
     asking = block.readings.loc[block.readings["recommends_ct"].astype(bool), "exam_key"]
     quiet = block.pairs[~block.pairs["xr_exam_key"].isin(asking)]
-    other_label = "mean" if label == "probability" else "probability"
-    other_silence = "exclude" if silence == "absent" else "absent"
-    asked: dict[str, tuple[pd.DataFrame, dict[str, Any]]] = {
-        **{f"{hours:g}": (pairs, {}) for hours, pairs in block.windows.items()},
-        QUIET: (quiet, {}),
-        other_label: (block.pairs, {"label": other_label}),
-        other_silence: (block.pairs, {"silence": other_silence}),
+    label: Label = "mean" if answer.label == "probability" else "probability"
+    silence: Silence = "exclude" if answer.silence == "absent" else "absent"
+    asked: dict[str, tuple[pd.DataFrame, Answer]] = {
+        **{f"{hours:g}": (pairs, answer) for hours, pairs in block.windows.items()},
+        QUIET: (quiet, answer),
+        label: (block.pairs, replace(answer, label=label)),
+        silence: (block.pairs, replace(answer, silence=silence)),
     }
     each = (
-        tallied(block.observed(pairs, **{**chosen, **change}).observations).assign(choice=name)
-        for name, (pairs, change) in asked.items()
+        tallied(block.observed(other, pairs).observations).assign(choice=name)
+        for name, (pairs, other) in asked.items()
     )
     return pd.concat([_summed(cells, _ALTERNATIVE, "count") for cells in each], ignore_index=True)
 

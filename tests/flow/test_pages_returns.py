@@ -14,7 +14,7 @@ from pipeline.errors import InputError
 from pipeline.site.site import Site
 from pipeline.stages.returns import record
 from pipeline.stages.tally import answers as answered
-from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, observe
+from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
 from reports.content import Case
 from reports.pages.return_sheet import build
 
@@ -146,7 +146,11 @@ def test_wrong_pair_leaves_out_all_its_cases_and_not_applicable_only_its_own() -
         }
     )
     found = observe(
-        PAIRS, said, readings, phrases=builtin("diagnostic-certainty-scale"), returned=returned
+        PAIRS,
+        said,
+        readings,
+        answer=Answer(builtin("diagnostic-certainty-scale")),
+        returned=returned,
     )
     kept = set(zip(found.observations["pair_id"], found.observations["pathology"], strict=True))
     assert kept == {

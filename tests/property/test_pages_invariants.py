@@ -11,7 +11,7 @@ from calibration.gaps import Gaps, shrink_gaps
 from calibration.regression import indicators
 from calibration.selection import selection_weights
 from pipeline.pages.small_cells import complementary
-from pipeline.tables.observations import observe
+from pipeline.tables.observations import Answer, observe
 
 SIZES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), max_size=8)
 
@@ -124,7 +124,11 @@ def test_returned_cases_are_left_out_and_counted_never_both_kept_and_counted(
         columns=["pair_id", "pathology", "answer"],
     ).drop_duplicates(["pair_id", "pathology"], keep="last")
     found = observe(
-        pairs, said, readings, phrases=builtin("diagnostic-certainty-scale"), returned=returned
+        pairs,
+        said,
+        readings,
+        answer=Answer(builtin("diagnostic-certainty-scale")),
+        returned=returned,
     )
     assert len(found.observations) + sum(found.left_out.values()) == 12
     wrong = set(returned.loc[returned["answer"] == "wrong pair", "pair_id"])

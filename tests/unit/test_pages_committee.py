@@ -23,7 +23,7 @@ from pipeline.pages.committee.withheld import results_without, withheld_phrases
 from pipeline.pages.small_cells import complementary, of_enough_readers
 from pipeline.store.workspace import Workspace
 from pipeline.tables import sums
-from pipeline.tables.observations import tallied
+from pipeline.tables.observations import Answer, tallied
 from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table
 from pipeline.tables.results import Scale, group_results, tally_of
@@ -32,6 +32,7 @@ from reports.figures.phrase_rows import RowState, phrase_rows
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
+ANSWER = Answer(SCALE.phrases)
 MONTHS = ("2026-07", "2026-08", "2026-09")
 
 
@@ -44,9 +45,7 @@ class Hospital:
 
     @property
     def rows(self) -> pd.DataFrame:
-        return self.block.observed(
-            phrases=SCALE.phrases, label="probability", silence="absent"
-        ).observations
+        return self.block.observed(ANSWER).observations
 
     @property
     def coverage(self) -> pd.DataFrame:
@@ -56,9 +55,7 @@ class Hospital:
     def evidence(self) -> Evidence:
         return Evidence(
             cells=tallied(self.rows),
-            alternatives=sums.alternatives(
-                self.block, phrases=SCALE.phrases, label="probability", silence="absent"
-            ),
+            alternatives=sums.alternatives(self.block, ANSWER),
             mix=sums.mix(self.rows),
             words=sums.words(self.block.pairs, self.block.report_findings),
             coverage=self.coverage,
