@@ -1,0 +1,104 @@
+"""What docs/architecture.md says: its names exist, its examples work, its walks run one way."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import re
+import tomllib
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import grimp
+import pytest
+
+from extraction import vocabulary
+from extraction.finding import Extracted
+from extraction.rules import RuleEngine
+from pipeline.formats.hl7v2 import Hl7Options, read
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+NAMES = sorted(set(re.findall(r"`([\w/]+\.py)::(\w+)`", TEXT)))
+PLACES = sorted(
+    set(re.findall(r"`((?:calibration|extraction|reports|pipeline|tests)/[\w/.]*)`", TEXT))
+)
+EXAMPLES = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+
+
+def names_in(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        elif isinstance(node, ast.ImportFrom) and path.name == "__init__.py":
+            found |= {alias.name for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize(("path", "name"), NAMES, ids=lambda value: value)
+def test_name_stands_where_the_page_says(path: str, name: str) -> None:
+    assert name in names_in(ROOT / path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(set(re.findall(r"`((?:calibration|extraction|reports|pipeline|tests)/[\w/.]*)`", TEXT))),
+)
+def test_place_the_page_names_exists(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+def test_every_room_of_the_pipeline_is_explained() -> None:
+    rooms = {p.name for p in (ROOT / "pipeline").iterdir() if (p / "__init__.py").exists()}
+    assert {room for room in rooms if f"`pipeline/{room}/`" not in TEXT} <= {"neighbours"}
+
+
+def test_a_cue_added_as_the_page_shows_is_read(tmp_path: Path) -> None:
+    shipped = Path(vocabulary.__file__).with_name("cues.toml").read_text(encoding="utf-8")
+    (cue,) = [example for example in EXAMPLES if "[[cue]]" in example]
+    (tmp_path / "cues.toml").write_text(shipped + "\n" + cue, encoding="utf-8")
+    text = "IMPRESSION: Pneumonia is within the realm of possibility."
+    (outcome,) = RuleEngine(vocabulary.load(tmp_path)).extract([text], modality="XR")
+    assert isinstance(outcome, Extracted)
+    assert [(f.pathology, f.phrase) for f in outcome.findings] == [("pneumonia", "may represent")]
+
+
+def test_a_field_mapped_as_the_page_shows_is_read(tmp_path: Path) -> None:
+    (mapping,) = [tomllib.loads(example) for example in EXAMPLES if "[input.hl7]" in example]
+    message = (
+        "MSH|^~\\&|RIS|N|||20260301120000||ORU^R01|1|P|2.5.1\rPID|1||M1\r"
+        "OBR|1|O1|ACC1|X1^XR CHEST||20260301100000||||||||||||||||20260301113000|||F\r"
+        "OBX|1|TX|X1&IMP||Likely pneumonia.||||||F\rZRD|1|||R77^Doe^Jo\r"
+    )
+    (tmp_path / "feed.hl7").write_text(message, encoding="utf-8")
+    (batch,) = read(tmp_path / "feed.hl7", Hl7Options(fields=mapping["input"]["hl7"]))
+    assert batch.exams["reader_id"].tolist() == ["R77"]
+
+
+def test_the_measure_on_the_page_gives_the_number_beside_it() -> None:
+    example = doctest.DocTestParser().get_doctest(TEXT, {}, "architecture", None, 0)
+    assert len(example.examples) == 4
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
+
+
+def test_the_walks_of_a_text_and_of_a_tally_never_return_to_a_room() -> None:
+    for title in ("A report's text", "A tally"):
+        walk = TEXT.split(f"**{title}**")[1].split("\n\n")[1]
+        rooms = ["/".join(path.split("/")[:2]) for path in re.findall(r"`([\w/]+)\.py::", walk)]
+        packages = [room.split("/")[0] for room in rooms]
+        assert len(set(rooms)) <= 8
+        if title == "A tally":
+            order = ["pipeline", "calibration", "reports"]
+            assert packages == sorted(packages, key=order.index)
+
+
+def test_no_module_imports_itself_by_any_way_round() -> None:
+    graph = grimp.build_graph("calibration", "extraction", "reports", "pipeline", cache_dir=None)
+    imports = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
+    assert len(imports) > 100
+    TopologicalSorter(imports).prepare()  # a circle raises
