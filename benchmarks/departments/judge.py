@@ -20,7 +20,7 @@ __all__ = ["Answer", "judge", "told_of"]
 
 _NOT_A_WORD: Final = frozenset({"none", "too few", ""})
 _REAL_HABIT: Final = HABIT_OFF / 2
-"""A habit told where the true rate is less than this from what the phrase means is a false one."""
+"""A habit told where the true rate is less than this from what the phrase means is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +121,14 @@ def _habits(habits: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator
         cell = (scale().phrases[own.phrase], truth.findings[own.finding])
         detail = f"{cell[0]} in {cell[1]} at {own.rate:.2f}; told {told}"
         yield "habit found at its own scope", cell in told, detail
-    for phrase, finding in told:
-        if own is not None and truth.findings[own.finding] in (finding, None):
-            continue
-        rate, meaning = truth.rate(phrase, finding), meanings()[scale().index(phrase)]
-        detail = f"{phrase} in {finding or 'all findings'}: rate {rate:.3f}, means {meaning:.3f}"
-        yield "told of a habit that is none", abs(rate - meaning) < _REAL_HABIT, detail
+        return
+    gaps = {
+        f"{phrase} in {finding or 'all findings'}": truth.rate(phrase, finding)
+        - meanings()[scale().index(phrase)]
+        for phrase, finding in told
+    }
+    false = [f"{scope}: {gap:+.3f}" for scope, gap in gaps.items() if abs(gap) < _REAL_HABIT]
+    yield "without a habit: told of one that is none", bool(false), "; ".join(false)
 
 
 def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:

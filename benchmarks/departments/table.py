@@ -26,7 +26,7 @@ WANTED: Final = (
     ("first swap is worse in truth", None, "<= 5 %"),
     ("second or third swap is worse in truth", None, "<= 8 %"),
     ("habit found at its own scope", None, ">= 80 %"),
-    ("told of a habit that is none", None, ""),
+    ("without a habit: told of one that is none", None, ""),
     ("given a swap (clearly off)", None, ""),
     ("given a swap (slightly off)", None, ""),
     ("given a swap (calibrated)", None, ""),
