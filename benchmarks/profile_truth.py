@@ -32,11 +32,12 @@ from benchmarks.departments.judge import judge
 from benchmarks.departments.staff import scale
 from benchmarks.departments.table import acceptance
 from benchmarks.departments.truth import draw_department
+from calibration.survey import PhraseTable
 
 Estimator: TypeAlias = Callable[[pd.DataFrame], Mapping[str, Any]]
 
 
-def by_command(observations: pd.DataFrame) -> Mapping[str, Any]:
+def by_command(observations: pd.DataFrame, table: PhraseTable | None = None) -> Mapping[str, Any]:
     """Profile a department with the command, from a CSV to its JSON."""
     from pipeline.cli import profile
 
@@ -44,10 +45,10 @@ def by_command(observations: pd.DataFrame) -> Mapping[str, Any]:
     app.callback()(lambda: None)
     profile.register(app)
     with tempfile.TemporaryDirectory() as folder:
-        table, phrases, out = (Path(folder) / n for n in ("o.csv", "phrases.csv", "profile.json"))
-        observations.to_csv(table, index=False)
-        scale().to_frame().to_csv(phrases, index=False)
-        given = ["profile", table, "--phrases", phrases, "--out", out]
+        rows, phrases, out = (Path(folder) / n for n in ("o.csv", "phrases.csv", "profile.json"))
+        observations.to_csv(rows, index=False)
+        (table or scale()).to_frame().to_csv(phrases, index=False)
+        given = ["profile", rows, "--phrases", phrases, "--out", out]
         with redirect_stdout(StringIO()):
             app([str(word) for word in given], standalone_mode=False)
         return dict(json.loads(out.read_text(encoding="utf-8")))

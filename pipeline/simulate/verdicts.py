@@ -60,7 +60,9 @@ def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
             others[habit.pathology, habit.phrase] = 0.0
         standing = standing_of(rates, others, phrase_logits(), centre=centre)
         fitted = line_of(rates, statements[i], phrase_logits())
-        yield {**_declared(reader), **_standing(standing), **_rest(reader, fitted)}
+        whole = standing_of(rates, hedges[i], phrase_logits(), centre=centre)
+        both = {**_standing(standing), "direction_with_habits": whole.direction()}
+        yield {**_declared(reader), **both, **_rest(reader, fitted)}
 
 
 def _declared(reader: Reader) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks import profile_hospital
 from pipeline.cli.simulate import Given
 from pipeline.errors import ConfigurationError
 from pipeline.simulate import DEFAULT, Simulation, departments, load_department, simulate
@@ -151,3 +153,31 @@ def test_all_faults_of_a_department_are_told_at_once(tmp_path: Path) -> None:
 def test_an_unknown_department_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(ConfigurationError, match=r"neither one of clustered, hard, straight nor"):
         simulate(pairs=1, readers=1, seed=0, department=name)
+
+
+@pytest.mark.parametrize(
+    ("told", "agrees"),
+    [
+        ({"overcalls", "too sure"}, True),
+        ({"overcalls"}, True),
+        ({"too sure"}, False),
+        (set(), False),
+        ({"overcalls", "too cautious"}, False),
+    ],
+)
+def test_a_headline_agrees_if_it_says_what_is_clear_and_nothing_that_is_not(
+    told: set[str], agrees: bool
+) -> None:
+    """Clearly overcalls; too sure as well, but only if the habit is counted."""
+    truth = SimpleNamespace(
+        clearly="overcalls", direction="overcalls", direction_with_habits="overcalls, too sure"
+    )
+    assert profile_hospital.agrees(frozenset(told), truth) is agrees
+
+
+def test_labels_of_the_truth_become_a_table_that_the_profile_reads() -> None:
+    truth = simulate(pairs=20, readers=3, seed=2).truth
+    rows = profile_hospital.observations(truth)
+    assert list(rows) == ["reader", "patient", "exam", "pathology", "phrase", "label"]
+    assert len(rows) == len(truth.outcomes)
+    assert set(rows["reader"]) <= set(truth.readers["reader_id"])
