@@ -8,8 +8,6 @@ from calibration.profile.department import profile
 from calibration.profile.results import (
     AtomJudgement,
     Coordinate,
-    DepartmentProfile,
-    Diagnostics,
     Habit,
     Interval,
     Pattern,
@@ -19,6 +17,7 @@ from calibration.profile.results import (
     Verdict,
 )
 from calibration.profile.settings import Priors, ProfileSettings
+from calibration.profile.whole import DepartmentProfile, Diagnostics
 
 __all__ = [
     "AtomJudgement",

@@ -15,17 +15,14 @@ from calibration.profile.atoms import judge_atoms
 from calibration.profile.clusters import Correlation
 from calibration.profile.posterior import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
-from calibration.profile.results import (
-    DepartmentProfile,
-    Diagnostics,
-    ReaderProfile,
-)
-from calibration.profile.rows import read_rows
+from calibration.profile.results import ReaderProfile
+from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.sparse import Found, fit_with_habits
 from calibration.profile.tables import Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
-from calibration.profile.vocabulary import vocabulary
+from calibration.profile.vocabulary import Vocabulary, vocabulary
+from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
 
 __all__ = ["profile"]
@@ -65,24 +62,31 @@ def profile(
     if observations.empty:
         msg = "observations: the table has no rows; nothing can be profiled."
         raise CalibrationError(msg)
-    rows = read_rows(observations, table=phrases)
-    words = vocabulary(phrases, settings=rules)
+    return _judged(
+        read_rows(observations, table=phrases), vocabulary(phrases, settings=rules), never, rules
+    )
+
+
+def _judged(
+    rows: Rows, words: Vocabulary, never: Collection[str], rules: ProfileSettings
+) -> DepartmentProfile:
+    """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words)
     between, found = _fitted(hedges, rules)
-    variance = found.posterior.survey_variance
+    error = (found.posterior.survey_error, found.posterior.survey_variance)
     reading = Reading(
         hedges=hedges,
         found=found,
-        choices=words.choices(rows.findings, variance, never, rules),
+        choices=words.choices(rows.findings, error, never, rules),
         settings=rules,
     )
-    atoms = [
+    absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)
-    ]
+    )
     n = np.bincount(rows.reader, weights=rows.count, minlength=len(rows.readers))
     readers = tuple(
-        read_reader(reading, r, n=float(n[r]), atoms=(atoms[0][r], atoms[1][r]))
+        read_reader(reading, r, n=float(n[r]), atoms=(absent[r], present[r]))
         for r in range(len(rows.readers))
     )
     shift, slope = department_line(found.fitted)

@@ -9,12 +9,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from calibration.plain import Plain, plain
-from calibration.profile.results import (
-    DepartmentProfile,
-    Pattern,
-    ReaderProfile,
-    Swap,
-)
+from calibration.profile.results import Pattern, ReaderProfile, Swap
+from calibration.profile.whole import DepartmentProfile
 
 __all__ = ["VERSION", "profile_data"]
 

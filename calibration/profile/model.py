@@ -33,77 +33,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray
+from calibration.profile.design import Counts, Scales, information, linear_predictor, score
 
-__all__ = ["CURVE", "Counts", "Mode", "Scales", "find_mode", "linear_predictor"]
-
-CURVE = 3
-"""Coordinates of a reader's curve: shift, slope − 1 and bend."""
+__all__ = ["Mode", "find_mode"]
 
 _STEPS = 60
 _TOLERANCE = 1e-8
 _LONGEST = 2.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Counts:
-    """Effective observations of hedges in every cell, and what the phrases mean.
-
-    Attributes
-    ----------
-    n, mass
-        Shape (R, F, K).
-    meaning
-        m_k on the log-odds scale, shape (K,).
-    survey
-        Standard error of m_k from the survey's respondents, shape (K,); 0 where assigned.
-    """
-
-    n: FloatArray
-    mass: FloatArray
-    meaning: FloatArray
-    survey: FloatArray
-
-    @property
-    def size(self) -> int:
-        """J, the coordinates the department and a reader share."""
-        return CURVE + int(self.n.shape[1]) + int(self.n.shape[2])
-
-    @property
-    def curve(self) -> FloatArray:
-        """b_k of every phrase, shape (K, 3); the bend has mean square 1 over the phrases."""
-        x = self.meaning
-        line = np.stack([np.ones_like(x), x], axis=1)
-        if len(x) <= line.shape[1]:
-            return np.concatenate([line, np.zeros((len(x), 1))], axis=1)
-        bend = x**2 - line @ np.linalg.lstsq(line, x**2, rcond=None)[0]
-        size = float(np.sqrt(np.mean(bend**2)))
-        return np.concatenate([line, bend[:, None] / max(size, 1e-9)], axis=1)
-
-    @property
-    def phrases(self) -> slice:
-        """Where phrase effects stand among the coordinates."""
-        return slice(CURVE, CURVE + self.n.shape[2])
-
-    @property
-    def findings(self) -> slice:
-        """Where finding effects stand among the coordinates."""
-        return slice(CURVE + self.n.shape[2], self.size)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scales:
-    """Prior precisions and means: θ (J,), u (R, L), and which cells hold habits.
-
-    ``cell`` (R, H) is the flat index f·K + k of each reader's habit columns, −1 where unused;
-    ``habit_mean`` (R, L) is 0 outside habits; ``remainder`` is σ_c².
-    """
-
-    theta: FloatArray
-    reader: FloatArray
-    cell: IntArray
-    habit_mean: FloatArray
-    remainder: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,59 +73,6 @@ class Mode:
         lever = self.leverage
         own = np.diagonal(self.covariance, axis1=1, axis2=2)
         return np.asarray(own + np.einsum("rlj,rlj->rl", lever @ self.theta_covariance, lever))
-
-
-def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> FloatArray:
-    """Log-odds of every cell, shape (R, F, K); ``total`` is θ + u_r with habits, (R, L)."""
-    eta = (
-        counts.meaning
-        + (total[:, :CURVE] @ counts.curve.T + total[:, counts.phrases])[:, None, :]
-        + total[:, counts.findings, None]
-    )
-    rows, columns = np.nonzero(scales.cell >= 0)
-    flat = eta.reshape(len(eta), -1)
-    np.add.at(flat, (rows, scales.cell[rows, columns]), total[rows, counts.size + columns])
-    return np.asarray(flat.reshape(eta.shape))
-
-
-def _score(counts: Counts, scales: Scales, residual: FloatArray) -> FloatArray:
-    """Gradient of the log-likelihood in (θ + u_r, habits), shape (R, L)."""
-    by_phrase = residual.sum(axis=1)
-    flat = residual.reshape(len(residual), -1)
-    held = np.where(scales.cell >= 0, np.take_along_axis(flat, np.maximum(scales.cell, 0), 1), 0.0)
-    curve = by_phrase @ counts.curve
-    return np.concatenate([curve, by_phrase, residual.sum(axis=2), held], axis=1)
-
-
-def _information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArray:
-    """G_r for cell weights n p (1 − p), shape (R, L, L)."""
-    readers, size = len(weight), counts.size
-    c, k, f, curve = slice(0, CURVE), counts.phrases, counts.findings, counts.curve
-    by_phrase, by_finding = weight.sum(axis=1), weight.sum(axis=2)
-    full = np.zeros((readers, size + scales.cell.shape[1], size + scales.cell.shape[1]))
-    full[:, c, c] = np.einsum("rk,ki,kj->rij", by_phrase, curve, curve)
-    full[:, k, c] = by_phrase[:, :, None] * curve
-    full[:, c, k] = full[:, k, c].transpose(0, 2, 1)
-    full[:, f, c] = weight @ curve
-    full[:, c, f] = full[:, f, c].transpose(0, 2, 1)
-    full[:, k, k] = by_phrase[:, :, None] * np.eye(len(curve))
-    full[:, f, f] = by_finding[:, :, None] * np.eye(weight.shape[1])
-    full[:, f, k] = weight
-    full[:, k, f] = weight.transpose(0, 2, 1)
-    _add_habits(full, counts, scales, weight)
-    return full
-
-
-def _add_habits(full: FloatArray, counts: Counts, scales: Scales, weight: FloatArray) -> None:
-    rows, columns = np.nonzero(scales.cell >= 0)
-    finding, phrase = np.divmod(scales.cell[rows, columns], len(counts.meaning))
-    w, at = weight[rows, finding, phrase], counts.size + columns
-    features: list[tuple[int | IntArray, FloatArray]] = [
-        (i, w * counts.curve[phrase, i]) for i in range(CURVE)
-    ]
-    features += [(counts.phrases.start + phrase, w), (counts.findings.start + finding, w), (at, w)]
-    for other, value in features:
-        full[rows, at, other] = full[rows, other, at] = value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,18 +156,18 @@ def _point(
     size = counts.size
     chance = expit(linear_predictor(counts, scales, _total(theta, reader)) + remainder)
     weight = counts.n * chance * (1.0 - chance)
-    score = _score(counts, scales, counts.mass - counts.n * chance)
-    information = _information(counts, scales, weight / (1.0 + scales.remainder * weight))
-    up = score - scales.reader * (reader - scales.habit_mean)
-    across = score[:, :size].sum(axis=0) - scales.theta * theta
+    slope = score(counts, scales, counts.mass - counts.n * chance)
+    held = information(counts, scales, weight / (1.0 + scales.remainder * weight))
+    up = slope - scales.reader * (reader - scales.habit_mean)
+    across = slope[:, :size].sum(axis=0) - scales.theta * theta
     prior = scales.reader[:, :, None] * np.eye(reader.shape[1])
-    covariance = np.linalg.inv(information + prior)
-    lever = covariance @ information[:, :, :size]
-    joint = information[:, :size, :size] - information[:, :size, :] @ lever
+    covariance = np.linalg.inv(held + prior)
+    lever = covariance @ held[:, :, :size]
+    joint = held[:, :size, :size] - held[:, :size, :] @ lever
     theta_covariance = np.linalg.inv(np.diag(scales.theta) + joint.sum(axis=0))
     theta_step = theta_covariance @ (across - np.einsum("rlj,rl->j", lever, up))
     return _Point(
-        information=information,
+        information=held,
         covariance=np.asarray(covariance, dtype=np.float64),
         theta_covariance=np.asarray(theta_covariance, dtype=np.float64),
         gradient=max(float(np.abs(up).max()), float(np.abs(across).max())),

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import FloatArray
-from calibration.profile.model import Counts, linear_predictor
+from calibration.profile.design import Counts, linear_predictor
 from calibration.profile.variances import Fitted
 
 __all__ = ["Posterior", "posterior"]
@@ -46,8 +46,8 @@ class Posterior:
         Log-odds of every cell without its remainder, and P(CT positive) with it, (R, F, K).
     remainder
         Variance of every cell's remainder given the rest, shape (R, F, K).
-    survey_variance
-        Variance of the survey's error of each phrase's meaning, shape (K,).
+    survey_error, survey_variance
+        The survey's error of each phrase's meaning and its variance, shape (K,).
     """
 
     total: FloatArray
@@ -58,6 +58,7 @@ class Posterior:
     base: FloatArray
     chance: FloatArray
     remainder: FloatArray
+    survey_error: FloatArray
     survey_variance: FloatArray
 
 
@@ -82,6 +83,7 @@ def posterior(counts: Counts, fitted: Fitted) -> Posterior:
         base=base,
         chance=chance,
         remainder=1.0 / (counts.n * chance * (1.0 - chance) + 1.0 / fitted.scales.remainder),
+        survey_error=share * mode.theta[effect],
         survey_variance=own * share + share**2 * np.diagonal(mode.theta_covariance)[effect],
     )
 

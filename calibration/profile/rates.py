@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.model import CURVE, Counts
+from calibration.profile.design import CURVE, Counts
 from calibration.profile.posterior import Posterior
 from calibration.profile.results import Interval
 

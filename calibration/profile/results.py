@@ -1,4 +1,4 @@
-"""What a profile says: one department, its readers, and for each the pattern, habits and advice.
+"""What a profile says of a reader: the pattern, habits, certainties and advice.
 
 Signs: **shift > 0** means CT shows the finding more often than the words say, so the words are too
 weak (the reader undercalls); **shift < 0**, less often (overcalls). **slope < 1** means the words
@@ -9,18 +9,12 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-import pandas as pd
-
-from calibration.profile.settings import ProfileSettings
-
 __all__ = [
-    "AtomJudgement", "Coordinate", "DepartmentProfile", "Diagnostics", "Habit", "Interval", "Part",
-    "Pattern", "PhraseRate", "ReaderProfile", "Swap", "Verdict",
+    "AtomJudgement", "Coordinate", "Habit", "Interval", "Part", "Pattern", "PhraseRate",
+    "ReaderProfile", "Swap", "Verdict",
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
@@ -207,106 +201,3 @@ class ReaderProfile:
             f"({shift.low:+.2f} to {shift.high:+.2f}), slope {slope.value:.2f} "
             f"({slope.low:.2f} to {slope.high:.2f}), {self.n:g} statements"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnostics:
-    """Whether the fit may be believed, and what it assumed.
-
-    Attributes
-    ----------
-    converged
-        Newton reached its tolerance and the deviations settled; without it no verdict is given.
-    gradient, newton_steps, rounds
-        Largest gradient at the end; steps of the last mode; rounds of the deviations.
-    deviations
-        Estimated standard deviations by name.
-    same_finding, other_finding
-        Correlation of two outcomes of one patient within a finding and across findings.
-    patients
-        Whether patients were given.
-    label_dispersion
-        Variance of the labels relative to hard 0/1 labels.
-    unsurveyed
-        Hedges whose meaning carries no survey error.
-    """
-
-    converged: bool
-    gradient: float
-    newton_steps: int
-    rounds: int
-    deviations: Mapping[str, float]
-    same_finding: float
-    other_finding: float
-    patients: bool
-    label_dispersion: float
-    unsurveyed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DepartmentProfile:
-    """All readers of a department judged together.
-
-    ``unmapped`` counts statements by phrases without a meaning, which nothing uses.
-    ``expected_false`` is the expected number of stated patterns that lie within the margin.
-    """
-
-    readers: tuple[ReaderProfile, ...]
-    phrases: tuple[str, ...]
-    findings: tuple[str, ...]
-    shift: Interval
-    slope: Interval
-    expected_false: float
-    unmapped: Mapping[str, int]
-    diagnostics: Diagnostics
-    settings: ProfileSettings
-
-    def __iter__(self) -> Iterator[ReaderProfile]:
-        return iter(self.readers)
-
-    def reader(self, name: str) -> ReaderProfile:
-        """One reader's profile.
-
-        Raises
-        ------
-        KeyError
-            If there is no such reader.
-        """
-        for each in self.readers:
-            if each.reader == name:
-                return each
-        raise KeyError(name)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per reader: counts, direction, shift and slope with intervals, advice given."""
-        return pd.DataFrame([_row(each) for each in self.readers])
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        told = sum(r.pattern.verdict.state == "pattern" for r in self.readers)
-        few = sum(r.pattern.verdict.state == "too few" for r in self.readers)
-        return (
-            f"{len(self.readers)} readers: {told} with a pattern ({self.expected_false:.1f} of "
-            f"them expected to lie within the margin), {few} with too few exams to say"
-        )
-
-
-def _row(each: ReaderProfile) -> dict[str, object]:
-    pattern, first = each.pattern, each.advice[0] if each.advice else None
-    line = {
-        f"{name}_{field}": getattr(part, field)
-        for name, part in (("shift", pattern.shift), ("slope", pattern.slope))
-        for field in ("value", "low", "high", "probability")
-    }
-    return {
-        "reader": each.reader,
-        "n": each.n,
-        "hedges": each.hedges,
-        "exams": each.exams,
-        "direction": pattern.direction,
-        **line,
-        "tipping": pattern.tipping if math.isfinite(pattern.tipping) else math.nan,
-        "habits": len(each.habits),
-        "swaps": len(each.advice),
-        "first_swap": "" if first is None else f"{first.phrase} → {first.instead}",
-    }

@@ -104,7 +104,7 @@ class ProfileSettings:
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
     habit_probability: float = 0.15
-    swap_probability: float = 0.92
+    swap_probability: float = 0.9
     most_swaps: int = 3
     least_gain: float = 0.0025
     contradiction: float = 0.8

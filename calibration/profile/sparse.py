@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.model import CURVE, Counts
+from calibration.profile.design import CURVE, Counts
 from calibration.profile.posterior import Posterior, posterior
 from calibration.profile.rates import cell_variance
 from calibration.profile.settings import Priors, ProfileSettings

@@ -5,7 +5,8 @@ beyond their midpoint, so
 
     P(|p − M_l| < |p − M_k|) = Φ(± (logit p̂ − logit mid) / √(Var logit p + Var mid)),
 
-the survey's error in Var mid, averaged over the fits with and without a habit. Among substitutes
+the survey's error in Var mid, averaged over the fits with and without a habit, and the smaller
+one of the meanings as surveyed and as the department corrects them. Among substitutes
 that reach `ProfileSettings.swap_probability` the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
 where one finding's own data say the opposite, or they do not support it together, single findings
@@ -32,11 +33,15 @@ _EVEN = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """What may be suggested: meanings (K,), their variance (K,), which for which (K, K)."""
+    """What may be suggested: meanings (K,) as surveyed and less the survey's error, variance (K,).
+
+    ``allowed`` (K, K) says which word may stand for which.
+    """
 
     names: tuple[str, ...]
     findings: tuple[str, ...]
     meaning: FloatArray
+    corrected: FloatArray
     variance: FloatArray
     allowed: BoolArray
 
@@ -100,12 +105,20 @@ def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _B
 
 
 def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
-    """P(rate nearer to each meaning than to that of k), shape (K,); ½ for an equal meaning."""
-    middle = np.clip((choices.meaning + choices.meaning[k]) / 2.0, 1e-9, 1.0 - 1e-9)
+    """P(rate nearer to each meaning than to that of k), shape (K,).
+
+    The smaller one of two: a word that a whole department uses in its own way may be the
+    department's habit or the survey's error, and a swap has to be right either way.
+    """
+    return np.minimum(*(_nearer(k, rate, m, choices) for m in (choices.meaning, choices.corrected)))
+
+
+def _nearer(k: int, rate: Rate, meaning: FloatArray, choices: Choices) -> FloatArray:
+    middle = np.clip((meaning + meaning[k]) / 2.0, 1e-9, 1.0 - 1e-9)
     slope = middle * (1.0 - middle)
     doubt = (choices.variance + choices.variance[k]) / 4.0 / slope**2
     above = rate.above(np.asarray(logit(middle)), doubt)
-    return np.asarray(0.5 + np.sign(choices.meaning - choices.meaning[k]) * (above - 0.5))
+    return np.asarray(0.5 + np.sign(meaning - meaning[k]) * (above - 0.5))
 
 
 def _contradicted(

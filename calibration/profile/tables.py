@@ -9,7 +9,7 @@ import numpy as np
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.clusters import Correlation, correlation, dispersion, effective
-from calibration.profile.model import Counts
+from calibration.profile.design import Counts
 from calibration.profile.rows import Rows
 from calibration.profile.vocabulary import Vocabulary
 

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.profile.model import CURVE, Counts, Mode, Scales, find_mode, linear_predictor
+from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
+from calibration.profile.model import Mode, find_mode
 from calibration.profile.settings import Priors
 
 __all__ = ["Deviations", "Fitted", "Habits", "fit"]
@@ -92,16 +93,16 @@ def fit(
     deviations = _first(priors) if start is None else start.deviations
     tails = np.ones((len(counts.n), CURVE + 1)) if start is None else start.tails
     mode = None if start is None else start.mode
-    rounds, change = 0, np.inf
-    while change >= _SETTLED and rounds < _ROUNDS:
-        rounds += 1
+    for rounds in range(1, _ROUNDS + 1):
         scales = _scales(counts, priors, deviations, held, tails)
         mode = find_mode(counts, scales, start=mode)
-        used = deviations
-        deviations, tails = _moved(counts, priors, scales, used, mode)
-        change = float(np.abs(np.log(deviations.values() / used.values())).max())
-    final = mode if mode is not None else find_mode(counts, scales)
-    return Fitted(final, scales, used, tails, rounds, change < _SETTLED)
+        moved, weights = _moved(counts, priors, scales, deviations, mode)
+        change = float(np.abs(np.log(moved.values() / deviations.values())).max())
+        now = Fitted(mode, scales, deviations, tails, rounds, change < _SETTLED)
+        if now.settled:
+            break
+        deviations, tails = moved, weights
+    return now
 
 
 def _first(priors: Priors) -> Deviations:

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.settings import ProfileSettings
@@ -55,17 +55,28 @@ class Vocabulary:
     def choices(
         self,
         findings: tuple[str, ...],
-        variance: FloatArray,
+        error: tuple[FloatArray, FloatArray],
         never: Collection[str],
         settings: ProfileSettings,
     ) -> Choices:
-        """Say what may be suggested; ``variance`` (K,) is the survey's on the log-odds scale."""
+        """Say what may be suggested.
+
+        ``error`` is the survey's error as the department shows it and its variance, (K,) each on
+        the log-odds scale.
+        """
         step = np.abs(self.meaning - self.meaning[:, None])
         known = np.isnan(self.respondents) | (self.respondents >= settings.least_respondents)
         wanted = np.array([name not in never for name in self.hedges], dtype=bool)
         allowed: BoolArray = (step > 0) & (step <= settings.largest_step) & known & wanted
         slope = self.meaning * (1.0 - self.meaning)
-        return Choices(self.hedges, findings, self.meaning, variance * slope**2, allowed)
+        return Choices(
+            names=self.hedges,
+            findings=findings,
+            meaning=self.meaning,
+            corrected=np.asarray(expit(self.log_odds + error[0])),
+            variance=error[1] * slope**2,
+            allowed=allowed,
+        )
 
 
 def vocabulary(table: PhraseTable, *, settings: ProfileSettings) -> Vocabulary:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,8 @@ from scipy.stats import multivariate_normal
 
 from calibration.errors import CalibrationError
 from calibration.profile.clusters import Correlation, dispersion, effective
-from calibration.profile.model import CURVE, Counts, Scales, find_mode, linear_predictor
+from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
+from calibration.profile.model import find_mode
 from calibration.profile.pattern import Evidence
 from calibration.profile.rates import Rate
 from calibration.profile.rows import read_rows
@@ -176,7 +179,7 @@ def choices(meaning: list[float]) -> Choices:
     size = len(meaning)
     allowed = ~np.eye(size, dtype=bool)
     names = tuple(f"w{k}" for k in range(size))
-    return Choices(names, ("",), np.array(meaning), np.zeros(size), allowed)
+    return Choices(names, ("",), np.array(meaning), np.array(meaning), np.zeros(size), allowed)
 
 
 def test_rate_at_the_midpoint_is_as_near_to_one_word_as_to_the_other() -> None:
@@ -196,10 +199,17 @@ def test_doubtful_habit_is_averaged_over_the_fits_with_and_without_it() -> None:
 def test_survey_error_makes_a_swap_less_certain() -> None:
     rate = Rate(float(logit(0.55)), 0.01, 0.0, 1.0, 1.0)
     known = choices([0.3, 0.7])
-    loose = Choices(
-        known.names, known.findings, known.meaning, np.array([0.01, 0.01]), known.allowed
-    )
+    loose = replace(known, variance=np.array([0.01, 0.01]))
     assert 0.5 < nearer(0, rate, loose)[1] < nearer(0, rate, known)[1]
+
+
+def test_swap_must_be_right_with_the_meaning_surveyed_and_with_the_department_s() -> None:
+    rate = Rate(float(logit(0.55)), 0.01, 0.0, 1.0, 1.0)
+    surveyed = choices([0.3, 0.7])
+    moved = replace(surveyed, corrected=np.array([0.5, 0.7]))
+    # Nearer to .7 than to .3, yet nearer to .5 than to .7.
+    assert nearer(0, rate, surveyed)[1] > 0.95
+    assert nearer(0, rate, moved)[1] < 0.5
 
 
 def test_prior_of_the_settings_is_stated_for_every_scale() -> None:
