@@ -223,6 +223,15 @@ class ModelEngine:
         self._check_outage([answer.outcome for answer in answers])
         return answers
 
+    def question(self, text: str, *, modality: Modality) -> Question | Failed:
+        """Give the first question about a report, as it would be put."""
+        asked = self._ask(text, modality, again=False)
+        return self._question(asked) if isinstance(asked, Asked) else asked
+
+    def put(self, questions: Sequence[Question]) -> list[Completion]:
+        """Put questions of any kind to the model."""
+        return self._completer.complete(questions)
+
     def _read(self, texts: Sequence[object], modality: Modality) -> list[Answer]:
         with self._slots:
             keys = [self._key(text, modality) for text in texts]

@@ -22,6 +22,7 @@ _GROUPS: Final = (
     "pipeline.cli.profile",
     "pipeline.cli.survey",
     "pipeline.cli.extract",
+    "pipeline.cli.model",
     "pipeline.cli.deidentify",
     "pipeline.cli.simulate",
     "pipeline.cli.run",

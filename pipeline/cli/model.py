@@ -1,0 +1,144 @@
+"""``radcal model check``: whether a language model is fit to read, before it reads anything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
+from pipeline.cli.extraction_tables import closing_model, named_engine
+from pipeline.cli.options import Output, taking
+from pipeline.errors import ConfigurationError, GateFailedError
+
+if TYPE_CHECKING:
+    from extraction.audit.trial import Tried
+
+__all__ = ["register"]
+
+_DRIVER: Final = 580
+_LICENCES: Final = ("LICENSE*", "LICENCE*", "license*", "USE_POLICY*", "NOTICE*")
+_QUERY: Final = (
+    "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader,nounits",
+)  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``radcal model``."""
+    group = typer.Typer(help="Language models that read reports.")
+    group.command("check")(taking(check))
+    group.callback()(_about)
+    app.add_typer(group, name="model")
+
+
+def _about() -> None:
+    """Language models that read reports."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckGiven:
+    """Options of ``radcal model check``."""
+
+    engine: Annotated[str, typer.Option(help="vllm, transformers or server.")] = "vllm"
+    choice: ModelChoice
+    vocabulary: VocabularyOption = None
+    reports: Annotated[int, typer.Option(min=1, help="Reports to measure the speed on.")] = 64
+    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
+    pdf: Annotated[Path | None, typer.Option(help="Also draw the page here.")] = None
+    output: Output
+
+
+def check(given: CheckGiven) -> None:
+    """Try a model: machine, folder, tokens, grammar, ten known answers, speed; go or no-go.
+
+    Exit code 4 is no-go. It is no measure of quality: see ``radcal audit extraction``.
+    """
+    from extraction.audit.trial import trial
+
+    if given.engine == "rules":
+        msg = "--engine rules: there is no model to check; use vllm, transformers or server."
+        raise ConfigurationError(msg)
+    engine = named_engine(given.engine, given.choice, vocabulary=given.vocabulary)
+    tried: list[Tried] = []
+    with closing_model(engine):
+        if given.engine in ("vllm", "transformers"):
+            tried += [*_machine(), *_folder(Path(str(given.choice.model)))]
+        tried += trial(engine, reports=given.reports)  # type: ignore[arg-type]
+    failed = [each for each in tried if each.passed is False]
+    named = f"{engine.name} {engine.version}"
+    content = {"model": named, "go": not failed, "checks": [asdict(each) for each in tried]}
+    if given.out is not None:
+        given.out.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    if given.pdf is not None:
+        _draw(given.pdf, named, tried)
+    _tell(given.output, content, tried)
+    if failed:
+        names = "; ".join(f"{each.name}: {each.found}" for each in failed)
+        msg = f"no go: {len(failed)} of {len(tried)} checks did not pass: {names}."
+        raise GateFailedError(msg)
+
+
+def _tell(output: Output, content: dict[str, object], tried: list[Tried]) -> None:
+    if output.as_json:
+        typer.echo(json.dumps(content))
+    elif not output.quiet:
+        typer.echo(f"{content['model']}: {'go' if content['go'] else 'no go'}")
+        states = {True: "passed", False: "FAILED", None: "not tried"}
+        for each in tried:
+            note = f"  ({each.note})" if each.note else ""
+            typer.echo(f"  {states[each.passed]:<10} {each.name}: {each.found}{note}")
+
+
+def _machine() -> Iterator[Tried]:
+    """Say which GPUs there are; without one a model is computed on the processor, slowly."""
+    from extraction.audit.trial import Tried
+
+    try:
+        done = subprocess.run(_QUERY, capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        yield Tried(
+            "GPU and driver", None, f"driver {_DRIVER}", "none seen", "reads on a processor"
+        )
+        return
+    for line in done.stdout.splitlines():
+        name, driver, memory = (cell.strip() for cell in line.split(","))
+        major = int(driver.split(".")[0]) if driver.split(".")[0].isdigit() else 0
+        yield Tried(
+            "GPU and driver",
+            major >= _DRIVER,
+            f"driver {_DRIVER} for CUDA 13",
+            f"{name}, driver {driver}, {int(float(memory)):,} MiB",
+        )
+
+
+def _folder(model: Path) -> Iterator[Tried]:
+    """Say what the folder holds: revision, size of the weights, licence."""
+    from extraction.audit.trial import Tried
+    from extraction.engines.local import has_chat_template, revision
+
+    weights = [p for p in model.iterdir() if p.suffix in (".safetensors", ".bin", ".pt", ".gguf")]
+    size = sum(path.stat().st_size for path in weights)
+    yield Tried(
+        "weights", bool(weights), "weights", f"{size / 1e9:,.2f} GB, revision {revision(model)}",
+        "with a chat template" if has_chat_template(model) else "a base model: no chat template",
+    )  # fmt: skip
+    licences = sorted({path.name for name in _LICENCES for path in model.glob(name)})
+    yield Tried(
+        "licence file", True if licences else None, "one beside the weights",
+        ", ".join(licences) or "none", "" if licences else "ask where the weights came from",
+    )  # fmt: skip
+
+
+def _draw(path: Path, model: str, tried: list[Tried]) -> None:
+    from pipeline.store.files import replacing
+    from reports.content import Gate
+    from reports.pages.model_check import to_document
+
+    gates = [Gate(t.name, t.passed, t.required, t.found, t.note) for t in tried]
+    with replacing(path) as partial:
+        partial.write_bytes(to_document(model, gates))

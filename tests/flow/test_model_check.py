@@ -1,0 +1,101 @@
+"""Flow: a model is tried before it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from extraction.audit.trial import known
+from extraction.finding import Extracted
+from extraction.prompt import Line, written
+from extraction.rules import RuleEngine
+from pipeline.cli import model as group
+from pipeline.errors import ConfigurationError, GateFailedError
+from tests.fixtures.extraction.stage import Play, Serve, always, serving
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    with serving() as start:
+        yield start
+
+
+@pytest.fixture
+def app() -> typer.Typer:
+    made = typer.Typer()
+    group.register(made)
+    return made
+
+
+def knowing(question: dict[str, Any], _: int) -> Play:
+    """Answer the ten as they are known, and bound questions in their grammar."""
+    shown = str(question["prompt"]).rsplit("###", 1)[-1]
+    for row in known():
+        section, sentence = row.text.split(": ", 1)
+        if f"{section}: {sentence}" in shown:
+            (outcome,) = RuleEngine().extract([row.text], modality=row.modality)
+            assert isinstance(outcome, Extracted)
+            lines = [
+                Line(row.text[f.start : f.end], f.pathology, str(f.phrase))
+                for f in outcome.findings
+            ]
+            return Play("".join(f"{written(line)}\n" for line in lines))
+    return Play('- "The lungs are clear.", "lung opacity", "absent"\n')
+
+
+def command(url: str, *options: str) -> list[str]:
+    given = ["model", "check", "--engine", "server", "--server", url, "--model", "small"]
+    return [*given, "--reports", "6", "--json", *options]
+
+
+def test_ten_known_statements_are_known_to_the_rules_too() -> None:
+    assert len(known()) == 10
+    for row in known():
+        (outcome,) = RuleEngine().extract([row.text], modality=row.modality)
+        assert isinstance(outcome, Extracted)
+        assert (row.pathology, row.phrase) in {(f.pathology, f.phrase) for f in outcome.findings}
+
+
+def test_model_that_knows_the_ten_is_a_go_with_a_page(
+    app: typer.Typer, serve: Serve, tmp_path: Path
+) -> None:
+    _, url = serve(knowing)
+    page = tmp_path / "check.pdf"
+    asked = command(url, "--structured-output", "--pdf", str(page))
+    result = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.output)
+    assert found["go"] is True
+    states = {each["name"]: each["passed"] for each in found["checks"]}
+    assert states["ten statements with known answers"] is True
+    assert states["answers bound to their grammar"] is True
+    assert states["tokens of a prompt, CT"] is None
+    assert page.read_bytes().startswith(b"%PDF")
+
+
+def test_model_that_always_says_none_is_no_go(app: typer.Typer, serve: Serve) -> None:
+    _, url = serve(always(Play("- none\n")))
+    with pytest.raises(GateFailedError, match=r"ten statements .*0 right, 10 failed") as caught:
+        CliRunner().invoke(app, command(url), catch_exceptions=False)
+    assert caught.value.exit_code == 4
+
+
+def test_server_that_does_not_bind_answers_is_found_out(app: typer.Typer, serve: Serve) -> None:
+    def part(question: dict[str, Any], number: int) -> Play:
+        free = question["prompt"] == "Say hello."
+        return Play("Hello!") if free else knowing(question, number)
+
+    _, url = serve(part)
+    with pytest.raises(GateFailedError, match="answers bound to their grammar: not held"):
+        CliRunner().invoke(app, command(url, "--structured-output"), catch_exceptions=False)
+
+
+def test_rules_have_no_model_to_check(app: typer.Typer) -> None:
+    with pytest.raises(ConfigurationError, match="no model to check"):
+        CliRunner().invoke(app, ["model", "check", "--engine", "rules"], catch_exceptions=False)
