@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,7 +12,6 @@ from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
 from calibration.survey import PhraseTable
-from pipeline.config import Configuration
 from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
@@ -33,6 +33,9 @@ from reports.content import (
     SuppressedCell,
     TrendPoint,
 )
+
+if TYPE_CHECKING:
+    from pipeline.config import Configuration
 
 __all__ = [
     "COMMITTEE",

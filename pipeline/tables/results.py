@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,8 +20,10 @@ from calibration.result import GroupResult
 from calibration.substitution import Advice, GuardRails
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
-from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pipeline.config import Configuration
 
 __all__ = [
     "GroupResults",

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from pipeline.config import Phrases
 from pipeline.pages.small_cells import few_users
 from pipeline.tables.results import quarters
 from reports.content import ScaleUse, SuppressedCell
+
+if TYPE_CHECKING:
+    from pipeline.config import Phrases
 
 __all__ = ["scale_use"]
 

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from calibration.result import GroupResult
 from calibration.substitution import Advice
-from pipeline.config import Reports
 from pipeline.pages.small_cells import few_users, without
 from pipeline.tables.results import GroupResults
+
+if TYPE_CHECKING:
+    from pipeline.config import Reports
 
 __all__ = ["results_without", "withheld_phrases"]
 
