@@ -56,6 +56,7 @@ __all__ = [
     "SensitivityTable",
     "SuppressedCell",
     "TrendPoint",
+    "Unscored",
 ]
 
 
@@ -142,6 +143,14 @@ class ActionCases:
     phrase: str
     finding: str | None
     cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unscored:
+    """A hedge without a surveyed meaning: it was written and read, and can't be scored."""
+
+    phrase: str
+    n: int | SuppressedCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,6 +356,7 @@ class RadiologistContent:
     trend: tuple[TrendPoint, ...] | None = None
     cases: tuple[Case, ...] | None = None
     action_cases: tuple[ActionCases, ...] = ()
+    unscored: tuple[Unscored, ...] | None = None
     discouraged: frozenset[str] = frozenset()
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
 
@@ -376,6 +386,7 @@ class CommitteeContent:
     case_mix: CaseMix | None = None
     disagreement: Disagreement | None = None
     profiles: DepartmentProfile | SuppressedCell | None = None
+    unscored: tuple[Unscored, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

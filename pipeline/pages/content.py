@@ -32,6 +32,7 @@ from reports.content import (
     RadiologistContent,
     SuppressedCell,
     TrendPoint,
+    Unscored,
 )
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ __all__ = [
     "pathology_results",
     "radiologist_content",
     "trend_points",
+    "unscored_of",
 ]
 
 COMMITTEE = "Quality committee"
@@ -98,6 +100,7 @@ def radiologist_content(
     trend: Sequence[TrendPoint],
     reader_cases: tuple[Case, ...],
     action_cases: tuple[ActionCases, ...],
+    unscored: tuple[Unscored, ...],
     coverage: Coverage | None,
     measured: Instrument,
 ) -> RadiologistContent:
@@ -114,10 +117,49 @@ def radiologist_content(
         coverage=coverage,
         instrument=measured,
         trend=tuple(trend),
-        cases=reader_cases,
+        cases=_with(reader_cases, action_cases),
         action_cases=action_cases,
+        unscored=unscored,
         discouraged=frozenset(issue.config.phrases.discouraged),
     )
+
+
+def _with(cases: tuple[Case, ...], shown: Sequence[ActionCases]) -> tuple[Case, ...]:
+    """Add the actions' cases to the list, each once, so that every case shown can be returned."""
+    listed = {(case.xray_code, case.pathology): case for case in cases}
+    for part in shown:
+        for case in part.cases:
+            listed.setdefault((case.xray_code, case.pathology), case)
+    return tuple(listed.values())
+
+
+def unscored_of(
+    words: pd.DataFrame, phrases: PhraseTable, *, minimum: int, minimum_readers: int = 1
+) -> tuple[Unscored, ...]:
+    """Count the hedges that no survey gives a meaning, most written first.
+
+    Parameters
+    ----------
+    words
+        Hedges of the paired reports (`sums.words`).
+    minimum, minimum_readers
+        Uses and readers below which a count is withheld.
+    """
+    unknown = words[~words["phrase"].isin(phrases.phrases)]
+    each = unknown.groupby("phrase", observed=True).agg(
+        n=("n", "sum"), by=("reader_code", "nunique")
+    )
+    each = each.sort_values("n", ascending=False, kind="stable")
+    return tuple(
+        Unscored(str(phrase), _counted(int(row.n), int(row.by), minimum, minimum_readers))
+        for phrase, row in each.iterrows()
+    )
+
+
+def _counted(n: int, readers: int, minimum: int, minimum_readers: int) -> int | SuppressedCell:
+    if readers < minimum_readers:
+        return SuppressedCell(minimum_readers, "readers")
+    return n if n >= minimum else SuppressedCell(minimum)
 
 
 def pathology_results(

@@ -72,6 +72,12 @@ def committee_content(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
+        unscored=content.unscored_of(
+            evidence.words,
+            scale.phrases,
+            minimum=settings.min_exams,
+            minimum_readers=settings.min_readers,
+        ),
         case_mix=case_mix(evidence.mix, scale=scale),
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(

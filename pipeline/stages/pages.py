@@ -247,6 +247,11 @@ def _feedback(
         trend=content.trend_points(series, site.config.reports.min_exams),
         reader_cases=content.cases(rows, site.phrases),
         action_cases=action_cases(rows, profile),
+        unscored=content.unscored_of(
+            summed(store, "words", issue.key, reader),
+            site.phrases,
+            minimum=site.config.reports.min_exams,
+        ),
         coverage=content.coverage_of(coverage, site.config),
         measured=_instrument(site, item.run),
     )

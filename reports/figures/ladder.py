@@ -77,17 +77,20 @@ def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow],
 
 
 def _apart(wanted: Sequence[float], plot: Box) -> list[float]:
-    """Move places (from top to bottom) at least a line apart, as little as that takes."""
+    """Move places (from top to bottom) at least a line apart, inside the plot, as little as can."""
     groups: list[tuple[float, int]] = []
     for place in wanted:
-        groups.append((place, 1))
+        groups.append(_inside(place, 1, plot))
         while len(groups) > 1 and _meets(groups[-2], groups[-1]):
             (a, m), (b, n) = groups[-2], groups[-1]
-            groups[-2:] = [((a * m + b * n) / (m + n), m + n)]
-    placed = [c + (i - (n - 1) / 2) * _STEP for c, n in groups for i in range(n)]
-    over = max((placed[-1] if placed else 0.0) - plot.bottom - 2.0, 0.0)
-    return [place - over for place in placed]
+            groups[-2:] = [_inside((a * m + b * n) / (m + n), m + n, plot)]
+    return [c + (i - (n - 1) / 2) * _STEP for c, n in groups for i in range(n)]
+
+
+def _inside(centre: float, lines: int, plot: Box) -> tuple[float, int]:
+    half = (lines - 1) / 2 * _STEP
+    return min(max(centre, plot.y + 1.0 + half), plot.bottom - half), lines
 
 
 def _meets(upper: tuple[float, int], lower: tuple[float, int]) -> bool:
-    return lower[0] - upper[0] < _STEP * (upper[1] + lower[1]) / 2
+    return lower[0] - upper[0] < _STEP * (upper[1] + lower[1]) / 2 - 1e-6

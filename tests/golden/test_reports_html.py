@@ -192,14 +192,22 @@ def test_a_browser_asks_the_network_for_nothing_and_finds_values_to_hover_over(
 
 
 @pytest.mark.slow
+def test_tables_of_readers_sort_by_code_only(page: bytes) -> None:
+    for name in ("readers", "profiles"):
+        table = re.search(rf'data-id="{name}".*?</thead>', page.decode("utf-8"), re.DOTALL)
+        assert table is not None
+        heads = re.findall(r"<th.*?</th>", table[0])
+        assert ["<button" in head for head in heads] == [True] + [False] * (len(heads) - 1)
+
+
 def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path: Path) -> None:
-    click = "document.querySelectorAll('table[data-id=readers] button')[1].click();"
-    up = _in_chromium(page, click, tmp_path).tables["readers"][1:]
+    click = "document.querySelectorAll('table[data-id=sensitivity] button')[1].click();"
+    up = _in_chromium(page, click, tmp_path).tables["sensitivity"][1:]
     sizes = [row[1] for row in up]
     assert sizes[-1] == "too few"
     numbers = [int(size.replace(",", "")) for size in sizes[:-1]]
     assert numbers == sorted(numbers)
-    assert len(numbers) == 11
-    down = _in_chromium(page, click + click, tmp_path).tables["readers"][1:]
+    assert len(numbers) == 6
+    down = _in_chromium(page, click + click, tmp_path).tables["sensitivity"][1:]
     assert down[-1][1] == "too few"
-    assert down[0][1] == str(numbers[-1])
+    assert down[0][1] == f"{numbers[-1]:,}"

@@ -16,6 +16,7 @@ from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.small_multiples import panel_pieces
 from reports.numbers import count, percent
 from reports.pages.committee.tables import pathology_table, score_table
+from reports.pages.radiologist.chart import unscored_words
 from reports.strings import Strings
 
 __all__ = ["department", "exams", "pathologies"]
@@ -41,7 +42,12 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
         )
     steps = content.flow
     figure = Figure(lambda d, box: exam_flow(d, box, steps=steps), exam_flow_height(steps), caption)
-    return Section(title, (figure,), heading_note)
+    if not content.unscored:
+        return Section(title, (figure,), heading_note)
+    phrases = unscored_words(content.unscored, words)
+    return Section(
+        title, (figure, note(words("committee.unscored", phrases=phrases))), heading_note
+    )
 
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

@@ -30,6 +30,8 @@ from reports.strings import Strings
 __all__ = ["build"]
 
 _SPAN = (120.0, 14.0)
+_BY_CODE = frozenset({"readers", "profiles"})
+"""Tables of readers: they sort by code only, so that no order of readers can be made of them."""
 
 
 @cache
@@ -137,7 +139,10 @@ def _figure(piece: Figure, title: str, width: float) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(_header(column) for column in table.columns)
+    by_code = table.id in _BY_CODE
+    head = "".join(
+        _header(column, sorts=not by_code or j == 0) for j, column in enumerate(table.columns)
+    )
     rows = "".join(_row(row, table.columns) for row in table.rows)
     if not rows:
         rows = (
@@ -149,9 +154,11 @@ def _table(table: Table) -> str:
     )
 
 
-def _header(column: Column) -> str:
+def _header(column: Column, *, sorts: bool) -> str:
     title = escape(column.title.replace("- ", ""))
     kind = ' class="number"' if column.align == "right" else ""
+    if not sorts:
+        return f'<th scope="col"{kind}>{title}</th>'
     return f'<th scope="col"{kind} aria-sort="none"><button type="button">{title}</button></th>'
 
 

@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import Final
 
 from calibration.profile import ReaderProfile
-from reports.content import RadiologistContent, SuppressedCell
+from reports.content import RadiologistContent, SuppressedCell, Unscored
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import NOTE, palette
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows
+from reports.numbers import count
 from reports.strings import Strings
 from reports.verdict import sides
 
-__all__ = ["chart_height", "judged_rows", "phrases"]
+__all__ = ["chart_height", "judged_rows", "phrases", "unscored_words"]
 
 _AROUND: Final = 104.0
 """Heading, key and notes around the chart."""
@@ -40,9 +41,9 @@ def _used(row: PhraseRow, content: RadiologistContent) -> tuple[str, ...]:
     return tuple(p for p in row.phrases if p in used) or row.phrases
 
 
-def chart_height(content: RadiologistContent) -> float:
-    """Room the chart needs with its heading and notes."""
-    return _AROUND + phrase_chart_height(len(_rows(content)), row=_TIGHT)
+def chart_height(content: RadiologistContent, *, roomy: bool = False) -> float:
+    """Room the chart needs with its heading and notes, or would like to have."""
+    return _AROUND + phrase_chart_height(len(_rows(content)), row=_ROOMY if roomy else _TIGHT)
 
 
 def _rows(content: RadiologistContent) -> tuple[PhraseRow, ...]:
@@ -90,6 +91,8 @@ def _left_out(content: RadiologistContent, words: Strings) -> list[str]:
         texts.append(words("radiologist.department", state=state_of(content.department, words)))
     if isinstance(content.overall, SuppressedCell):
         return texts
+    if content.unscored:
+        texts.append(words("radiologist.unscored", phrases=unscored_words(content.unscored, words)))
     rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n)
     shown = {phrase for row in _rows(content) for phrase in row.phrases}
     few = ", ".join(
@@ -102,6 +105,18 @@ def _left_out(content: RadiologistContent, words: Strings) -> list[str]:
     if unused:
         texts.append(words("radiologist.unused", phrases=unused))
     return texts
+
+
+def unscored_words(unscored: tuple[Unscored, ...], words: Strings) -> str:
+    """List hedges without a meaning, each with its count or why there is none."""
+    return ", ".join(
+        words(
+            "radiologist.unscored_phrase",
+            phrase=each.phrase,
+            n=state_of(each.n, words) if isinstance(each.n, SuppressedCell) else count(each.n),
+        )
+        for each in unscored
+    )
 
 
 def _capital(text: str) -> str:

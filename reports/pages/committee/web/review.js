@@ -23,9 +23,11 @@ function sortBy(table, column, descending) {
 document.querySelectorAll("table").forEach((table) => {
   const heads = Array.from(table.tHead.rows[0].cells);
   heads.forEach((head, column) => {
-    head.querySelector("button").addEventListener("click", () => {
+    const button = head.querySelector("button");
+    if (button === null) return;
+    button.addEventListener("click", () => {
       const descending = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach((other) => other.setAttribute("aria-sort", "none"));
+      heads.filter((other) => other.hasAttribute("aria-sort")).forEach((other) => other.setAttribute("aria-sort", "none"));
       head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       sortBy(table, column, descending);
     });

@@ -1,0 +1,79 @@
+"""Pages of hundreds of drawn readers: laid out whole, filled, true to the profile, with cases."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from reports import content
+from reports.drawing.marks import Drawing, Line, Text
+from reports.drawing.style import Style
+from reports.pages import radiologist
+from reports.verdict import in_words
+
+
+def _load(folder: str, name: str) -> ModuleType:
+    path = Path(__file__).parents[1] / folder / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _load("fixtures/reports", "sample_contents")
+geometry = _load("unit", "test_reports_geometry")
+BASE = samples.radiologist(n=900, pathologies=5)
+FEW = {"likely": 0.774, "may represent": 0.441, "unlikely": 0.094}
+TABLE = samples.table_of()
+ALL = {p: float(m) for p, m in zip(TABLE.phrases, TABLE.means, strict=True) if 0 < m < 1}
+KINDS = {"few": FEW, "usual": samples.profiles.MEANINGS, "all": ALL}
+
+
+def drawn(seed: int) -> tuple[content.RadiologistContent, Style]:
+    """Draw one reader: few phrases, the usual or all; in any state; on either paper."""
+    rng = np.random.default_rng(seed)
+    kind = ("few", "usual", "all")[seed % 3]
+    state = (None, "none", "too few", "pattern")[seed // 3 % 4]
+    profile = samples.profiles.profile_of(rng, meanings=KINDS[kind], state=state, missing=0.05)
+    own = samples.own_cases(profile, each=int(rng.integers(3, 6)))
+    filled = replace(BASE, profile=profile, action_cases=own)
+    if seed % 7 == 0:
+        filled = replace(filled, department=content.SuppressedCell(5, "readers"))
+    return filled, Style(paper="A4" if seed % 2 else "Letter")
+
+
+def lowest(page: Drawing) -> float:
+    """Where the content of a page ends, footer left out."""
+    marks = [m.y for m in page.marks if isinstance(m, Text) and m.y < page.height - 50]
+    marks += [m.y2 for m in page.marks if isinstance(m, Line) and m.y2 < page.height - 50]
+    return max(marks)
+
+
+@pytest.mark.parametrize("start", range(0, 300, 60))
+def test_three_hundred_readers_pages_are_whole_filled_and_carry_their_cases(start: int) -> None:
+    for seed in range(start, start + 60):
+        filled, style = drawn(seed)
+        pages = radiologist.pages(filled, style=style)
+        assert geometry.faults(pages) == [], seed
+        titles = [b.title for page in pages[:2] for b in page.bookmarks]
+        assert not any(title.startswith("Appendix") for title in titles), seed
+        assert any(title.startswith("Each phrase") for title in titles), seed
+        for page in pages[:2]:
+            body = style.body
+            assert (lowest(page) - body.y) / body.height > 0.55, (seed, lowest(page))
+        words = style.strings
+        ids = {m.id for m in pages[0].marks if isinstance(m, Text)}
+        said = in_words(filled.profile, words=words)
+        shown = [i for i in range(1, 4) if f"action.{i}" in ids]
+        assert len(shown) <= len(said.actions)
+        for number in shown:
+            assert f"action.{number}.case.2" in ids, seed
