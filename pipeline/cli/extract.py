@@ -43,8 +43,8 @@ _RULES: Final = ("impression first", "strongest", "last")
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("extract")(taking(extract))
-    app.command("pool")(pool)
-    app.command("annotate")(annotate)
+    app.command("pool")(taking(pool))
+    app.command("annotate")(taking(annotate))
     vocabulary = typer.Typer(help="Look after the word lists.")
     vocabulary.command("check")(vocabulary_check)
     app.add_typer(vocabulary, name="vocabulary")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from pipeline.cli.extraction_tables import (
     rule_engine,
     run_engine,
 )
+from pipeline.cli.options import Output
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -65,48 +67,50 @@ def vocabulary_check(
         _show(summary)
 
 
-def annotate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotate:
+    """Options of ``radcal annotate``."""
+
     reports: Annotated[
         Path, typer.Argument(help="Reports to label; with --read, the corrected sheet.")
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", help="Sheet (.csv) or, with --read, gold (.jsonl).")
-    ],
-    read: Annotated[
-        bool, typer.Option("--read", help="Read a corrected sheet back as gold.")
-    ] = False,
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Sheet (.csv) or, with --read, gold (.jsonl).")]
+    read: Annotated[bool, typer.Option("--read", help="Read a corrected sheet back as gold.")] = (
+        False
+    )
     partial: Annotated[
         bool, typer.Option("--partial", help="With --read: leave out reports without a verdict.")
-    ] = False,
+    ] = False
     html: Annotated[
         Path | None, typer.Option("--html", help="Also write a page to read beside the sheet.")
-    ] = None,
-    vocabulary: VocabularyOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    vocabulary: VocabularyOption = None
+    output: Output
+
+
+def annotate(given: Annotate) -> None:
     """Write a review sheet from your own reports, or read the corrected sheet back as gold."""
     from extraction.audit.annotation import COLUMNS
     from pipeline.formats.tables import write_table
 
-    engine = rule_engine(vocabulary)
-    if read:
-        gold = _read_sheet(reports, engine, partial=partial)
+    engine = rule_engine(given.vocabulary)
+    if given.read:
+        gold = _read_sheet(given.reports, engine, partial=given.partial)
         lines = "".join(report.model_dump_json() + "\n" for report in gold)
-        out.write_text(lines, encoding="utf-8")
+        given.out.write_text(lines, encoding="utf-8")
         labels = sum(len(report.findings) for report in gold)
-        emit({"reports": len(gold), "labels": labels}, as_json=as_json, quiet=quiet)
+        given.output.tell({"reports": len(gold), "labels": labels})
         return
-    frame = read_reports(reports)
+    frame = read_reports(given.reports)
     rows = _sheet_rows(frame, engine)
     import pandas as pd
 
-    write_table(pd.DataFrame(rows, columns=list(COLUMNS)), out)
-    if html is not None:
+    write_table(pd.DataFrame(rows, columns=list(COLUMNS)), given.out)
+    if given.html is not None:
         from extraction.audit.annotation import sheet_html
 
-        html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
-    emit({"reports": len(frame), "rows": len(rows)}, as_json=as_json, quiet=quiet)
+        given.html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
+    given.output.tell({"reports": len(frame), "rows": len(rows)})
 
 
 def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:

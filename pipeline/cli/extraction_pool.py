@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import Output
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -20,30 +21,34 @@ if TYPE_CHECKING:
 __all__ = ["pool"]
 
 
-def pool(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Options of ``radcal pool``."""
+
     findings: Annotated[
         list[Path], typer.Argument(help="Findings of two or more engines, the most trusted first.")
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Voted table, one row per pathology stated.")],
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Voted table, one row per pathology stated.")]
     queue: Annotated[
         Path | None, typer.Option("--queue", help="Reports to read again, hardest first.")
-    ] = None,
+    ] = None
     reports: Annotated[
         Path | None,
         typer.Option(
             "--reports",
             help="The reports every engine was given: one without a row then states nothing.",
         ),
-    ] = None,
+    ] = None
     vocabulary: Annotated[
         Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
-    ] = None,
+    ] = None
     every_state: Annotated[
         bool, typer.Option("--every-state", help="Also the cells nobody stated anything about.")
-    ] = False,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = False
+    output: Output
+
+
+def pool(given: Pool) -> None:
     """Let several engines' findings vote; what divides them ranks a queue for review.
 
     A report that an engine failed on, or that its file does not hold, casts no vote: it never
@@ -55,21 +60,23 @@ def pool(
     from pipeline.cli.extraction_tables import rule_engine
     from pipeline.formats.tables import write_table
 
-    if len(findings) < 2:
+    if len(given.findings) < 2:
         msg = "radcal pool: give the findings of at least two engines."
         raise ConfigurationError(msg)
-    words = rule_engine(vocabulary).vocabulary
-    readings = [_reading(path, words) for path in findings]
-    ids = _report_ids(readings, reports)
-    if reports is not None:
+    words = rule_engine(given.vocabulary).vocabulary
+    readings = [_reading(path, words) for path in given.findings]
+    ids = _report_ids(readings, given.reports)
+    if given.reports is not None:
         readings = [{name: reading.get(name, {}) for name in ids} for reading in readings]
     voted = vote(readings, report_ids=ids, pathologies=words.pathologies)
     ranked = review_queue(voted)
-    write_table(pd.DataFrame(_rows(voted, every_state=every_state), columns=_COLUMNS), out)
-    if queue is not None:
-        write_table(pd.DataFrame(map(_queued, ranked), columns=_QUEUE_COLUMNS), queue)
+    write_table(
+        pd.DataFrame(_rows(voted, every_state=given.every_state), columns=_COLUMNS), given.out
+    )
+    if given.queue is not None:
+        write_table(pd.DataFrame(map(_queued, ranked), columns=_QUEUE_COLUMNS), given.queue)
     counts = _counts(voted, ranked)
-    emit(counts, as_json=as_json, quiet=quiet)
+    given.output.tell(counts)
     if counts["reports_no_engine_read"]:
         raise typer.Exit(EXIT_QUARANTINED)
 

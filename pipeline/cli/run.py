@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import Output, taking
 from pipeline.cli.simulate import DepartmentOption
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 from pipeline.run.logs import LogFormat
@@ -28,7 +30,7 @@ def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("init")(init)
     app.command("run")(run)
-    app.command("demo")(demo)
+    app.command("demo")(taking(demo))
 
 
 def init(folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")]) -> None:
@@ -72,31 +74,39 @@ def run(
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo"),
-    pairs: Annotated[int, typer.Option(min=1, help="X-ray and CT pairs to simulate.")] = 2662,
-    readers: Annotated[int, typer.Option(min=1, help="Readers to simulate.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0,
-    department: DepartmentOption = "clustered",
-    *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demo:
+    """Options of ``radcal demo``."""
+
+    out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo")
+    pairs: Annotated[int, typer.Option(min=1, help="X-ray and CT pairs to simulate.")] = 2662
+    readers: Annotated[int, typer.Option(min=1, help="Readers to simulate.")] = 12
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0
+    department: DepartmentOption = "clustered"
+    output: Output
+
+
+def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
     from pipeline.simulate import simulate_chunks
     from pipeline.simulate.write import write_simulation
 
-    out.mkdir(parents=True, exist_ok=True)
-    if not quiet:
-        typer.echo(f"Simulating {pairs:,} pairs by {readers} readers (seed {seed}).", err=True)
-    chunks = simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department)
-    write_simulation(chunks, out / "hospital", exams_format="csv")
-    config = out / "radcal.toml"
+    given.out.mkdir(parents=True, exist_ok=True)
+    if not given.output.quiet:
+        typer.echo(
+            f"Simulating {given.pairs:,} pairs by {given.readers} readers (seed {given.seed}).",
+            err=True,
+        )
+    chunks = simulate_chunks(
+        pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
+    )
+    write_simulation(chunks, given.out / "hospital", exams_format="csv")
+    config = given.out / "radcal.toml"
     config.write_text(_DEMO_CONFIG, encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
-        os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(out))
-    summary = _whole_job(config, None, quiet=quiet or as_json)
-    emit(_told(summary), as_json=as_json, quiet=quiet)
+        os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
+    summary = _whole_job(config, None, quiet=given.output.quiet or given.output.as_json)
+    given.output.tell(_told(summary))
 
 
 def _whole_job(

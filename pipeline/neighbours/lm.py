@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.options import taking
+from pipeline.cli.options import Output, taking
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_audit import audit
 from pipeline.neighbours.lm_elicit import elicit
@@ -30,9 +30,9 @@ def register(app: typer.Typer) -> None:
     """Add ``radcal lm``."""
     _lm.command("elicit")(taking(elicit))
     _lm.command("audit")(taking(audit))
-    _lm.command("calibrate")(calibrate)
+    _lm.command("calibrate")(taking(calibrate))
     _lm.command("report")(report)
-    _lm.command("layers")(layers)
+    _lm.command("layers")(taking(layers))
     _lm.callback()(_about)
     app.add_typer(_lm, name="lm")
 
@@ -41,14 +41,17 @@ def _about() -> None:
     """Language models that state how sure they are."""
 
 
-def calibrate(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalibration:
+    """Options of ``radcal lm calibrate``."""
+
     answers: Annotated[
         Path,
         typer.Argument(
             help="Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
         ),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")],
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
     phrases: Annotated[
         str | None,
         typer.Option(
@@ -56,18 +59,19 @@ def calibrate(
             help="Phrase table file, or the name of a built-in one; else the answers' own, "
             "or diagnostic-certainty-scale.",
         ),
-    ] = None,
-    bins: Annotated[int, typer.Option("--bins", min=1)] = 10,
+    ] = None
+    bins: Annotated[int, typer.Option("--bins", min=1)] = 10
     splits: Annotated[
         int, typer.Option("--splits", min=1, help="Random splits in halves, each used both ways.")
-    ] = 10,
+    ] = 10
     bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, help="Resamples behind the intervals.")
-    ] = 1000,
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = 1000
+    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
+    output: Output
+
+
+def calibrate(given: Recalibration) -> None:
     """Compare uncalibrated, Platt, histogram, isotonic, beta, transport and monotone, held out.
 
     Answers nobody judged, or whose confidence cannot be read, are counted in the result
@@ -78,24 +82,25 @@ def calibrate(
     from pipeline.neighbours.lm_answers import FORMS, read_answers
     from pipeline.store.files import replacing
 
-    frame = read_table(answers)
-    settings: dict[str, Plain] = {
-        "bins": bins, "splits": splits, "bootstrap": bootstrap, "seed": seed,
-    }  # fmt: skip
+    frame = read_table(given.answers)
     content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
     try:
-        held, named = read_answers(frame, phrases=phrases, source=answers.name)
-        problems = _problems(held, answers.name)
+        held, named = read_answers(frame, phrases=given.phrases, source=given.answers.name)
+        problems = _problems(held, given.answers.name)
         for name in held.keys() - problems.keys():
-            content[name] = _compared(
-                held[name], bins=bins, splits=splits, bootstrap=bootstrap, seed=seed
-            )
+            content[name] = _compared(held[name], given)
     except CalibrationError as error:
-        msg = f"{answers.name}: {error}"
+        msg = f"{given.answers.name}: {error}"
         raise InputError(msg) from None
-    content["settings"] = {**settings, "phrases": named}
+    content["settings"] = {
+        "bins": given.bins,
+        "splits": given.splits,
+        "bootstrap": given.bootstrap,
+        "seed": given.seed,
+        "phrases": named,
+    }
     content["not_calibrated"] = dict(problems)
-    with replacing(out) as partial:
+    with replacing(given.out) as partial:
         partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
     set_aside = sum(sum(form.set_aside.values()) for form in held.values())
     summary = {
@@ -103,9 +108,9 @@ def calibrate(
         "forms": ", ".join(name for name in held if name not in problems),
         **({"not_calibrated": problems} if problems else {}),
         "set_aside": set_aside,
-        "result": str(out),
+        "result": str(given.out),
     }
-    emit(summary, as_json=as_json, quiet=quiet)
+    given.output.tell(summary)
     if set_aside or problems:
         raise typer.Exit(EXIT_QUARANTINED)
 
@@ -119,9 +124,7 @@ def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
     return problems
 
 
-def _compared(
-    form: StatedAnswers, *, bins: int, splits: int, bootstrap: int, seed: int
-) -> dict[str, Plain]:
+def _compared(form: StatedAnswers, given: Recalibration) -> dict[str, Plain]:
     import numpy as np
 
     from calibration.neighbours.stated_confidence import compare_methods
@@ -132,9 +135,9 @@ def _compared(
         counted,
         means=form.table.means,
         phrase_table=form.table if form.between else None,
-        bins=bins,
-        splits=splits,
-        rng=np.random.default_rng(seed),
+        bins=given.bins,
+        splits=given.splits,
+        rng=np.random.default_rng(given.seed),
     )
     return plain_fields(
         {
@@ -149,8 +152,8 @@ def _compared(
                 "n": counted.n,
                 "right": counted.label_mass,
             },
-            "bins": _bins(form, bins),
-            "distributions": _distributions(form, bootstrap=bootstrap, seed=seed),
+            "bins": _bins(form, given.bins),
+            "distributions": _distributions(form, bootstrap=given.bootstrap, seed=given.seed),
         }
     )
 

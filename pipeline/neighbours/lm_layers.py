@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.options import Output
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -20,36 +22,40 @@ if TYPE_CHECKING:
 __all__ = ["layers"]
 
 
-def layers(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Options of ``radcal lm layers``."""
+
     items: Annotated[
         Path,
         typer.Argument(
             help="Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, "
             "text, and as at hand text_pair and reference."
         ),
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Arrays for radcal difficulty (.npz).")],
+    ]
+    out: Annotated[Path, typer.Option("--out", help="Arrays for radcal difficulty (.npz).")]
     model: Annotated[
         list[Path],
         typer.Option("--model", metavar="DIR", help="Folder of a model; repeat for a pool."),
-    ],
+    ]
     checkpoint: Annotated[
         list[Path] | None,
         typer.Option(
             "--checkpoint", metavar="DIR", help="Training checkpoints of one model, in order."
         ),
-    ] = None,
+    ] = None
     options: Annotated[
         int, typer.Option("--options", min=2, max=26, help="Options offered per question.")
-    ] = 4,
+    ] = 4
     python: Annotated[
         Path | None,
         typer.Option("--python", help="A Python with torch and transformers; default this one."),
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="Where torch runs: cpu, cuda.")] = "cpu",
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    device: Annotated[str, typer.Option("--device", help="Where torch runs: cpu, cuda.")] = "cpu"
+    output: Output
+
+
+def layers(given: Layers) -> None:
     """Predict every case after every layer of local models, for radcal difficulty.
 
     A causal model chooses among lettered options; a sequence classifier names one of its classes.
@@ -58,43 +64,59 @@ def layers(
     """
     import numpy as np
 
-    from extraction.neighbours.layers import layerwise
     from pipeline.store.files import replacing
 
-    if checkpoint and len(model) > 1:
+    if given.checkpoint and len(given.model) > 1:
         msg = "--checkpoint: checkpoints belong to one model; give one --model."
         raise ConfigurationError(msg)
-    cases, left_out = _cases(items, options)
+    cases, left_out = _cases(given.items, given.options)
+    found = [_run(given, cases, folder) for folder in given.model]
+    arrays = _arrays(given, cases, found)
+    with replacing(given.out.with_suffix(".npz")) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    summary: dict[str, object] = {
+        "items": len(cases.items),
+        "left_out": left_out,
+        "models": len(given.model),
+        "layers": ", ".join(str(len(one.layers)) for one in found),
+        "classes": ", ".join(found[0].classes),
+        "arrays": str(given.out.with_suffix(".npz")),
+    }
+    given.output.tell(summary)
+    if left_out:
+        raise typer.Exit(EXIT_QUARANTINED)
 
-    def run(folder: Path) -> Layerwise:
-        by = python or Path(sys.executable)
-        return layerwise(cases, model=folder, python=by, device=device, quiet=quiet or as_json)
 
-    found = [run(folder) for folder in model]
+def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:
+    from extraction.neighbours.layers import layerwise
+
+    return layerwise(
+        cases,
+        model=folder,
+        python=given.python or Path(sys.executable),
+        device=given.device,
+        quiet=given.output.quiet or given.output.as_json,
+    )
+
+
+def _arrays(
+    given: Layers, cases: Cases, found: Sequence[Layerwise]
+) -> dict[str, NDArray[np.generic]]:
+    """Give what ``radcal difficulty`` reads, classes in the first model's order."""
+    import numpy as np
+
     classes = found[0].classes
     arrays: dict[str, NDArray[np.generic]] = {
         "probs": np.stack([_ordered(one, classes).probs for one in found]),
         "items": np.array(cases.items),
         **{f"layers_{k}": _ordered(one, classes).layers for k, one in enumerate(found)},
     }
-    if checkpoint:
-        steps = [_ordered(run(folder), classes).probs for folder in checkpoint]
+    if given.checkpoint:
+        steps = [_ordered(_run(given, cases, folder), classes).probs for folder in given.checkpoint]
         arrays["checkpoints_0"] = np.stack(steps)
     if cases.references:
-        arrays["reference"] = _reference(cases, classes, items.name)
-    with replacing(out.with_suffix(".npz")) as partial, partial.open("wb") as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-    summary: dict[str, object] = {
-        "items": len(cases.items),
-        "left_out": left_out,
-        "models": len(model),
-        "layers": ", ".join(str(len(one.layers)) for one in found),
-        "classes": ", ".join(classes),
-        "arrays": str(out.with_suffix(".npz")),
-    }
-    emit(summary, as_json=as_json, quiet=quiet)
-    if left_out:
-        raise typer.Exit(EXIT_QUARANTINED)
+        arrays["reference"] = _reference(cases, classes, given.items.name)
+    return arrays
 
 
 def _cases(path: Path, options: int) -> tuple[Cases, int]:

@@ -36,7 +36,7 @@ def test_every_figure_shown_is_there() -> None:
 
 
 def test_options_the_page_names_exist() -> None:
-    groups = ("neighbours/*.py", "cli/extraction_options.py", "cli/calibrate.py")
+    groups = ("neighbours/*.py", "cli/extraction_options.py", "cli/calibrate.py", "cli/options.py")
     files = [path for group in groups for path in (ROOT / "pipeline").glob(group)]
     code = "".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"(--[a-z][a-z-]+)", TEXT))
