@@ -46,6 +46,8 @@ _ROUNDING = 1e-13
 _ROUGHLY = 1e-2
 """Gradient at which a larger ε has done its work."""
 _COOLING = 4.0
+_SCALINGS = 6
+_LEAST = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +131,7 @@ def solve_dual(problems: DualProblems) -> DualSolutions:
     DualSolutions
         ``gradient`` is the certificate: a caller decides from it whether a plan is usable.
     """
-    points, steps = _climb(problems, np.zeros_like(problems.b), tolerance=_TOLERANCE)
+    points, steps = _climb(problems, _scaled(problems), tolerance=_TOLERANCE)
     stuck = np.flatnonzero(points.size > _ACCEPTABLE)
     if len(stuck):
         again, more = _cooled(problems.part(stuck))
@@ -137,6 +139,21 @@ def solve_dual(problems: DualProblems) -> DualSolutions:
         steps[stuck] += more
     _polish(problems, points)
     return DualSolutions(points.plan, points.size, steps)
+
+
+def _scaled(problems: DualProblems) -> FloatArray:
+    """Come near from 0 by scaling, which maximises D over each g_l with the plan's rows held.
+
+    Far from the solution exp(−g/τ) makes Newton's steps short, and scaling has no such trouble.
+    """
+    g = np.zeros_like(problems.b)
+    rate = 1.0 / problems.epsilon + 1.0 / problems.tau
+    target = np.log(np.where(problems.b > 0, problems.b, 1.0))
+    for _ in range(_SCALINGS):
+        columns = _at(problems, g).plan.sum(axis=1)
+        columns = np.where(problems.b > 0, np.maximum(columns, _LEAST), 1.0)
+        g = (target - np.log(columns) + g / problems.epsilon) / rate
+    return g
 
 
 def _polish(problems: DualProblems, points: _Points) -> None:
@@ -180,7 +197,7 @@ def _climb(
 
 def _at(problems: DualProblems, g: FloatArray) -> _Points:
     a, b = problems.a, problems.b
-    scores = (g[:, None, :] - problems.cost) / problems.epsilon + problems.log_prior[:, None, :]
+    scores = problems.log_prior[:, None, :] + (g[:, None, :] - problems.cost) / problems.epsilon
     top = scores.max(axis=2)
     kernel = np.exp(scores - top[:, :, None])
     normaliser = kernel.sum(axis=2)

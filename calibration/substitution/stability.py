@@ -10,7 +10,7 @@ from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import phrase_bins
 from calibration.resample import multinomial_moments
 from calibration.substitution.cost import substitution_cost
-from calibration.substitution.transport import Regulariser, transport_map
+from calibration.substitution.transport import Regulariser, transport_maps
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -54,19 +54,20 @@ def map_stability(
     cost = substitution_cost(n, mass, source=tables, target=tables)
     if allowed is not None:
         cost = np.where(allowed | np.isnan(cost), cost, np.inf)
-    targets = []
-    for uses, prices in zip(n, cost, strict=True):
-        total = float(uses.sum())
-        fitted = transport_map(
-            prices,
-            phrases=phrase_table.phrases,
-            source_weights=uses / total if total > 0 else np.zeros_like(uses),
-            epsilon=epsilon,
-            tau=tau,
-            regulariser=regulariser,
-        )
-        if fitted.converged:
-            targets.append(np.where(uses > 0, np.argmax(fitted.plan, axis=1), -1))
+    total = n.sum(axis=1, keepdims=True)
+    fitted = transport_maps(
+        cost,
+        phrases=phrase_table.phrases,
+        source_weights=np.divide(n, total, out=np.zeros_like(n), where=total > 0),
+        epsilon=epsilon,
+        tau=tau,
+        regulariser=regulariser,
+    )
+    targets = [
+        np.where(uses > 0, np.argmax(each.plan, axis=1), -1)
+        for uses, each in zip(n, fitted, strict=True)
+        if each.converged
+    ]
     if not targets:
         nothing = np.full(len(phrase_table), -1, dtype=np.int64)
         return MapStability(nothing, np.full(len(phrase_table), np.nan), 0)

@@ -16,6 +16,7 @@ Every solve carries its certificate: the row residual, the dual gradient, and ``
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -23,10 +24,10 @@ from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
-from calibration.substitution.dual import DualProblems, solve_dual
+from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
 from calibration.substitution.substitution_map import SubstitutionMap
 
-__all__ = ["Regulariser", "transport_map"]
+__all__ = ["Regulariser", "transport_map", "transport_maps"]
 
 Regulariser = Literal["kl", "entropy"]
 
@@ -65,95 +66,113 @@ def transport_map(
     CalibrationError
         If a parameter is not positive or a used phrase may go nowhere.
     """
-    _check(epsilon, tau, regulariser)
     b = source_weights if target_weights is None else target_weights
-    rows, columns = np.flatnonzero(source_weights > 0), np.flatnonzero(b > 0)
-    inner, a_used, b_used = cost[np.ix_(rows, columns)], source_weights[rows], b[columns]
-    if not len(rows):
-        return _nothing(cost, phrases, source_weights, b, epsilon, tau, regulariser)
-    if not np.all(np.isfinite(inner).any(axis=1)):
-        msg = "cost: a phrase in use has no allowed target, not even itself."
-        raise CalibrationError(msg)
-    level = b_used * (a_used.sum() / b_used.sum())  # a factor of b shifts g and leaves the plan
-    log_prior = np.log(level) if regulariser == "kl" else np.zeros_like(level)
-    problems = DualProblems(
-        inner[None], log_prior[None], a_used[None], level[None], epsilon=epsilon, tau=tau
-    )
-    solved = solve_dual(problems)
-    inside, gradient = solved.plan[0], float(solved.gradient[0])
-    plan = np.zeros_like(cost)
-    plan[np.ix_(rows, columns)] = inside
-    residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
-    return SubstitutionMap(
-        phrases=phrases,
-        source_weights=source_weights,
-        target_weights=b,
-        cost=cost,
-        plan=plan,
-        objective=_objective(inner, inside, a_used, b_used, epsilon, tau, regulariser),
-        row_residual=residual,
-        dual_gradient=gradient,
-        converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
-        method="dual Newton",
-        regulariser=regulariser,
-        epsilon=epsilon,
-        tau=tau,
-        steps=int(solved.steps[0]),
-    )
+    problem = _Problem(phrases, epsilon, tau, regulariser)
+    return problem.maps(cost[None], source_weights[None], b[None])[0]
 
 
-def _nothing(
+def transport_maps(
     cost: FloatArray,
+    *,
     phrases: tuple[str, ...],
-    a: FloatArray,
-    b: FloatArray,
-    epsilon: float,
-    tau: float,
-    regulariser: str,
-) -> SubstitutionMap:
-    """No phrase is in use: a stated absence of a plan, not an empty plan."""
-    return SubstitutionMap(
-        phrases=phrases,
-        source_weights=a,
-        target_weights=b,
-        cost=cost,
-        plan=np.zeros_like(cost),
-        objective=float("nan"),
-        row_residual=float("nan"),
-        dual_gradient=float("nan"),
-        converged=False,
-        method="no observations",
-        regulariser=regulariser,
-        epsilon=epsilon,
-        tau=tau,
-    )
+    source_weights: FloatArray,
+    epsilon: float = 1e-3,
+    tau: float = 1e-3,
+    regulariser: Regulariser = "kl",
+) -> list[SubstitutionMap]:
+    """Solve many problems side by side, one a replicate or a group, several times as fast.
+
+    As :func:`transport_map` for costs (B, K, K) and shares (B, K), each with b = a.
+    """
+    problem = _Problem(phrases, epsilon, tau, regulariser)
+    return problem.maps(cost, source_weights, source_weights)
 
 
-def _objective(
-    cost: FloatArray,
-    plan: FloatArray,
-    a: FloatArray,
-    b: FloatArray,
-    epsilon: float,
-    tau: float,
-    regulariser: str,
-) -> float:
-    linear = float(np.sum(np.where(plan > 0, cost * np.where(plan > 0, plan, 1.0), 0.0)))
-    if regulariser == "kl":
-        prior = np.outer(a, b)
-        spread = float(rel_entr(plan, prior).sum() - plan.sum() + prior.sum())
-    else:
-        spread = float(rel_entr(plan, np.ones_like(plan)).sum() - plan.sum())
-    columns = plan.sum(axis=0)
-    pull = float(rel_entr(columns, b).sum() - columns.sum() + b.sum())
-    return linear + epsilon * spread + tau * pull
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """What problems solved side by side share."""
 
+    phrases: tuple[str, ...]
+    epsilon: float
+    tau: float
+    regulariser: Regulariser
 
-def _check(epsilon: float, tau: float, regulariser: str) -> None:
-    if not (epsilon > 0 and tau > 0):
-        msg = f"epsilon = {epsilon} and tau = {tau} must both be positive."
-        raise CalibrationError(msg)
-    if regulariser not in get_args(Regulariser):
-        known = ", ".join(get_args(Regulariser))
-        msg = f"regulariser {regulariser!r}: use one of {known}."
-        raise CalibrationError(msg)
+    def __post_init__(self) -> None:
+        if not (self.epsilon > 0 and self.tau > 0):
+            msg = f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
+            raise CalibrationError(msg)
+        if self.regulariser not in get_args(Regulariser):
+            known = ", ".join(get_args(Regulariser))
+            msg = f"regulariser {self.regulariser!r}: use one of {known}."
+            raise CalibrationError(msg)
+
+    def maps(self, cost: FloatArray, a: FloatArray, b: FloatArray) -> list[SubstitutionMap]:
+        """Solve those with a phrase in use; phrases that none uses are left out of the work."""
+        posed = np.flatnonzero(a.any(axis=1))
+        rows, columns = np.flatnonzero(a.any(axis=0)), np.flatnonzero(b.any(axis=0))
+        plan = np.zeros_like(cost)
+        gradient, steps = np.full(len(a), np.nan), np.zeros(len(a), dtype=np.int64)
+        if len(posed):
+            inside = np.ix_(posed, rows, columns)
+            solved = self._solve(cost[inside], a[np.ix_(posed, rows)], b[np.ix_(posed, columns)])
+            plan[inside], gradient[posed], steps[posed] = solved.plan, solved.gradient, solved.steps
+        return [
+            self._map(cost[k], plan[k], (a[k], b[k]), float(gradient[k]), int(steps[k]))
+            for k in range(len(a))
+        ]
+
+    def _solve(self, cost: FloatArray, a: FloatArray, b: FloatArray) -> DualSolutions:
+        used, reachable = a > 0, b > 0
+        prices = np.where(used[:, :, None], cost, 0.0)
+        if not np.all((np.isfinite(prices) & reachable[:, None, :]).any(axis=2)):
+            msg = "cost: a phrase in use has no allowed target, not even itself."
+            raise CalibrationError(msg)
+        # a factor of b shifts g and leaves the plan
+        level = b * (a.sum(axis=1) / b.sum(axis=1))[:, None]
+        weight = level if self.regulariser == "kl" else np.ones_like(level)
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(np.where(reachable, weight, 0.0))
+        problems = DualProblems(prices, log_prior, a, level, self.epsilon, self.tau)
+        return solve_dual(problems)
+
+    def _map(
+        self,
+        cost: FloatArray,
+        plan: FloatArray,
+        weights: tuple[FloatArray, FloatArray],
+        gradient: float,
+        steps: int,
+    ) -> SubstitutionMap:
+        """Put one solution together; no phrase in use is a stated absence, not an empty plan."""
+        a, b = weights
+        posed = bool(a.any())
+        residual = float(np.abs(plan.sum(axis=1) - a).max(initial=0.0)) if posed else float("nan")
+        return SubstitutionMap(
+            phrases=self.phrases,
+            source_weights=a,
+            target_weights=b,
+            cost=cost,
+            plan=plan,
+            objective=self._objective(cost, plan, a, b) if posed else float("nan"),
+            row_residual=residual,
+            dual_gradient=gradient,
+            converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
+            method="dual Newton" if posed else "no observations",
+            regulariser=self.regulariser,
+            epsilon=self.epsilon,
+            tau=self.tau,
+            steps=steps,
+        )
+
+    def _objective(self, cost: FloatArray, plan: FloatArray, a: FloatArray, b: FloatArray) -> float:
+        cells = np.ix_(a > 0, b > 0)
+        inner, flow, weight = cost[cells], plan[cells], b[b > 0]
+        linear = float(np.sum(np.where(flow > 0, inner * np.where(flow > 0, flow, 1.0), 0.0)))
+        if self.regulariser == "kl":
+            prior = np.outer(a[a > 0], weight)
+            spread = float(rel_entr(flow, prior).sum() - flow.sum() + prior.sum())
+        else:
+            spread = float(rel_entr(flow, np.ones_like(flow)).sum() - flow.sum())
+        columns = flow.sum(axis=0)
+        pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
+        return linear + self.epsilon * spread + self.tau * pull
