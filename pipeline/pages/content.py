@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
@@ -16,6 +16,7 @@ from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
 from pipeline.tables import pairing
+from pipeline.tables.cases import for_swap
 from pipeline.tables.results import GroupResults, Period
 from reports.content import (
     ActionCases,
@@ -34,6 +35,7 @@ from reports.content import (
     TrendPoint,
     Unscored,
 )
+from reports.swaps import kept_swaps
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMITTEE",
     "Issue",
+    "action_cases",
     "advice_rows",
-    "case_of",
     "cases",
     "coverage_of",
     "flow_steps",
@@ -57,9 +59,6 @@ __all__ = [
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
-
-_GOOD, _POOR = 0.25, 0.5
-_CASES_OF_EACH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,34 +212,24 @@ def trend_points(
     )
 
 
-def cases(observations: pd.DataFrame, phrases: PhraseTable) -> tuple[Case, ...]:
-    """Choose a few cases to look at again: the plainest misses and as many plain good calls.
-
-    The distance between the phrase's mean and the CT's label orders them; ties by study code. A
-    hedge that was right is the call worth a look, so "present" comes after it, and "absent" not.
-    """
-    means = dict(zip(phrases.phrases, phrases.means, strict=True))
-    gap = (observations["phrase"].map(means) - observations["label"]).abs()
-    ordered = observations.assign(_gap=gap).sort_values(
-        ["_gap", "pair_id", "pathology"], kind="stable"
-    )
-    missed = ordered[ordered["_gap"] >= _POOR].tail(_CASES_OF_EACH)
-    good = ordered[ordered["_gap"] <= _GOOD]
-    hedged = good[~good["phrase"].isin(["absent", "present"])]
-    sure = good[good["phrase"] == "present"]
-    good = pd.concat([hedged, sure]).head(_CASES_OF_EACH)
+def action_cases(
+    observations: pd.DataFrame, profile: ReaderProfile | None
+) -> tuple[ActionCases, ...]:
+    """Give every swap that the page will show its cases."""
+    if profile is None:
+        return ()
     return tuple(
-        case_of(row, agreed=_agreed(float(row["_gap"])))
-        for row in pd.concat([missed[::-1], good]).to_dict("records")
+        ActionCases(swap.phrase, swap.finding, cases(for_swap(observations, swap)))
+        for swap in kept_swaps(profile)
     )
 
 
-def _agreed(gap: float) -> bool | None:
-    return True if gap <= _GOOD else False if gap >= _POOR else None
+def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:
+    """Turn chosen rows of the observations (`tables.cases`) into cases."""
+    return tuple(_case(row) for row in chosen.to_dict("records"))
 
 
-def case_of(row: Mapping[Hashable, object], *, agreed: bool | None) -> Case:
-    """Turn a row of the observations into a case."""
+def _case(row: Mapping[Hashable, object]) -> Case:
     xray, ct = str(row["pair_id"]).split(":")
     return Case(
         xray_code=xray,
@@ -249,7 +238,7 @@ def case_of(row: Mapping[Hashable, object], *, agreed: bool | None) -> Case:
         phrase=str(row["phrase"]),
         ct_phrase=str(row["ct_phrase"]),
         interval_hours=float(str(row["interval_hours"])),
-        agreed=agreed,
+        agreed=cast("bool | None", row["agreed"]),
         month=str(row["performed_month"]),
     )
 

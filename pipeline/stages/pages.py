@@ -21,13 +21,13 @@ from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
 from pipeline.config.digest import digest_of
 from pipeline.pages import content
-from pipeline.pages.action_cases import action_cases
 from pipeline.pages.committee.sensitivity import Evidence
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
 from pipeline.store.plain import plain
+from pipeline.tables.cases import plainest
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
 from pipeline.tables.results import GroupResults, Scale, group_results, tally_of, trend
@@ -245,8 +245,8 @@ def _feedback(
         profile=profile,
         department=_department_line(summed(store, "tallies", issue.key), scale),
         trend=content.trend_points(series, site.config.reports.min_exams),
-        reader_cases=content.cases(rows, site.phrases),
-        action_cases=action_cases(rows, profile),
+        reader_cases=content.cases(plainest(rows, site.phrases)),
+        action_cases=content.action_cases(rows, profile),
         unscored=content.unscored_of(
             summed(store, "words", issue.key, reader),
             site.phrases,

@@ -8,7 +8,7 @@ import pytest
 
 from calibration.profile import DepartmentProfile, ReaderProfile
 from calibration.survey import builtin
-from pipeline.pages.action_cases import action_cases
+from pipeline.pages.content import action_cases
 from pipeline.tables.profiles import compact, department_of, joined, profile_of, profile_table
 from reports.swaps import kept_swaps
 
