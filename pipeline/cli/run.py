@@ -70,7 +70,7 @@ def run(
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
     emit(_told(summary), as_json=as_json, quiet=quiet)
-    if summary.quarantined or summary.withheld:
+    if summary.quarantined or summary.withheld or summary.contradictory:
         raise typer.Exit(EXIT_QUARANTINED)
 
 

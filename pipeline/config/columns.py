@@ -15,9 +15,11 @@ EXAM_COLUMNS: Final[tuple[str, ...]] = (
 
 OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
     "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
-    "relative_names", "other_ids",
+    "relative_names", "other_ids", "sent_at",
 )  # fmt: skip
 """Further identifiers that de-identification looks for when a source has them.
+
+``sent_at`` is none: when the message was sent, which orders versions signed at one time.
 
 ``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several,
 parted by semicolons.

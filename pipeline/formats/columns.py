@@ -45,7 +45,7 @@ _STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Needed column → columns of which any can stand in for it."""
 _OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
-_TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date"})
+_TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date", "sent_at"})
 _JOIN: Final = " + "
 _BY: Final = " by "
 

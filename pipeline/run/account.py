@@ -105,6 +105,11 @@ class Gathered:
         return sum(block.late_versions for block in self.paired)
 
     @property
+    def contradictory(self) -> int:
+        """Versions of reports that contradict another, with no order between them."""
+        return sum(block.contradictory for block in self.paired)
+
+    @property
     def returned(self) -> Mapping[str, int]:
         """Cases that readers returned, by answer; every block knows them all."""
         return dict(sorted(self.tallied[0].returned.items()))
@@ -116,6 +121,7 @@ class Gathered:
             ("rows set aside on reading", a.rows_quarantined),
             ("reports withheld by de-identification", a.exams_withheld),
             ("versions signed after the CT, left out", self.late_versions),
+            ("versions that contradict another, set aside", self.contradictory),
             ("paired reports that could not be read", a.reports_failed),
             ("statements whose cue maps to no phrase", a.statements_unmapped),
             *((f"cases returned as {answer}", n) for answer, n in self.returned.items()),

@@ -72,6 +72,7 @@ class Manifest:
     flow: tuple[FlowStep, ...]
     months: tuple[str, ...]
     versions_signed_after_the_ct: int
+    versions_contradicting_another: int
     returned: Mapping[str, int]
     unmapped_cues: Mapping[str, int]
     failed_reports: Mapping[str, int]
@@ -98,6 +99,7 @@ class Manifest:
             flow=gathered.flow,
             months=gathered.months,
             versions_signed_after_the_ct=gathered.late_versions,
+            versions_contradicting_another=gathered.contradictory,
             returned=gathered.returned,
             unmapped_cues=dict(gathered.unmapped.most_common()),
             failed_reports=gathered.failed,

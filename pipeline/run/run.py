@@ -57,6 +57,7 @@ class Summary:
     quarantined: int
     reading_notes: dict[str, int]
     withheld: int
+    contradictory: int
     damaged_shards_made_anew: int
     pages_delivered: int | None
     pages_unchanged: int | None
@@ -214,6 +215,7 @@ class Run:
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,
+            contradictory=gathered.contradictory,
             damaged_shards_made_anew=len(self.damaged),
             pages_delivered=None if new is None else new.delivered,
             pages_unchanged=None if new is None else new.unchanged,

@@ -21,7 +21,8 @@ from pipeline.config.digest import digest_of
 from pipeline.stage import Keyed, Named, options
 from pipeline.tables import sums
 from pipeline.tables.addenda import parts
-from pipeline.tables.pairing import FlowStep, PairedExams, in_time, pair
+from pipeline.tables.pairing import FlowStep, PairedExams, pair
+from pipeline.tables.versions import VERSION_COLUMNS, in_time
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -32,9 +33,9 @@ __all__ = ["PAIR", "Block", "Paired", "blocks", "exams"]
 _COLUMNS: Final = [
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-    "patient_class", "drafted",
+    "patient_class", "drafted", *VERSION_COLUMNS,
 ]  # fmt: skip
-_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage")
+_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage", "contradictory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Paired:
     key: str
     pairs: int
     late_versions: int
+    contradictory: int
     flow: tuple[FlowStep, ...]
     windows: tuple[tuple[float, str], ...]
     shards: tuple[str, ...]
@@ -107,6 +109,7 @@ class Pair(Keyed[Block, Paired]):
             store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
         wanted = _wanted(gathered, pd.concat([paired.pairs, *others.values()]))
         store.write("analysis", "fates", key, paired.fates)
+        store.write("analysis", "contradictory", key, paired.contradictory)
         store.write("analysis", "coverage", key, sums.coverage(paired.fates))
         store.write("analysis", "wanted", key, wanted)
         store.write("analysis", "addenda", key, parts(gathered, wanted["exam_key"].tolist()))
@@ -114,6 +117,7 @@ class Pair(Keyed[Block, Paired]):
             key=key,
             pairs=len(paired.pairs),
             late_versions=paired.late_versions,
+            contradictory=len(paired.contradictory),
             flow=paired.flow,
             windows=tuple((hours, f"{key}-{hours:g}") for hours in others),
             shards=tuple(sorted(wanted["shard"].unique())),
@@ -148,7 +152,7 @@ def exams(site: Site, block: Block) -> pd.DataFrame:
             )
             shard = shard[_hashes(home) % np.uint64(block.of) == block.number]
         found.append(shard.assign(shard=key))
-    return pd.concat(found, ignore_index=True).drop_duplicates("exam_key")
+    return in_time(pd.concat(found, ignore_index=True)).drop_duplicates("exam_key", keep="last")
 
 
 @lru_cache(maxsize=1)
@@ -169,7 +173,7 @@ def _moved(site: Site, clean_keys: tuple[str, ...]) -> dict[str, str]:
     several = studies[patients > 1]
     if not several.size:
         return {}
-    columns = [*names, "signed_at", "status", "exam_key"]
+    columns = [*names, "reader_code", "signed_at", "status", "exam_key", *VERSION_COLUMNS]
     rows = [
         shard[np.isin(_hashes(shard["study_code"]), several)]
         for key in clean_keys

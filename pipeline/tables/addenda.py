@@ -13,6 +13,8 @@ from typing import Final
 
 import pandas as pd
 
+from pipeline.tables.versions import VERSION_COLUMNS, in_time
+
 __all__ = ["joined", "parts"]
 
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
@@ -28,7 +30,7 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
     Parameters
     ----------
     exams
-        ``exam_key, study_code, status, signed_at, shard``.
+        ``exam_key, study_code, reader_code, status, signed_at, shard``, `versions.VERSION_COLUMNS`.
     chosen
         Keys of the versions that will be read.
 
@@ -38,13 +40,14 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
         ``exam_key, part_key, shard`` in the order of signing, the addendum itself last; nothing
         for versions that are no addendum or have no signed version before them.
     """
-    columns = ["exam_key", "study_code", "status", "signed_at", "shard"]
+    columns = ["exam_key", "study_code", "reader_code", "status", "signed_at", "shard"]
+    columns += VERSION_COLUMNS
     wanted = exams["exam_key"].isin(set(chosen)) & (exams["status"] == "addendum")
     studies = exams.loc[exams["study_code"].isin(exams.loc[wanted, "study_code"]), columns]
     signed = studies[studies["status"].isin((*_SIGNED, "addendum")) & studies["signed_at"].notna()]
     keys = set(exams.loc[wanted, "exam_key"])
     rows: list[tuple[str, str, str]] = []
-    for _, versions in signed.sort_values(["signed_at", "exam_key"]).groupby("study_code"):
+    for _, versions in in_time(signed).groupby("study_code"):
         whole: list[tuple[str, str]] = []
         for key, status, shard in versions[["exam_key", "status", "shard"]].itertuples(index=False):
             whole = [*(whole if status == "addendum" else []), (key, shard)]

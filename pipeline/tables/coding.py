@@ -13,6 +13,7 @@ from typing import Final
 
 import pandas as pd
 
+from pipeline.config.digest import digest_of
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
 
@@ -30,7 +31,7 @@ _WITHHELD: Final = Clean("", (), 0)
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band", "patient_class",
-    "drafted", "text", "phrases_locked",
+    "drafted", "sequence", "sent_at", "text_digest", "text", "phrases_locked",
 )  # fmt: skip
 
 
@@ -115,6 +116,7 @@ def clean(
     coded = _coded(exams, codes, min_age_years).assign(
         exam_key=keys,
         text=[outcome.text for outcome in kept],
+        text_digest=[digest_of(outcome.text.split()) for outcome in kept],
         phrases_locked=[outcome.phrases_locked for outcome in kept],
     )
     bad = pd.Series(reasons, index=coded.index) != ""
@@ -144,6 +146,8 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
             "age_band": _age_band(age),
             "patient_class": exams["patient_class"],
             "drafted": _drafted(exams),
+            "sequence": exams["sequence"],
+            "sent_at": exams["sent_at"] + shift,
         },
         index=exams.index,
     )

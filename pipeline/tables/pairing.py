@@ -3,6 +3,8 @@
 An **exam** row is one version of one report; a **study** is what was performed and may have
 several versions (preliminary, final, corrected, addendum). The forecast is the latest version
 signed no later than the CT was performed, so that nothing learnt from the CT leaks back into it.
+Versions come in the order of `pipeline.tables.versions`; where the latest ones contradict each
+other, the study has no report that could be used.
 Within the window the nearest CT wins and a study is used once: pairs are taken in order of their
 interval, each only while both of its studies are free.
 
@@ -16,12 +18,11 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 
-__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "in_time", "pair"]
+from pipeline.tables.versions import contradictory, in_time
+
+__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
-_RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
-"""Of two versions signed at the same time, the later in this order is the later one."""
-_IN_TIME: Final = ["signed_at", "_rank", "exam_key"]
 _SECONDS_PER_HOUR: Final = 3600.0
 
 DRAFTED: Final = "by someone else"
@@ -48,13 +49,15 @@ class PairedExams:
 
     ``pairs`` has one row per X-ray study and its CT; ``fates`` one row per X-ray study with the
     step that left it out, or ``paired``; ``late_versions`` counts the signed versions of paired
-    X-rays that came after the CT was performed and were left out, addenda for the most part.
+    X-rays that came after the CT was performed and were left out, addenda for the most part;
+    ``contradictory`` has the versions that contradict another: ``study_code, exam_key``.
     """
 
     pairs: pd.DataFrame
     fates: pd.DataFrame
     flow: tuple[FlowStep, ...]
     late_versions: int
+    contradictory: pd.DataFrame
 
 
 def pair(
@@ -71,7 +74,7 @@ def pair(
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
         performed_at, signed_at, status, is_chest, is_adult, patient_class, age_band,
-        performed_month, drafted``.
+        performed_month, drafted`` and `versions.VERSION_COLUMNS`.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -80,13 +83,12 @@ def pair(
         Whether a preliminary read may serve where nothing was signed in time.
     """
     statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
+    exams = exams.assign(apart=contradictory(exams))
     studies = _studies(exams)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
     candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
     answered = _with_ct_report(_with_forecast(candidates, exams, statuses), exams)
-    chosen = _nearest_first(
-        answered[answered["xr_exam_key"].notna() & answered["ct_exam_key"].notna()]
-    )
+    chosen = _nearest_first(_usable(answered))
     xr = _with_signing_reader(studies[studies["modality"] == "XR"], exams, chosen)
     fates = _fates(xr, candidates, answered, chosen)
     chosen = chosen.assign(draft=_drafts(chosen, exams))
@@ -95,13 +97,8 @@ def pair(
         fates=fates,
         flow=_flow(exams, studies, fates),
         late_versions=_late_versions(chosen, exams),
+        contradictory=exams.loc[exams["apart"], ["study_code", "exam_key"]],
     )
-
-
-def in_time(exams: pd.DataFrame) -> pd.DataFrame:
-    """Sort report versions by their time of signing, equal times by status, then by key."""
-    ranked = exams.assign(_rank=exams["status"].map(_RANK))
-    return ranked.sort_values(_IN_TIME, kind="stable").drop(columns="_rank")
 
 
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
@@ -151,8 +148,10 @@ def _with_forecast(
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
     usable = exams["status"].isin(statuses) & exams["signed_at"].notna()
     versions = in_time(exams[(exams["modality"] == "XR") & usable])
-    versions = versions[["study_code", "signed_at", "exam_key", "reader_code"]]
-    versions = versions.rename(columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key"})
+    versions = versions[["study_code", "signed_at", "exam_key", "reader_code", "apart"]]
+    versions = versions.rename(
+        columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key", "apart": "xr_apart"}
+    )
     after = candidates[candidates["interval_hours"] > 0].sort_values(
         ["ct_performed_at", "xr_study_code"], kind="stable"
     )
@@ -168,10 +167,17 @@ def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFra
     """Attach the latest signed version of the CT's report."""
     signed = exams[(exams["modality"] == "CT") & exams["status"].isin(_SIGNED)]
     versions = in_time(signed).drop_duplicates("study_code", keep="last")
-    versions = versions[["study_code", "exam_key"]].rename(
-        columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key"}
+    versions = versions[["study_code", "exam_key", "apart"]].rename(
+        columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
     )
     return candidates.merge(versions, on="ct_study_code", how="left")
+
+
+def _usable(answered: pd.DataFrame) -> pd.DataFrame:
+    """Keep the candidates of which both reports are there, and none contradicts another."""
+    reported = answered[answered["xr_exam_key"].notna() & answered["ct_exam_key"].notna()]
+    apart = reported["xr_apart"].astype(bool) | reported["ct_apart"].astype(bool)
+    return reported[~apart]
 
 
 def _drafts(chosen: pd.DataFrame, exams: pd.DataFrame) -> pd.Series:
@@ -213,6 +219,7 @@ _STEPS: Final = (
     ("with a CT in the window", "no chest CT of the patient in the window"),
     ("signed before the CT", "no signed report before the CT was performed"),
     ("CT report signed", "the CT has no signed report"),
+    ("reports of one meaning", "versions of a report contradict each other"),
     ("paired, each study once", "its CT answers a nearer X-ray"),
 )
 """What remains after each step, and why the others were left out; in the order applied."""
@@ -232,6 +239,7 @@ def _fates(
         code.isin(candidates["xr_study_code"]),
         code.isin(signed["xr_study_code"]),
         code.isin(signed.loc[signed["ct_exam_key"].notna(), "xr_study_code"]),
+        code.isin(_usable(answered)["xr_study_code"]),
         code.isin(chosen["xr_study_code"]),
     )
     fate = pd.Series("paired", index=xr.index, dtype="object")

@@ -51,11 +51,14 @@ _ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
 """What Java writes behind an offset."""
 _DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
+_TIMES: Final = ("performed_at", "signed_at", "sent_at")
+_NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 """A number as a spreadsheet shows it that has thrown its last figures away."""
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
-    "exam_name", "performed_at", "signed_at", "text",
+    "exam_name", "performed_at", "signed_at", "text", "sent_at", "site", "patient_class",
+    "patient_age_years", "patient_birth_date", "preliminary_author",
 )  # fmt: skip
 """What tells one version of a report from another; rows alike in all of these are repeats."""
 
@@ -86,8 +89,9 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     -------
     ExamBatch
         Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
-        canonical modality, status and class, ``is_chest``, and ``source_digest``, which tells one
-        version of a report from another. A row set aside as ``future_date`` says in ``not_before``
+        ``sent_at`` likewise, ``sequence`` (the number that the source gives the version; NaN where
+        it gives none), canonical modality, status and class, ``is_chest``, and ``source_digest``,
+        which tells one version of a report from another. A row set aside as ``future_date`` says in ``not_before``
         when it may be judged again.
     """
     raw = _dated(batch.exams, options.time_formats)
@@ -99,6 +103,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
         performed_at=_times(raw["performed_at"], options.time_zone),
         signed_at=_signed(raw["signed_at"], options.time_zone),
+        sent_at=_times(raw["sent_at"], options.time_zone),
+        sequence=_sequence(raw["version"]),
         version=raw["version"].where(raw["version"] != "", "1"),
     )
     exams = exams.assign(
@@ -164,7 +170,7 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
 
 def _dated(exams: pd.DataFrame, formats: tuple[str, ...]) -> pd.DataFrame:
     """Rewrite the times of the site's own formats in ISO 8601."""
-    times = {name: iso_times(exams[name], formats) for name in ("performed_at", "signed_at")}
+    times = {name: iso_times(exams[name], formats) for name in _TIMES}
     if "patient_birth_date" in exams:
         times["patient_birth_date"] = iso_times(exams["patient_birth_date"], date_formats(formats))
     return exams.assign(**times)
@@ -196,6 +202,12 @@ def _signed(values: pd.Series, zone: str) -> pd.Series:
     """
     dated = values.str.strip().str.fullmatch(_DATE_ONLY)
     return _times(values.mask(dated, values.str.strip() + "T23:59:59"), zone)
+
+
+def _sequence(versions: pd.Series) -> pd.Series:
+    """Read the numbers of versions, 2 or 1.2; NaN for labels and where there is none."""
+    text = versions.str.strip()
+    return pd.to_numeric(text.where(text.str.fullmatch(_NUMBER)), errors="coerce").astype(float)
 
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:

@@ -39,6 +39,9 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
                 "age_band": "40-59",
                 "patient_class": "inpatient",
                 "drafted": False,
+                "sequence": None,
+                "sent_at": None,
+                "text_digest": "d",
             }
             for i, (patient, modality, performed, delay) in enumerate(drawn)
         ]

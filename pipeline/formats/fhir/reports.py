@@ -79,6 +79,7 @@ def exam(
         "exam_name": name,
         "performed_at": performed,
         "signed_at": signed,
+        "sent_at": text_of(next(iter(items(report, "meta")), {}), "lastUpdated"),
         "status": status,
         "version": version,
         "referring_name": _referring(report, directory),

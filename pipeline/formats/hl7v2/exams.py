@@ -114,9 +114,9 @@ def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence
 def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[str, str]:
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
-    performed, signed, born = (
+    performed, signed, born, sent = (
         first_time(_values(head, places[name]))
-        for name in ("performed_at", "signed_at", "patient_birth_date")
+        for name in ("performed_at", "signed_at", "patient_birth_date", "sent_at")
     )
     status = _status(head.first(places["status"]), found)
     referring = next(head.people(places["referring_name"]), None)
@@ -136,6 +136,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
         "modality": _modality(head, options),
         "performed_at": performed,
         "signed_at": signed,
+        "sent_at": sent,
         "patient_birth_date": born[:10],
         "patient_age_years": _age(born, performed),
         "status": status,

@@ -42,6 +42,7 @@ DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "modality": "OBR-24.1",
     "performed_at": "OBR-7.1, OBR-6.1, OBR-8.1, OBR-36.1, OBR-27.4, TQ1-7.1, ORC-7.4, OBR-22.1",
     "signed_at": "OBR-22.1, MSH-7.1",
+    "sent_at": "MSH-7.1",
     "reader": "OBR-32, PRT-5[4=PI], OBR-33, TXA-22, text, OBX-16",
     "preliminary_author": "OBR-33",
     "referring_name": "OBR-16, ORC-12, PV1-8",

@@ -1,0 +1,64 @@
+"""The versions of a report, in an order that what was exported decides, and never its codes.
+
+Versions are ordered by their time of signing, then by the source's own number of the version, by
+status (preliminary, final, corrected, addendum) and by the time they were sent. Where two agree in
+all of these, what they say counts: two that say the same are one, in effect; two whose words or
+readers differ contradict each other, and neither is used.
+
+Row order, file names and the random codes of the vault decide nothing here. The last tie is broken
+by facts and by a hash of the cleaned text, so that the choice is the same in every vault.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pandas as pd
+
+__all__ = ["VERSION_COLUMNS", "contradictory", "in_time"]
+
+VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest")
+"""Beside the time of signing and the status: what orders versions, and tells their words apart."""
+_RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
+_ORDER: Final = ["signed_at", "sequence", "_rank", "sent_at"]
+_FACTS: Final = [
+    "modality", "performed_at", "is_chest", "is_adult", "age_band", "patient_class", "drafted",
+    "text_digest",
+]  # fmt: skip
+_LABELS: Final = ["reader_code", "exam_key"]
+"""Random; they part only what is alike in all else."""
+
+
+def in_time(exams: pd.DataFrame) -> pd.DataFrame:
+    """Sort report versions, the earliest first; one that names its reader comes behind its like."""
+    ranked = _ranked(exams).assign(_named=exams["reader_code"].fillna("") != "")
+    by = [*_ORDER, "_named", *_FACTS, *_LABELS]
+    present = [name for name in by if name in ranked]
+    return ranked.sort_values(present, kind="stable").drop(columns=["_rank", "_named"])
+
+
+def contradictory(exams: pd.DataFrame) -> pd.Series:
+    """Mark versions that nothing puts in an order and whose words or readers differ.
+
+    Parameters
+    ----------
+    exams
+        ``study_code, signed_at, sequence, status, sent_at, text_digest, reader_code``; a reader ''
+        is one that is not known, and differs from nobody.
+
+    Returns
+    -------
+    pd.Series
+        Booleans in the order of the rows.
+    """
+    ranked = _ranked(exams)
+    known = ranked["reader_code"].where(ranked["reader_code"].fillna("") != "")
+    ranked = ranked.assign(_reader=known)
+    alike = ranked.groupby(["study_code", *_ORDER], dropna=False, sort=False)
+    return (alike["text_digest"].transform("nunique") > 1) | (
+        alike["_reader"].transform("nunique") > 1
+    )
+
+
+def _ranked(exams: pd.DataFrame) -> pd.DataFrame:
+    return exams.assign(_rank=exams["status"].map(_RANK))

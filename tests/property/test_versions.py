@@ -1,0 +1,163 @@
+"""Which version of a report counts: decided by the export's content, never by codes or order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.site.site import Site
+from pipeline.stages.pair import PAIR, blocks
+from pipeline.tables.pairing import pair
+from pipeline.tables.versions import contradictory, in_time
+from pipeline.vault.key import new_key
+from tests.fixtures.here import coded
+
+DAY = pd.Timestamp("2026-03-04T00:00:00Z")
+VAULTS = 10
+
+
+def row(accession: str, text: str, **more: str) -> dict[str, str]:
+    kind = "CT" if accession.startswith("C") else "XR"
+    return {
+        "accession": accession, "patient_id": f"M{accession[1]}", "reader_id": "D5",
+        "reader_name": "HOPE^FAITH", "modality": kind, "exam_name": f"{kind} CHEST",
+        "performed_at": "2026-03-04T14:00" if kind == "CT" else "2026-03-04T10:00",
+        "signed_at": "2026-03-04T15:00" if kind == "CT" else "2026-03-04T11:00",
+        "status": "final", "version": "", "sent_at": "", "patient_age_years": "50", "text": text,
+    } | more  # fmt: skip
+
+
+EXPORT = [
+    row("X1", "Likely pneumonia."), row("X1", "Pneumonia is unlikely."), row("C1", "No opacity."),
+    row("X2", "Likely pneumonia.", version="1"), row("X2", "Pneumonia is unlikely.", version="2"),
+    row("C2", "No opacity."),
+    row("X3", "Likely effusion.", sent_at="2026-03-04T11:02"),
+    row("X3", "Effusion is unlikely.", sent_at="2026-03-04T11:09"), row("C3", "No effusion."),
+    row("X4", "Likely effusion."), row("C4", "Effusion."), row("C4", "No effusion."),
+    row("X5", "Likely nodule.", exam_name="XR CHEST PA"),
+    row("X5", "Likely nodule.", exam_name="XR CHEST AP"), row("C5", "Nodule."),
+    row("X6", "Likely mass.", status="corrected"), row("X6", "Mass is unlikely."),
+    row("C6", "Mass."),
+]  # fmt: skip
+
+
+def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
+    """Run a shuffled, split and partly repeated export: each X-ray's fate and what was read."""
+    table = pd.DataFrame(EXPORT)
+    table = pd.concat([table, table.sample(frac=0.4, random_state=rng)])
+    table = table.sample(frac=1, random_state=rng)
+    folder.mkdir()
+    files = int(rng.integers(1, 4))
+    for n in range(files):
+        table.iloc[n::files].to_csv(folder / f"part{n}.csv", index=False)
+    (folder / "radcal.toml").write_text('[input]\npaths = ["part*.csv"]\n')
+    Site.forget()
+    site = Site.open(str(folder / "radcal.toml"))
+    clean = coded(site)
+    (block,) = blocks(site, clean)
+    key = PAIR.do(site, block).found.key
+    read = site.workspace.read
+    texts = read("analysis", "clean_exams", [each.key for each in clean])
+    texts = texts.drop_duplicates("exam_key").set_index("exam_key")["text"]
+    pairs = read("analysis", "pairs", [key]).set_index("xr_study_code")
+    said = pairs[["xr_exam_key", "ct_exam_key"]].apply(lambda keys: keys.map(texts))
+    with site.open_vault(read_only=True) as vault:
+        fates = read("analysis", "fates", [key])[["study_code", "fate"]].to_numpy()
+        lines = [
+            (vault.identifier_for("study", code), fate, *said.reindex([code]).fillna("").iloc[0])
+            for code, fate in fates
+        ]
+        apart = read("analysis", "contradictory", [key])["study_code"]
+        lines += [(vault.identifier_for("study", code), "contradicts") for code in apart]
+    return sorted(lines)
+
+
+def test_ten_vaults_and_any_order_split_and_repetition_choose_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(17)
+    found = []
+    for n in range(VAULTS):
+        monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
+        found.append(decided(tmp_path / f"vault{n}", rng))
+    assert all(each == found[0] for each in found)
+    apart = "versions of a report contradict each other"
+    forecasts = {line[0][:2]: line[1:3] for line in found[0] if len(line) == 4}
+    assert forecasts == {
+        "X1": (apart, ""),
+        "X2": ("paired", "Pneumonia is unlikely."),
+        "X3": ("paired", "Effusion is unlikely."),
+        "X4": (apart, ""),
+        "X5": ("paired", "Likely nodule."),
+        "X6": ("paired", "Likely mass."),
+    }
+    assert [line[0][:2] for line in found[0] if len(line) == 2] == ["C4", "C4", "X1", "X1"]
+
+
+versions = st.lists(
+    st.tuples(
+        st.integers(0, 1),
+        st.sampled_from([None, 1.0, 2.0]),
+        st.sampled_from(["final", "corrected"]),
+        st.sampled_from(["", "R1", "R2"]),
+        st.sampled_from("ab"),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def table(drawn: list[tuple[int, float | None, str, str, str]], labels: list[int]) -> pd.DataFrame:
+    ct = {
+        "study_code": "C", "modality": "CT", "hour": 5, "signed": 6, "sequence": None,
+        "status": "final", "reader_code": "R9", "text_digest": "ct", "exam_key": "C.final.1",
+    }  # fmt: skip
+    rows = [
+        {"study_code": "X", "modality": "XR", "hour": 1, "signed": 2 + signed,
+         "sequence": sequence, "status": status, "reader_code": reader, "text_digest": text,
+         "exam_key": f"X.{status}.{label}"}
+        for label, (signed, sequence, status, reader, text) in zip(labels, drawn, strict=False)
+    ]  # fmt: skip
+    frame = pd.DataFrame([*rows, ct]).assign(
+        patient_code="P", performed_month="2026-03", is_chest=True, is_adult=True,
+        age_band="40-59", patient_class="inpatient", drafted=False, sent_at=pd.NaT,
+    )  # fmt: skip
+    hours = {"performed_at": frame.pop("hour"), "signed_at": frame.pop("signed")}
+    return frame.assign(**{name: DAY + pd.to_timedelta(h, unit="h") for name, h in hours.items()})
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(versions, st.permutations(range(6)), st.permutations(range(6)), st.integers(0, 99))
+def test_labels_and_row_order_choose_no_version(
+    drawn: list[tuple[int, float | None, str, str, str]],
+    one: list[int],
+    other: list[int],
+    seed: int,
+) -> None:
+    first = pair(table(drawn, one))
+    second = pair(table(drawn, other).sample(frac=1, random_state=seed))
+    told = []
+    for labels, result in ((one, first), (other, second)):
+        words = table(drawn, labels).set_index("exam_key")[["text_digest", "reader_code"]]
+        told.append((result.fates["fate"].item(),
+                     words.loc[result.pairs["xr_exam_key"]].to_numpy().tolist()))  # fmt: skip
+    assert told[0] == told[1]
+
+
+@settings(derandomize=True, max_examples=80, deadline=None)
+@given(versions)
+def test_a_forecast_contradicts_no_version_of_its_own_place(
+    drawn: list[tuple[int, float | None, str, str, str]],
+) -> None:
+    exams = table(drawn, list(range(6)))
+    pairs = pair(exams).pairs
+    last = in_time(exams[exams["modality"] == "XR"]).iloc[-1]
+    marked = contradictory(exams)[last.name]
+    assert len(pairs) == (0 if marked else 1)
+    if len(pairs):
+        assert pairs["xr_exam_key"].item() == last["exam_key"]
