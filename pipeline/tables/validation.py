@@ -91,8 +91,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
         ``sent_at`` likewise, ``sequence`` (the number that the source gives the version; NaN where
         it gives none), canonical modality, status and class, ``is_chest``, and ``source_digest``,
-        which tells one version of a report from another. A row set aside as ``future_date`` says in ``not_before``
-        when it may be judged again.
+        which tells one version of a report from another. A row set aside as ``future_date`` says in
+        ``not_before`` when it may be judged again.
     """
     raw = _dated(batch.exams, options.time_formats)
     exams = raw.assign(
