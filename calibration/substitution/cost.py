@@ -72,13 +72,13 @@ def _wide_sums(rows: FloatArray, factors: FloatArray, pair: FloatArray) -> Float
     them in the cache.
     """
     _, targets, bins = pair.shape
-    flat_pair, ones, least = pair.reshape(2, -1), np.ones(bins), -rows
+    flat_pair, ones, least = pair.reshape(2, targets * bins), np.ones(bins), -rows
     sums, buffer = np.empty((len(rows), targets)), np.empty((_BLOCK, targets * bins))
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
         flat = buffer[: len(rows[block])]
         np.matmul(factors[block], flat_pair, out=flat)
-        changed = flat.reshape(-1, targets, bins)
+        changed = flat.reshape(len(flat), targets, bins)
         np.maximum(changed, least[block, None, :], out=changed)
         np.matmul(changed, ones, out=sums[block])
     sums *= 2.0
