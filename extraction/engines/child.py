@@ -57,6 +57,8 @@ class Child:
             If it cannot be; the message holds what the model's own libraries said.
         """
         environment = {k: v for k, v in os.environ.items() if not k.startswith("RADCAL_")}
+        if settings.cards is not None:
+            environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, settings.cards))
         try:
             process = await asyncio.create_subprocess_exec(
                 settings.python, "-I", "-c", _BOOT, Path(__file__).parent,

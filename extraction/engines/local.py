@@ -17,14 +17,20 @@ from typing import Final, Literal, TypeAlias
 from extraction.errors import ModelSettingsError
 from extraction.prompt import RAW, Manner
 
-__all__ = ["Backend", "DType", "LocalSettings", "has_chat_template", "revision"]
+__all__ = ["Backend", "DType", "LocalSettings", "Precision", "has_chat_template", "revision"]
 
 Backend: TypeAlias = Literal["vllm", "transformers"]
 """What runs the model."""
 
+Precision: TypeAlias = Literal["auto", "fp8"]
+"""As the model was published, or in eight bits."""
+
 DType: TypeAlias = Literal["auto", "bfloat16", "float16", "float32"]
 """What a model computes in; ``auto`` is bfloat16 on a GPU and float32 on a processor."""
 
+_ABOVE_ZERO: Final = (
+    "tensor_parallel", "data_parallel", "max_sequences", "answer_tokens", "timeout_seconds",
+)  # fmt: skip
 _WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".gguf")
 _TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
 _SMALL: Final = (".json", ".model", ".txt", ".jinja")
@@ -50,8 +56,15 @@ class LocalSettings:
         GPUs that share one copy of the model.
     memory_share
         Share of a GPU's memory that vLLM may take, for weights and cache.
+    data_parallel
+        Copies of the model side by side, each on cards of its own; `tensor_parallel` cards each.
+    weights, cache
+        ``fp8`` halves what weights or the cache of keys and values take of the card; both change
+        answers a little.
+    cards
+        The GPUs this process may see; None for all. Set for each copy of several.
     max_sequences
-        Questions that vLLM computes at once.
+        Questions that vLLM computes at once; None for what it thinks right for the card.
     context_tokens, answer_tokens
         What the model may hold, and the most of it that an answer may take.
     structured
@@ -69,8 +82,12 @@ class LocalSettings:
     python: Path
     dtype: DType = "auto"
     tensor_parallel: int = 1
+    data_parallel: int = 1
+    weights: Precision = "auto"
+    cache: Precision = "auto"
+    cards: tuple[int, ...] | None = None
     memory_share: float = 0.9
-    max_sequences: int = 256
+    max_sequences: int | None = None
     context_tokens: int = 8192
     answer_tokens: int = 1536
     structured: bool = True
@@ -81,8 +98,8 @@ class LocalSettings:
     def __post_init__(self) -> None:
         problems = [
             f"{name} is {value}; it must be above 0"
-            for name in ("tensor_parallel", "max_sequences", "answer_tokens", "timeout_seconds")
-            if not (value := getattr(self, name)) > 0
+            for name in _ABOVE_ZERO
+            if (value := getattr(self, name)) is not None and not value > 0
         ]
         if not 0 < self.memory_share <= 1:
             problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
@@ -92,6 +109,8 @@ class LocalSettings:
             problems.append(
                 f"{self.model.name} has no chat template; a base model is asked with template raw"
             )
+        if self.backend == "transformers" and "fp8" in (self.weights, self.cache):
+            problems.append("transformers reads no fp8; leave weights and cache auto")
         if self.structured and self.backend == "transformers":
             problems.append("transformers cannot bind answers; leave structured_output off")
         if not self.python.is_file():

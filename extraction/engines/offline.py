@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from extraction.engines.copies import processes
 from extraction.engines.local import LocalSettings, revision
 from extraction.engines.model import Memory, ModelEngine, Named
-from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
 from extraction.prompt import Prompts
 from extraction.vocabulary import Vocabulary
@@ -47,7 +47,7 @@ class OfflineEngine(ModelEngine):
             answer_tokens=settings.answer_tokens,
             manner=settings.manner,
         )
-        self._process = ModelProcess(settings)
+        self._process = processes(settings)
         super().__init__(
             self._process,
             reader,
@@ -55,7 +55,7 @@ class OfflineEngine(ModelEngine):
                 engine=settings.backend,
                 model=f"{settings.model.resolve().name}@{revision(settings.model)}",
                 place=f"{settings.backend} model {settings.model.name}",
-                computed=settings.dtype,
+                computed=_computed(settings),
             ),
             bound="regex" if settings.structured else "no",
             tolerated_outage=tolerated_outage,
@@ -67,3 +67,9 @@ class OfflineEngine(ModelEngine):
     def facts(self) -> Mapping[str, object]:
         """What runs the model; empty before it has run."""
         return {f"model_{name}": value for name, value in self._process.facts.items()}
+
+
+def _computed(settings: LocalSettings) -> str:
+    """Name what decides an answer beside the model: precision, but not how it is spread."""
+    eights = [name for name in ("weights", "cache") if getattr(settings, name) == "fp8"]
+    return " ".join([settings.dtype, *(f"{name} fp8" for name in eights)])

@@ -95,6 +95,9 @@ class ModelChoice:
     tensor_parallel: Annotated[
         int, typer.Option(min=1, help="GPUs that share it.", rich_help_panel=_HERE)
     ] = 1
+    data_parallel: Annotated[
+        int, typer.Option(min=1, help="Copies side by side.", rich_help_panel=_HERE)
+    ] = 1
     memory_share: Annotated[
         float, typer.Option(help="Share of a GPU's memory.", rich_help_panel=_HERE)
     ] = 0.9
@@ -108,8 +111,8 @@ class ModelChoice:
     @property
     def local(self) -> bool:
         """Whether anything was said that only a model on this machine has."""
-        said = (self.vllm_python, self.dtype, self.tensor_parallel, self.memory_share)
-        return said != (None, "auto", 1, 0.9)
+        cards = (self.tensor_parallel, self.data_parallel, self.memory_share)
+        return (self.vllm_python, self.dtype, *cards) != (None, "auto", 1, 1, 0.9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

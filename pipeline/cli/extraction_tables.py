@@ -115,6 +115,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
                 "vllm_python": str(choice.vllm_python) if choice.vllm_python else None,
                 "dtype": choice.dtype,
                 "tensor_parallel": choice.tensor_parallel,
+                "data_parallel": choice.data_parallel,
                 "memory_share": choice.memory_share,
             }
         )

@@ -77,6 +77,9 @@ class Configuration(Section):
                 "extraction": {
                     "server_url",
                     "server_concurrency",
+                    "server_silence_seconds",
+                    "record",
+                    "data_parallel",
                     "vllm_python",
                     "memory_share",
                     "max_sequences",

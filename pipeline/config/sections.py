@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from extraction.engines.local import DType
+from extraction.engines.local import DType, Precision
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt import AnswerForm, Manner
@@ -139,8 +139,11 @@ class Extraction(Section):
     vllm_python: str | None = None
     dtype: DType = "auto"
     tensor_parallel: int = 1
+    data_parallel: int = 1
+    weights: Precision = "auto"
+    cache: Precision = "auto"
     memory_share: float = 0.9
-    max_sequences: int = 256
+    max_sequences: int | Literal["auto"] = "auto"
     model_timeout_seconds: float = 600.0
     max_failed_share: Share = 0.05
     max_unmapped_share: Share = 0.10

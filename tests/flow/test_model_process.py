@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import json
 import shutil
 import sys
@@ -46,7 +47,8 @@ def played(model: Path, tmp_path: Path) -> Made:
         program.write_text(f"#!{sys.executable}\n{STAND_IN.read_text()}")
         program.chmod(0o700)
         options = {k: more.pop(k) for k in ("tolerated_outage", "memory") if k in more}
-        settings = {k: more.pop(k) for k in ("timeout_seconds", "backend") if k in more}
+        own = ("timeout_seconds", "backend", "data_parallel", "tensor_parallel")
+        settings = {k: more.pop(k) for k in own if k in more}
         (tmp_path / "plays.json").write_text(json.dumps({"answers": answers, **more}))
         local = LocalSettings(
             model=model, python=program, **({"backend": "vllm", "timeout_seconds": 60.0} | settings)
@@ -199,7 +201,7 @@ def test_our_secrets_do_not_reach_the_process(
     monkeypatch.setenv("RADCAL_SERVER_KEY", "secret")
     engine, asked = played(RIGHT)
     read(engine, REPORT)
-    assert lines(asked, "start") == [{"start": "no secret"}]
+    assert lines(asked, "start") == [{"start": "no secret", "cards": "all"}]
 
 
 def test_remembered_report_is_not_asked_again_and_a_failed_one_is(
@@ -278,3 +280,21 @@ def test_program_under_the_models_python_imports_nothing_of_ours() -> None:
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [str(node.module)]
             assert {name.split(".")[0] for name in names} <= allowed, module.name
+
+
+def test_copies_on_cards_of_their_own_share_the_questions(played: Made) -> None:
+    engine, asked = played(RIGHT, data_parallel=2, tensor_parallel=2)
+    assert [stated(outcome) for outcome in read(engine, *[REPORT] * 5)] == [STATED] * 5
+    assert sorted(str(each["cards"]) for each in lines(asked, "start")) == ["0,1", "2,3"]
+    assert len(lines(asked, "prompt")) == engine.usage.questions == engine.usage.answered == 5
+    assert engine.facts["model_data_parallel"] == 2
+
+
+def test_eight_bits_are_part_of_what_decides_an_answer(model: Path) -> None:
+    python = Path(sys.executable)
+    plain = LocalSettings(backend="vllm", model=model, python=python)
+    versions = {
+        OfflineEngine(dataclasses.replace(plain, **changes)).version
+        for changes in ({}, {"weights": "fp8"}, {"cache": "fp8"}, {"data_parallel": 2})
+    }
+    assert len(versions) == 3

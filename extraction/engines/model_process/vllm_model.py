@@ -122,7 +122,7 @@ def _options(settings: dict[str, Any], *, on_processor: bool) -> dict[str, Any]:
         "model": settings["model"],
         "dtype": ("float32" if on_processor else "bfloat16") if wanted == "auto" else wanted,
         "max_model_len": settings["context_tokens"],
-        "max_num_seqs": settings["max_sequences"],
+        "kv_cache_dtype": settings["cache"],
         "tensor_parallel_size": settings["tensor_parallel"],
         "enable_prefix_caching": True,
         "load_format": settings["load_format"],
@@ -131,6 +131,10 @@ def _options(settings: dict[str, Any], *, on_processor: bool) -> dict[str, Any]:
         "disable_log_stats": False,
         "structured_outputs_config": {"backend": "xgrammar", "disable_any_whitespace": True},
     }
+    if settings["max_sequences"]:
+        shared["max_num_seqs"] = settings["max_sequences"]
+    if settings["weights"] == "fp8":
+        shared["quantization"] = "fp8"
     if on_processor:
         return shared | {"gpu_memory_utilization": 0.05, "enforce_eager": True}
     return shared | {"gpu_memory_utilization": settings["memory_share"]}

@@ -1,0 +1,123 @@
+"""All that only a GPU can tell, in one go: run when one can be had, dry on a processor before.
+
+Run: ``python benchmarks/vllm/gpu.py [--dry] [--reports N]`` after ``make install-vllm``. On a GPU
+the model has the shape of Llama-3-8B and made-up weights (``load_format="dummy"``); ``--dry`` takes
+a tiny Llama on a processor, so that every step has run before the hour is paid for. Prints, for
+answers quoted by words and by number and for bf16 and fp8 keys and values: reports a second through
+the engine and through bare vLLM on the same questions, their ratio (limit .85 on a GPU), tokens a
+second, and the peak of the card's memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from extraction_model import FIXTURES, PROMPTS, ROOT, bare, pipeline
+
+from extraction.engines.local import LocalSettings, Precision
+from extraction.prompt import AnswerForm, Manner
+
+LIMIT = 0.85
+QUOTED: tuple[Literal["words", "number"], ...] = ("words", "number")
+CACHES: tuple[Precision, ...] = ("auto", "fp8")
+ANSWERS = {"words": 104, "number": 46}
+"""Tokens of an answer, since made-up weights never end one: the gold's mean and a third more."""
+
+
+class Peak:
+    """The most memory of the first card that was seen in use, in MiB; None without a card."""
+
+    def __enter__(self) -> Peak:
+        self.value: int | None = None
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        query = [
+            "nvidia-smi",
+            "--query-gpu=memory.used",
+            "--format=csv,noheader,nounits",
+            "-i",
+            "0",
+        ]
+        while not self._ended.wait(1.0):
+            try:
+                done = subprocess.run(query, capture_output=True, text=True, check=True)
+            except (OSError, subprocess.SubprocessError):
+                return
+            self.value = max(self.value or 0, int(done.stdout.split()[0]))
+
+
+def model(python: Path, folder: Path, *, dry: bool) -> Path:
+    """Make the model."""
+    made = folder / "model"
+    program = [python, "-I", FIXTURES / "tiny_llama.py", "tiny" if dry else "8b", made, *PROMPTS]
+    subprocess.run(program, check=True, capture_output=True)
+    return made
+
+
+def measured(settings: LocalSettings, reports: int) -> dict[str, object]:
+    """Read reports both ways."""
+    with Peak() as peak:
+        asked, ours = pipeline(settings, reports)
+        theirs = bare(settings, asked, int(ours["warmed"]))
+    rates = [reports / found["seconds"] for found in (ours, theirs)]
+    written = [found["written"] / found["seconds"] for found in (ours, theirs)]
+    return {
+        "quoted": settings.manner.form.quoted,
+        "cache": settings.cache,
+        "reports_per_second": round(rates[0], 2),
+        "bare_reports_per_second": round(rates[1], 2),
+        "ratio_of_written_tokens_per_second": round(written[0] / written[1], 3),
+        "written_tokens_per_second": round(written[0], 1),
+        "peak_memory_mib": peak.value,
+    }
+
+
+def main() -> None:
+    """Measure every setting, one JSON line each."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--dry", action="store_true", help="a tiny model on a processor")
+    arguments.add_argument("--reports", type=int, default=None)
+    arguments.add_argument("--python", type=Path, default=ROOT / ".venv-vllm" / "bin" / "python")
+    given = arguments.parse_args()
+    reports = given.reports or (24 if given.dry else 4_000)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = LocalSettings(
+            backend="vllm",
+            model=model(given.python, Path(folder), dry=given.dry),
+            python=given.python,
+            structured=False,
+            memory_share=0.15 if given.dry else 0.9,
+            max_sequences=32 if given.dry else None,
+            load_format="auto" if given.dry else "dummy",
+        )
+        for cache in CACHES[: 1 if given.dry else None]:
+            for quoted in QUOTED:
+                settings = replace(
+                    plain, cache=cache, answer_tokens=ANSWERS[quoted],
+                    manner=Manner(form=AnswerForm(quoted)),
+                )  # fmt: skip
+                print(json.dumps(measured(settings, reports)), flush=True)
+    print(f"limit: a ratio of {LIMIT} on a GPU; dry figures only show that every step runs")
+
+
+if __name__ == "__main__":
+    main()
