@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.posterior import Posterior
+from calibration.profile.line import Lines
 from calibration.profile.results import Coordinate, Part, Pattern, Verdict
 from calibration.profile.settings import ProfileSettings
 
@@ -81,10 +81,10 @@ class Evidence:
 
 
 def judge_pattern(
-    found: Posterior, reader: int, *, hedges: float, exams: int, settings: ProfileSettings
+    found: Lines, reader: int, *, hedges: float, exams: int, settings: ProfileSettings
 ) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
-    evidence = Evidence(found.line[reader], found.line_covariance[reader])
+    evidence = Evidence(found.value[reader], found.covariance[reader])
     usual = float(found.usual[reader])
     parts = _stated(evidence, usual, settings)
     enough = hedges >= settings.least_statements

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import FloatArray
+from calibration.profile.line import Lines
 from calibration.profile.pattern import judge_pattern
 from calibration.profile.rates import Rates, cell_rates, phrase_rates
 from calibration.profile.results import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile
@@ -34,6 +35,7 @@ class Reading:
     mass: FloatArray = field(init=False)
     whole: Rates = field(init=False)
     cells: Rates = field(init=False)
+    lines: Lines = field(init=False)
 
     def __post_init__(self) -> None:
         rows, found = self.hedges.rows, self.found
@@ -50,6 +52,7 @@ class Reading:
             _certain_if_none(probability.max(axis=1, initial=0.0)),
         )
         object.__setattr__(self, "n", n)
+        object.__setattr__(self, "lines", found.lines())
         object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
         object.__setattr__(self, "cells", Rates(*cells))
         object.__setattr__(self, "whole", Rates(*whole))
@@ -67,7 +70,7 @@ def read_reader(
     rows, settings = reading.hedges.rows, reading.settings
     hedges = float(reading.n[r].sum())
     pattern = judge_pattern(
-        reading.found.posterior, r, hedges=hedges, exams=int(rows.exams[r]), settings=settings
+        reading.lines, r, hedges=hedges, exams=int(rows.exams[r]), settings=settings
     )
     return ReaderProfile(
         reader=rows.readers[r],

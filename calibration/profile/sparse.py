@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts
+from calibration.profile.line import Lines, lines
 from calibration.profile.posterior import Posterior, posterior
 from calibration.profile.rates import cell_variance
 from calibration.profile.settings import Priors, ProfileSettings
@@ -54,6 +55,13 @@ class Found:
     phrase: FloatArray
     cell: FloatArray
     share: float
+
+    def lines(self) -> Lines:
+        """Every reader's line, habits out of it as far as they are believed."""
+        kept = np.ones_like(self.fitted.mode.reader)
+        kept[:, self.counts.phrases] = 1.0 - self.phrase
+        kept[:, self.counts.size :] = 1.0 - self.cell
+        return lines(self.counts, self.fitted, kept=kept)
 
     def probability(self) -> FloatArray:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
