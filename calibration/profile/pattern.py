@@ -30,7 +30,7 @@ __all__ = ["Evidence", "judge_pattern"]
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
-_EVEN, _SURELY = 0.5, 0.1
+_SURELY = 0.1
 
 
 class Evidence:
@@ -92,7 +92,7 @@ def judge_pattern(
     stated = parts if enough else ()
     d, g = settings.shift_margin, settings.slope_margin
     within = evidence.inside((-d, d), (-g, g))
-    settled = bool(stated) or (enough and _nothing(within, off, settings))
+    settled = bool(stated) or (enough and _nothing(evidence, settings))
     shift, slope = _coordinates(evidence, settings)
     tipping = _tipping(shift.value, settings)
     low, high = settings.plausible_ordering
@@ -113,10 +113,12 @@ def clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
     return 1.0 - evidence.inside((-clear, clear), (-low, high))
 
 
-def _nothing(within: float, off: float, settings: ProfileSettings) -> bool:
-    """Whether "none" may be said: likely within the margins, or surely not clearly off."""
-    likely = within >= _EVEN and off <= settings.too_few_probability
-    return likely or off <= settings.too_few_probability * _SURELY
+def _nothing(evidence: Evidence, settings: ProfileSettings) -> bool:
+    """Whether "none" may be said: no part is likely, and being clearly off is not."""
+    likely = max(evidence.beyond(settings).values()) > settings.none_probability
+    off = clearly_off(evidence, settings)
+    limit = settings.too_few_probability
+    return off <= limit and (not likely or off <= limit * _SURELY)
 
 
 def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tuple[Part, ...]:
@@ -162,9 +164,7 @@ def _more(
     for factor in np.geomspace(least, least * _MOST, 60):
         then = evidence.narrowed(float(factor))
         told = _stated(then, usual, settings)
-        d, g = settings.shift_margin, settings.slope_margin
-        within = then.inside((-d, d), (-g, g))
-        if told or _nothing(within, clearly_off(then, settings), settings):
+        if told or _nothing(then, settings):
             return _rounded_up((factor - 1.0) * exams)
     return None
 

@@ -75,9 +75,9 @@ class ProfileSettings:
         at most 5 % of calibrated readers of a pattern over simulated departments.
     clear_shift, clear_slope
         What counts as clearly off; slopes beyond 1 − and 1 + these.
-    too_few_probability
-        "None" is said only if being clearly off is at most this likely and being within the
-        margins likely, or being clearly off a tenth as likely.
+    too_few_probability, none_probability
+        "None" is said only if being clearly off is at most this likely and no part of a pattern
+        likelier than the second; or if being clearly off is a tenth as likely.
     habit_probability
         Posterior probability at which a habit is let into the fit and stated.
     swap_probability, most_swaps, least_gain
@@ -103,7 +103,8 @@ class ProfileSettings:
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
-    habit_probability: float = 0.15
+    none_probability: float = 0.6
+    habit_probability: float = 0.3
     swap_probability: float = 0.9
     most_swaps: int = 3
     least_gain: float = 0.0025

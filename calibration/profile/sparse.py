@@ -6,12 +6,12 @@ habit of log-odds ± size (spread) is weighed against the evidence without:
 
     B_c = Σ_± ½ ∫ L(η) N(η; μ ± size, ω + spread²) dη  /  ∫ L(η) N(η; μ, ω) dη.
 
-A reader has a habit with probability π, in place c with probability s_c in proportion to use (a
-habit is a way of using a word often; places with fewer than 12 effective uses are left out), so
-P(c) = π s_c B_c / (1 − π + π Σ s B). The posterior mean of π under a Beta prior over the
-department's readers is taken. In each round the most probable habit of each reader above the
-threshold is let in and the model fitted again. Whatever is read off a place with a habit is
-averaged over the fits with and without it.
+A reader has a habit with probability π, in place c with probability s_c in proportion to its
+squared use (a habit is a way of using a word more than its share; places with fewer than 12
+effective uses are left out), so P(c) = π s_c B_c / (1 − π + π Σ s B). The posterior mean of π
+under a Beta prior over the department's readers is taken. In each round the most probable habit of
+each reader above the threshold is let in and the model fitted again. Whatever is read off a place
+with a habit is averaged over the fits with and without it.
 """
 
 from __future__ import annotations
@@ -114,17 +114,17 @@ def _evidence(
     log_b = np.concatenate([whole, cells.reshape(2, readers, -1)], axis=2)
     prior = np.concatenate(
         [
-            (1.0 - _SINGLE) * _in_proportion(counts.n.sum(axis=1)),
-            _SINGLE * _in_proportion(counts.n.reshape(readers, -1)),
+            (1.0 - _SINGLE) * _by_use(counts.n.sum(axis=1)),
+            _SINGLE * _by_use(counts.n.reshape(readers, -1)),
         ],
         axis=1,
     )
     return np.asarray(log_b + np.log(np.maximum(prior / 2.0, 1e-300)))
 
 
-def _in_proportion(n: FloatArray) -> FloatArray:
-    """Share of each reader's uses among places with enough of them, (R, places)."""
-    able = np.where(n >= _FEW, n, 0.0)
+def _by_use(n: FloatArray) -> FloatArray:
+    """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
+    able = np.where(n >= _FEW, n, 0.0) ** 2
     return np.asarray(able / np.maximum(able.sum(axis=1, keepdims=True), 1.0))
 
 
