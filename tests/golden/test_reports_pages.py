@@ -14,12 +14,16 @@ from types import ModuleType
 import pypdf
 import pytest
 
-from calibration.profile import ReaderProfile
+from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content
+from reports.disclosure import guard_committee
+from reports.drawing.layout import Prose
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette
 from reports.pages import committee, gate_failure, radiologist
+from reports.pages.committee.decisions import decisions
 from reports.swaps import kept_swaps
+from reports.verdict import sides
 
 
 def _samples() -> ModuleType:
@@ -370,3 +374,27 @@ def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistCon
     assert pages[2].bookmarks[0].title.startswith("Appendix")
     assert first[0] == 0
     assert not any(b.title.startswith("Appendix") for page in pages[:2] for b in page.bookmarks)
+
+
+def test_proposals_count_the_readers_they_rest_on_and_name_none(
+    review: content.CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    (section,) = decisions(guard_committee(review), STYLE.strings)
+    texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
+    assert 1 <= len(texts) <= 3
+    shown = guard_committee(review).profiles
+    assert isinstance(shown, DepartmentProfile)
+    counts = []
+    for text in texts:
+        n, readers = map(int, re.search(r"(\d+) of (\d+) readers", text).groups())  # type: ignore[union-attr]
+        assert readers == len(shown.readers)
+        teach = re.match(r"\*\*Teach “([^”]+)”", text)
+        if teach:
+            side = "more" if "too low" in text else "less"
+            assert n == sum(sides(reader).get(teach[1]) == side for reader in shown)
+        counts.append(n)
+        assert not any(reader.reader in text for reader in found)
+    assert counts == sorted(counts, reverse=True)
+    assert min(counts) >= 2

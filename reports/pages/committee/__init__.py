@@ -16,6 +16,7 @@ from reports.drawing.style import BODY, CAPTION, LEAD, Style, palette
 from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
+from reports.pages.committee.decisions import decisions
 from reports.pages.committee.department import department, exams, pathologies
 from reports.pages.committee.profiles import profiles
 from reports.pages.committee.readers import readers
@@ -49,6 +50,7 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     """Lay out all sections in order, whatever they become."""
     content = guard_committee(content)
     return (
+        *decisions(content, words),
         exams(content, words),
         *department(content, words),
         *_findings(content, words),

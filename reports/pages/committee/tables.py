@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from calibration.phrase_calibration import in_the_large
 from reports.content import (
     CommitteeContent,
     PathologyAdvice,
@@ -79,6 +80,12 @@ def score_table(result: GroupResult, *, words: Strings) -> Table:
             )
         )
         for key, e in scores
+    )
+    large = in_the_large(result.phrases)
+    plain = (("ratio", large.ratio), ("e50", large.e50), ("e90", large.e90))
+    rows += tuple(
+        Row((words(f"scores.{key}"), decimal(value), BLANK, BLANK, BLANK, count(large.n)))
+        for key, value in plain
     )
     return Table(columns, rows, id="scores")
 
