@@ -71,7 +71,7 @@ def _judged(
     rows: Rows, words: Vocabulary, never: Collection[str], rules: ProfileSettings
 ) -> DepartmentProfile:
     """Fit the department, and read every reader off the fit."""
-    hedges = hedged(rows, words)
+    hedges = hedged(rows, words, misread=rules.misread)
     between, found = _fitted(hedges, rules)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
     reading = Reading(

@@ -93,6 +93,8 @@ class ProfileSettings:
         Range of λ (odds of a CT given disease over without) a department may have.
     certain
         Phrases whose meaning is below this or above 1 − this are atoms.
+    misread
+        Share of phrases that extraction misreads, as an audit measured it.
     priors
         Scales of the hierarchy.
     """
@@ -115,4 +117,5 @@ class ProfileSettings:
     least_statements: int = 30
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
     certain: float = 0.01
+    misread: float = 0.0
     priors: Priors = Priors()

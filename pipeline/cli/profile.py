@@ -33,6 +33,10 @@ def profile(
     never: Annotated[
         str, typer.Option("--never", help="Phrases never to suggest, comma-separated.")
     ] = "",
+    misread: Annotated[
+        float,
+        typer.Option("--misread", min=0.0, max=0.5, help="Share of phrases misread, as audited."),
+    ] = 0.0,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
@@ -43,6 +47,7 @@ def profile(
     docs/profile-json.md.
     """
     from calibration.errors import CalibrationError
+    from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
     from calibration.profile.export import profile_data
     from pipeline.formats.tables import read_table
@@ -53,7 +58,8 @@ def profile(
     table, words = phrase_table(phrases), Strings.load()
     barred = tuple(name.strip() for name in never.split(",") if name.strip())
     try:
-        found = judge(read_table(observations), phrases=table, never=barred)
+        rows, rules = read_table(observations), ProfileSettings(misread=misread)
+        found = judge(rows, phrases=table, settings=rules, never=barred)
     except CalibrationError as error:
         msg = f"{observations.name}: {error}"
         raise InputError(msg) from None

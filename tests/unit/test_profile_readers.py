@@ -173,6 +173,20 @@ def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:
     assert found.diagnostics.unsurveyed == ()
 
 
+def test_misread_phrases_look_too_sure_unless_their_share_is_known() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=3000, seed=31)
+    g = np.random.default_rng(7)
+    slipped = g.random(len(frame)) < 0.1
+    frame.loc[slipped, "phrase"] = g.permutation(frame.loc[slipped, "phrase"].to_numpy())
+    blind = profile(frame, phrases=SCALE)
+    known = profile(frame, phrases=SCALE, settings=ProfileSettings(misread=0.1))
+    slopes = [
+        float(np.mean([each.pattern.slope.value for each in found])) for found in (blind, known)
+    ]
+    assert slopes[0] < 0.9
+    assert abs(slopes[1] - 1.0) < 0.08
+
+
 def test_empty_table_is_refused() -> None:
     with pytest.raises(CalibrationError, match="no rows"):
         profile(pd.DataFrame({"reader": [], "phrase": [], "label": []}), phrases=SCALE)
