@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
-from pipeline.errors import EXIT_QUARANTINED
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
+    from pipeline.deidentify import Deidentifier
     from pipeline.names.lexicon import Lexicon
 
 __all__ = ["register"]
@@ -22,6 +23,11 @@ WordsOption: TypeAlias = Annotated[
     typer.Option("--words", help="Folder with your own word lists (sites.txt, surnames.txt)."),
 ]
 
+CautionOption: TypeAlias = Annotated[
+    float,
+    typer.Option("--caution", min=0, help="Needless removals a miss weighs; 0: rules alone."),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
@@ -30,33 +36,85 @@ def register(app: typer.Typer) -> None:
 
 
 def deidentify(
-    reports: Annotated[Path, typer.Argument(help="Table with report_id and text.")],
-    out: Annotated[Path, typer.Option("--out", help="Where the clean table goes.")],
+    reports: Annotated[Path | None, typer.Argument(help="Table with report_id and text.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Where the clean table goes.")] = None,
     spans: Annotated[
         Path | None, typer.Option("--spans", help="Also write what was removed where (JSONL).")
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option("--review", help="Write the doubtful decisions as a sheet to correct."),
+    ] = None,
+    learned: Annotated[
+        Path | None,
+        typer.Option("--learn", help="Take a corrected sheet into the lists that --words names."),
     ] = None,
     replacement: Annotated[
         Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
     ] = "token",
+    caution: CautionOption = 7.0,
     words: WordsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Take identifiers out of report texts; words of certainty stay untouched."""
     from pipeline.deidentify import Deidentifier, Options
+
+    if learned is not None:
+        emit(_learn(learned, words, caution), as_json=as_json, quiet=quiet)
+        return
+    if reports is None or (out is None and review is None):
+        msg = "Name a table of reports and --out or --review, or a corrected sheet with --learn."
+        raise ConfigurationError(msg)
+    options = Options(replacement=replacement, caution=caution)
+    cleaner = Deidentifier(options, _own(words))
+    summary = _review(reports, review, cleaner) if review else {}
+    if out is not None:
+        summary |= _clean(reports, out, spans, cleaner)
+    emit(summary, as_json=as_json, quiet=quiet)
+    if summary.get("quarantined"):
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _clean(
+    reports: Path, out: Path, spans: Path | None, cleaner: Deidentifier
+) -> dict[str, object]:
+    """Write the clean table, and what was removed where."""
     from pipeline.deidentify.tables import clean_table
     from pipeline.formats.tables import read_table, write_table
 
-    cleaner = Deidentifier(Options(replacement=replacement), _own(words))
     result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
     shown = result.reports["quarantined"].map({True: "true", False: "false"})
     in_words = result.reports.assign(quarantined=shown)
     write_table(in_words if out.suffix.lower() == ".csv" else result.reports, out)
     if spans is not None:
         write_table(result.spans, spans)
-    emit(result.summary(), as_json=as_json, quiet=quiet)
-    if result.quarantined:
-        raise typer.Exit(EXIT_QUARANTINED)
+    return result.summary()
+
+
+def _review(reports: Path, sheet: Path, cleaner: Deidentifier) -> dict[str, object]:
+    """Write the doubtful decisions for a person to correct."""
+    from pipeline.deidentify.review import doubtful
+    from pipeline.formats.tables import read_table, require_columns, write_table
+
+    table = read_table(reports)
+    needed = {"report_id": "a name for each report", "text": "the report as written"}
+    require_columns(table, needed, source=reports.name)
+    texts = table["text"].fillna("").astype(str).tolist()
+    rows = doubtful(table["report_id"].astype(str).tolist(), texts, cleaner)
+    write_table(rows, sheet)
+    return {"doubtful": len(rows)}
+
+
+def _learn(sheet: Path, words: Path | None, caution: float) -> dict[str, object]:
+    """Take a corrected sheet into the site's lists; say which caution fits."""
+    from pipeline.deidentify.review import learn
+    from pipeline.formats.tables import read_table
+
+    if words is None:
+        msg = "--learn needs --words: the folder of your own lists, which it lengthens."
+        raise ConfigurationError(msg)
+    return learn(read_table(sheet), words, caution=caution, source=sheet.name).summary()
 
 
 def audit_deid(
@@ -64,6 +122,11 @@ def audit_deid(
     missed: Annotated[
         Path | None, typer.Option("--missed", help="Also write where something was missed.")
     ] = None,
+    explain: Annotated[
+        Path | None,
+        typer.Option("--explain", help="Also write each decision with the rule or weights behind."),
+    ] = None,
+    caution: CautionOption = 7.0,
     words: WordsOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -71,12 +134,18 @@ def audit_deid(
     """Score de-identification on annotated reports: recall, leaks, harm, with intervals."""
     import pandas as pd
 
-    from pipeline.deidentify import Deidentifier
+    from pipeline.deidentify import Deidentifier, Options
     from pipeline.deidentify.audit import audit as score
     from pipeline.deidentify.audit import read_gold
     from pipeline.formats.tables import write_table
 
-    result = score(read_gold(gold), Deidentifier(vocabulary=_own(words)))
+    annotated = read_gold(gold)
+    instrument = Deidentifier(Options(caution=caution), _own(words))
+    result = score(annotated, instrument)
+    if explain is not None:
+        from pipeline.deidentify.explain import explained
+
+        write_table(explained(annotated, instrument), explain)
     if missed is not None:
         columns = ["report_id", "start", "end", "label"]
         write_table(pd.DataFrame(list(result.missed), columns=columns), missed)

@@ -1,8 +1,8 @@
 """One report in, one clean report out: the order of the rules, and the promise about phrases.
 
     lock certainty phrases → addresses → labelled IDs → dates → names → phones → bare IDs
-      → ages → places → listed names → second layer, if any → known identifiers → replace
-      → count phrases again → leak scan
+      → ages → places → listed names → judge: what was needless → second layer, if any → known
+      identifiers → judge: what was missed → replace → count phrases again → leak scan
 
 Certainty phrases are locked before anything else looks at the text, every rule respects the lock,
 and the phrases are counted again at the end: a report that lost or gained one is withheld.
@@ -11,13 +11,14 @@ and the phrases are counted again at the end: a report that lost or gained one i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import locks
+from pipeline.deidentify.judge import CAUTION, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Removed
@@ -29,6 +30,7 @@ from pipeline.deidentify.rules import (
     acronyms,
     addresses,
     ages,
+    beside,
     cues,
     dates,
     digits,
@@ -61,11 +63,12 @@ from pipeline.deidentify.spans import Claims
 from pipeline.deidentify.surrogates import Surrogates
 from pipeline.names import lexicon as lexicons
 from pipeline.names.grammar import as_capitals
-from pipeline.names.lexicon import Lexicon
+from pipeline.names.lexicon import Lexicon, triggers
 
 __all__ = ["Deidentifier", "Options"]
 
 Replacement: TypeAlias = Callable[[str, Category], str]
+Span: TypeAlias = tuple[int, int]
 
 _RULES: Final = (
     *labels.ID_RULES, *dates.RULES, *spoken.RULES, *slots.RULES, *fields.RULES, *particles.RULES,
@@ -76,6 +79,8 @@ _RULES: Final = (
 )  # fmt: skip
 _FIRST: Final = frozenset({"telephone", "street-abroad"})
 """Rules whose figures would be taken for something else (ap. 302, #07-11)."""
+_SPOKEN: Final = frozenset({"NAME", "HOSPITAL"})
+_NEVER_ALONE: Final = triggers("never_alone")
 _NOBODY: Final = KnownIdentifiers()
 
 
@@ -90,10 +95,13 @@ class Options:
         patient and a process, dates moved by the `Surrogates` given to `clean`.
     max_characters
         A longer text is withheld, unread.
+    caution
+        How many needless removals a missed identifier weighs; 0 leaves the rules to themselves.
     """
 
     replacement: Literal["token", "surrogate"] = "token"
     max_characters: int = 200_000
+    caution: float = CAUTION
 
 
 class Deidentifier:
@@ -104,10 +112,12 @@ class Deidentifier:
         options: Options | None = None,
         vocabulary: Lexicon | None = None,
         second_layer: SecondLayer | None = None,
+        weights: Weights | None = None,
     ) -> None:
         self.options = options or Options()
         self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
+        self._judge = _judge(self.lexicon, self.options.caution, weights)
         self._index = Index(_RULES)
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
@@ -136,7 +146,7 @@ class Deidentifier:
             return Quarantined("text-too-long")
         phrases = certainty_spans(text)
         locked = locks.firm(text, phrases)
-        removed = self._removed(text, locked, known)
+        removed = self._removed(text, phrases, locked, known)
         clean = _replaced(text, removed, self._replacement(surrogates))
         kept = locks.kept(text, phrases, locked, removed)
         tokens = self.options.replacement == "token"
@@ -163,21 +173,42 @@ class Deidentifier:
             return _token
         return (surrogates or self._surrogates).replace
 
-    def _removed(
-        self, text: str, firm: Sequence[tuple[int, int]], known: KnownIdentifiers
-    ) -> tuple[Removed, ...]:
+    def claims(self, text: str) -> Claims:
+        """Give what the rules alone make of a report: locks, guards and identifiers."""
+        return self._ruled(text, locks.firm(text, certainty_spans(text)))
+
+    def opinions(self, text: str) -> list[Opinion]:
+        """Give the judge's view of every word and figure that it is asked about."""
+        if self._judge is None:
+            return []
+        phrases = certainty_spans(text)
+        claims = self._ruled(text, locks.firm(text, phrases))
+        return self._judge.opinions(as_capitals(text), claims, phrases)
+
+    def _ruled(self, text: str, firm: Sequence[Span]) -> Claims:
         claims = Claims(text, firm)
         text = as_capitals(text)
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
-        for found in self._found(text, every, known, claims):
-            claims.take(found.start, found.end, found.category, found.rule, sure=found.sure)
+        _take(claims, self._found(text, every, claims))
+        return claims
+
+    def _removed(
+        self, text: str, phrases: Sequence[Span], firm: Sequence[Span], known: KnownIdentifiers
+    ) -> tuple[Removed, ...]:
+        claims = self._ruled(text, firm)
+        text = as_capitals(text)
+        missed = self._judge.settle(text, claims, phrases) if self._judge else []
+        if self._second_layer is not None:
+            _take(claims, self._second_layer.find(text))
+        if known:
+            for each in known_pass.find(text, Words(text), known, self.lexicon):
+                claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
+        _take(claims, missed)
         return claims.removed()
 
-    def _found(
-        self, text: str, every: Words, known: KnownIdentifiers, claims: Claims
-    ) -> Iterator[Found]:
+    def _found(self, text: str, every: Words, claims: Claims) -> Iterator[Found]:
         lexicon = self.lexicon
         triggered = self._index.find(text, every, lexicon)
         yield from addresses.find(text)
@@ -207,10 +238,18 @@ class Deidentifier:
         yield from strangers.find(text, every, lexicon, claims.is_taken)
         yield from neighbours.find(text, every, lexicon, claims.is_taken)
         yield from families.find(text, every, lexicon, claims.is_taken)
-        if self._second_layer is not None:
-            yield from self._second_layer.find(text)
-        if known:
-            yield from known_pass.find(text, every, known, lexicon)
+        yield from beside.find(text, claims.is_taken)
+
+
+def _judge(lexicon: Lexicon, caution: float, weights: Weights | None) -> Judge | None:
+    return Judge(lexicon, caution=caution, weights=weights) if caution > 0 else None
+
+
+def _take(claims: Claims, found: Iterable[Found]) -> None:
+    for each in found:
+        if each.category in _SPOKEN and claims.text[each.start : each.end] in _NEVER_ALONE:
+            continue
+        claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
 
 
 def _token(_: str, category: Category) -> str:

@@ -1,9 +1,10 @@
 """Which certainty phrases are locked, and the proof that all of them are still there.
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
-``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure and a capitalised word behind
-another capitalised word (``Mount Hope Clinic``) stay open to rules, for there they may be part of a
-name or an address. An open phrase that no rule took is expected in the result like any other.
+``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
+another capitalised word (``Mount Hope Clinic``) and a word of an e-mail or web address stay open
+to rules, for there they may be part of a name or an address. An open phrase that no rule took is
+expected in the result like any other.
 
 Phrases are looked for once. A token in brackets neither holds nor joins words of certainty, so
 where every phrase lies wholly inside or wholly outside what was removed, and no word was cut, the
@@ -28,6 +29,9 @@ Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
+_INSIDE: Final = frozenset("@.-/_")
+_ADDRESS: Final = 80
+"""How far before a word the address it may be part of is looked for."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 
 
@@ -103,6 +107,8 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 
 def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
+    if text[start - 1 : start] in _INSIDE and _is_in_address(text, start):
+        return True
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
@@ -111,6 +117,12 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return word.casefold() in KINDS
     before = text[max(0, start - 24) : start]
     return before.endswith(" ") and " ".join(before.split()[-1:]).istitle()
+
+
+def _is_in_address(text: str, start: int) -> bool:
+    """Tell whether a word is part of an e-mail or web address (liv@clinic-north.no)."""
+    before = text[max(0, start - _ADDRESS) : start].split()
+    return bool(before) and any(sign in before[-1] for sign in ("@", "://", "www."))
 
 
 def _is_inside(start: int, end: int, removed: Sequence[Removed]) -> bool:

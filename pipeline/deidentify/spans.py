@@ -13,37 +13,41 @@ from typing import Final
 
 from pipeline.deidentify.result import Category, Removed
 
-__all__ = ["Claims"]
+__all__ = ["GUARD", "LOCK", "Claims"]
 
 _LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|with)\b)*", re.I)
 """Small words that stay where an earlier owner left only them and what follows."""
-_LOCK: Final = 1
-_GUARD: Final = 2
+LOCK: Final = 1
+GUARD: Final = 2
 _TAKEN: Final = 3
 _RUNS: Final = (b"\0", b"\1", b"\2", b"\3")
 _WHOLE: Final = frozenset({"DATE", "TIME", "AGE"})
 """What overlaps a certainty phrase is no such thing: the number before "May represent"."""
 
+_SHREDS: Final = frozenset({"M.D", "D.O", "MD", "DO", "S", "N", "O", "M", "F", "FY", "GP", "ON"})
+"""What is left of a name that an earlier owner took is no name by itself."""
+
 
 class Claims:
     """The ledger of one text."""
 
-    __slots__ = ("_marks", "_removed", "_text")
+    __slots__ = ("_doubtful", "_marks", "_removed", "_text")
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self._text = text
         self._marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
         self._removed: list[Removed] = []
+        self._doubtful: set[int] = set()
         for start, end in locks:
-            self._mark(start, end, _LOCK)
+            self._mark(start, end, LOCK)
 
     def guard(self, start: int, end: int) -> None:
         """Protect a clinical expression from the rules that go by looks alone."""
         if self._marks.count(0, start, end) == end - start:
-            self._mark(start, end, _GUARD)
+            self._mark(start, end, GUARD)
             return
         for at in range(start, end):
-            self._marks[at] = self._marks[at] or _GUARD
+            self._marks[at] = self._marks[at] or GUARD
 
     def is_free(self, start: int, end: int) -> bool:
         """Tell whether nobody owns or guards any of these characters."""
@@ -56,20 +60,43 @@ class Claims:
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""
         marks = self._marks
+        if not sure:
+            self._doubtful.add(start)
         if marks.count(0, start, end) == end - start:
             self._record(start, end, category, rule)
             return
-        if category in _WHOLE and _LOCK in marks[start:end]:
+        if category in _WHOLE and LOCK in marks[start:end]:
             return
         begin = None
         for at in range(start, end + 1):
             mark = marks[at] if at < end else _TAKEN
-            free = mark == 0 or (sure and mark == _GUARD)
+            free = mark == 0 or (sure and mark == GUARD)
             if free and begin is None:
                 begin = at
             elif not free and begin is not None:
                 self._record_part(begin, at, category, rule)
                 begin = None
+
+    @property
+    def text(self) -> str:
+        """The text itself."""
+        return self._text
+
+    @property
+    def marks(self) -> bytearray:
+        """Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier."""
+        return self._marks
+
+    def doubtful(self) -> tuple[Removed, ...]:
+        """Give the identifiers that were taken whole and by their looks alone."""
+        return tuple(each for each in self.removed() if each.start in self._doubtful)
+
+    def give_back(self, spans: Iterable[Removed]) -> None:
+        """Let spans stay in the text after all."""
+        gone = set(spans)
+        self._removed = [each for each in self._removed if each not in gone]
+        for each in gone:
+            self._mark(each.start, each.end, 0)
 
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""
@@ -80,7 +107,7 @@ class Claims:
         part = self._text[start:end]
         left = len(part) - len(part.lstrip(" \t\r\n,;:.()-"))
         right = len(part.rstrip(" \t\r\n,;:()-"))
-        if any(c.isalnum() for c in part):
+        if any(map(str.isalnum, part)) and part not in _SHREDS:
             self._record(start + left, start + right, category, rule)
 
     def _record(self, start: int, end: int, category: Category, rule: str) -> None:

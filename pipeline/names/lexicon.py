@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Lexicon", "load", "triggers", "unaccented"]
+__all__ = ["Lexicon", "load", "trigger_lists", "triggers", "unaccented"]
 
 
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
@@ -29,7 +29,8 @@ _FORMED: Final = re.compile(
     r"|path(?:y|ies)|emia|plasty|ectomy|ostomy|scopy|ular|ulate|ated|ating|ance|ence|ical|i[sz]ed"
     r"|ably|ally|able|ible|eal|ology|ologic|oid|ism|ened|ured)$"
 )
-_FOREIGN: Final = "kinds_before_a_name"
+_AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
+"""Lists whose words are told by how they stand, not by themselves."""
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
@@ -266,11 +267,16 @@ def triggers(name: str) -> frozenset[str]:
     return frozenset(_triggers()[name])
 
 
+def trigger_lists() -> tuple[str, ...]:
+    """Name the lists of words that call rules."""
+    return tuple(_triggers())
+
+
 @cache
 def _trigger_words() -> frozenset[str]:
     """Give every word that calls a rule."""
     return frozenset(
-        word for name, each in _triggers().items() if name != _FOREIGN for word in each
+        word for name, each in _triggers().items() if name not in _AS_WRITTEN for word in each
     )
 
 

@@ -19,7 +19,7 @@ __all__ = ["code_by_room", "reached", "version"]
 
 _HOUSE: Final = Path(__file__).resolve().parents[2]
 _PACKAGES: Final = ("calibration", "extraction", "reports", "pipeline")
-_DATA: Final = (".toml", ".csv", ".txt", ".json", ".jsonl")
+_DATA: Final = (".toml", ".csv", ".npz", ".txt", ".json", ".jsonl")
 
 
 def version() -> str:

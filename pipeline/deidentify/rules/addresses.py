@@ -14,15 +14,16 @@ _EMAIL: Final = re.compile(
     r"[A-Za-z0-9._%+'-]{1,64}[ ]?(?:@|\(at\))[ ]?[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"
 )
 _URL: Final = re.compile(r"\b(?:https?://|ftp://|www\.)[^\s<>\"')]{1,300}", re.IGNORECASE)
+_NATIONS: Final = r"(?:uk|nl|se|dk|no|fi|de|fr|be|ch|at|ie|eu|au|nz|ca|es|it|in|za|sg)"
+_KINDS: Final = r"(?:org|com|edu|net|gov|mil|info|health|io)"
 _DOMAIN: Final = re.compile(
-    r"(?<![\w.@-])(?:[A-Za-z0-9-]{1,63}\.){1,4}(?:org|com|edu|net|gov|mil|info|health|io)\b"
+    rf"(?<![\w.@-])(?:(?:[A-Za-z0-9-]{{1,63}}\.){{1,4}}{_KINDS}"
+    rf"|(?:[A-Za-z0-9-]{{2,63}}\.){{2,4}}{_NATIONS})\b"
     r"(?:/[^\s<>\"')]{0,200})?",
     re.IGNORECASE,
 )
-_DOTTED: Final = re.compile(
-    r"\.(?<=[A-Za-z0-9].)(?:org|com|edu|net|gov|mil|info|health|io)\b", re.IGNORECASE
-)
-_NATIONS: Final = r"(?:uk|nl|se|dk|no|fi|de|fr|be|ch|at|ie|eu|au|nz|ca|es|it)"
+"""A host by its kind, or by its nation behind two names (portal.clinic.in)."""
+_DOTTED: Final = re.compile(rf"\.(?<=[A-Za-z0-9].)(?:{_KINDS}|{_NATIONS})\b", re.IGNORECASE)
 _HOST: Final = re.compile(
     rf"(?<![\w.@-])(?:[A-Za-z0-9-]{{2,63}}\.){{1,4}}{_NATIONS}(?:/[^\s<>\"')]{{1,200}})",
     re.IGNORECASE,

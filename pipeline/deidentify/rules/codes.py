@@ -30,7 +30,8 @@ _BARE: Final = re.compile(
     r"|\d{1,5}(?:\.\d{1,40}){5,24}"
     r"|[A-Z]{1,5}-?\d{5,14}(?:-\d{1,6})?"
     r"|[A-Z]{1,5}(?:-[A-Z]{1,4})?-\d{2,4}-\d{3,10}"
-    r"|\d{2,8}-?[A-Z]{1,4}-?\d{4,10}"
+    r"|\d{2,8}-?[A-Z]{1,4}-?\d{4,10}|\d{4,8}-[A-Z]{1,4}\d{3}|[A-Z]\d-\d{5}"
+    r"|\d{6}[-+]\d{4}|\d{6}(?:[ ]|[ ]?\n[ ]?)\d{5}"
     r"|[A-Z]{1,3}\d{2,4}-\d{3,8}(?:-\d{1,6})?"
     r"|\d{2,4}-\d{2,4}-\d{4,8}(?:-\d{1,6})?"
     r"|\d{2,4}-\d{5,8}"
@@ -42,8 +43,10 @@ _GOES_ON: Final = frozenset("0123456789-.abcdef:")
 """What stands behind the first figure of every such shape that begins with one."""
 _STARS: Final = "***-**-"
 _MASKED: Final = re.compile(r"\*{3}-\*{2}-\d{4}(?!\w)")
-_LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z])[A-Z]{1,5}\.$")
-_DOTTED: Final = re.compile(r"[A-Z]{1,5}\.\d{1,4}\.\d{3,10}(?![\w])")
+_LETTERS_DOT: Final = re.compile(r"(?<![A-Za-z/])[A-Z]{1,5}[./]$")
+_DOTTED: Final = re.compile(
+    r"(?:[A-Z]{1,5}\.\d{1,4}\.\d{3,10}|[A-Z]{2,3}/\d{3,6}/\d{2,4})(?![\w/])"
+)
 _COUNT_FIGURES: Final = 6
 _COUNTED: Final = re.compile(
     r"(?:platelets?|plt|wbc|counts?|cells|units|score|titer)[ \t:=(of]{0,5}$", re.IGNORECASE
@@ -101,7 +104,7 @@ def counted(text: str, start: int, before: str) -> Found | None:
 
 
 def dotted(text: str, start: int, done: int) -> Found | None:
-    """Find letters, dot and figures (DX.21.004561)."""
+    """Find letters, a dot or stroke, and figures (DX.21.004561, WB/813/58)."""
     before = _LETTERS_DOT.search(text[max(done, start - 8) : start])
     match = _DOTTED.match(text, start - len(before.group())) if before else None
     return Found(match.start(), match.end(), "ID", "id-shape") if match else None

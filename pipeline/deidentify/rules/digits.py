@@ -39,7 +39,8 @@ _TIME: Final = re.compile(
     r"(?:[ \t]?\(?(?:[ECMP][SD]?T|UTC|GMT)\b\)?)?",
     re.IGNORECASE,
 )
-_AT: Final = re.compile(r"(?:\bat|@|\btime:?|\bhours)[ \t]{0,2}$", re.IGNORECASE)
+_AT: Final = re.compile(r"(?:\bat|@|\btime:?|\bhours|\buntil)[ \t]{0,2}$", re.IGNORECASE)
+_SINCE: Final = re.compile(r"\bsince[ \t]$", re.IGNORECASE)
 _TIME_AT: Final = re.compile(
     r"(?:[01]?\d|2[0-3]):?[0-5]\d(?![A-Za-z\d:/-]|\.\d|[ \t]?(?:mm|cm|HU|m[LlgG]|cc|%|k))"
 )
@@ -83,7 +84,9 @@ def find(text: str) -> Iterator[Found]:
         if previous and (previous.isalpha() or previous in "-+("):
             found = _in_chunk(text, start, done)
         elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
-            found = codes.dotted(text, start, done) if previous == "." else None
+            found = codes.dotted(text, start, done) if previous in "./" else None
+            if previous == "/" and figure.end() - start > numerals.LONG:
+                found = found or _at(text, start, figure.end(), done)  # 20150327/20140102
         else:
             found = _at(text, start, figure.end(), done)
         if found is not None:
@@ -133,7 +136,7 @@ def _time(text: str, start: int, before: str) -> Found | None:
     match = _TIME.match(text, start)
     if match is None:
         match = _TIME_AT.match(text, start)
-        if match and not _AT.search(before):
+        if match and not (_AT.search(before) or (text[start] == "0" and _SINCE.search(before))):
             match = None
     if match is None:
         match = _CLOCK.match(text, start)

@@ -18,10 +18,13 @@ _MEASURES: Final = re.compile(
     r"[\dCTLS](?:"
     r"(?<=\d)\d{0,2}(?:\.\d{1,2})?[ \t]?(?:x|×|by)[ \t]?\d{1,3}(?:\.\d{1,2})?(?:[ \t]?(?:x|×"
     r"|by)[ \t]?\d{1,3}(?:\.\d{1,2})?)?"
+    r"|(?<=\d)\d{0,2}(?:\.\d{1,2})?[ \t]?(?:[mc]m|HU|m[Ll]|mGy)\b"
     r"|(?<=[CTLS])\d{1,2}(?:[ \t]?[-/–][ \t]?[CTLS]?\d{1,2})?\b(?!\w|[ ]\d[A-Z]{2}\b)"
     r"|(?<=\d)[ \t]of[ \t]\d\b)"
 )
 """Measures and vertebrae; their first characters stand in front, to be found fast."""
+_LETTER: Final = re.compile(r"[ ][A-D]\b(?![.'’-])")
+"""The kind of a line or a stage behind its name (Kerley B)."""
 _IMAGE: Final = re.compile(r"[ \t]?[:#]?[ \t]?\d{1,4}(?:[ \t]?[-/,][ \t]?\d{1,4})?\b")
 _TIMES: Final = re.compile(r"[ \t]?[1-9]\b")
 _CLASS: Final = re.compile(
@@ -45,7 +48,9 @@ def find(text: str, found_words: Words, lexicon: Lexicon) -> Iterator[tuple[int,
     for at in found_words.among(lexicon.guarding):
         if capital[at]:
             if folded[at] in lexicon.eponyms:
-                yield found_words.span(at)
+                start, end = found_words.span(at)
+                letter = _LETTER.match(text, end)
+                yield start, letter.end() if letter else end
         elif folded[at] in _NUMBERED:
             start, end = found_words.span(at)
             number = (_TIMES if folded[at] == "x" else _IMAGE).match(text, end)

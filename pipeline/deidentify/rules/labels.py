@@ -43,7 +43,7 @@ _REF: Final = re.compile(
 )
 
 _LAST_FOUR: Final = re.compile(
-    r"[ ](?:4|four)(?:[ ](?:digits|ssn))?[ ]?[:=#][ ]{0,2}(\d{4})(?!\w)", re.I
+    r"[ ](?:4|four)(?:[ ](?:digits|ssn))?(?:[ ]?[:=#])?[ ]{0,2}(\d{4})(?!\w)", re.I
 )
 _CODED: Final = re.compile(
     r":?[ ]{1,2}((?=[A-Z\d/:-]*\d\d)[A-Z\d]{1,6}(?:[-/:][A-Z\d]{1,12}){1,3}"

@@ -49,7 +49,8 @@ _LASTING: Final = re.compile(
     r"\b(?:for|over|in|after|every|another|next|last|past)[ ]$", re.IGNORECASE
 )
 _NOT_DATE_BEFORE: Final = re.compile(
-    r"(?:\b(?:images?|img|im|series|se|slices?|grade|pages?|stage|scale|scores?|scored?|segments?"
+    r"(?:\b(?:images?|img|im|on[ ]view|series|se|slices?|grade|pages?|stage|scale|scores?"
+    r"|scored?|segments?"
     r"|stations?|ribs?|levels?|zones?|murmur|strength|pain|birads|rads|category|class|type|ratio"
     r"|upper|lower|middle|mid|distal|proximal|about|approximately|only|least|than|discs?|disks?"
     r"|goddard|mastora|slices?[ ]\d{1,4}/\d{1,4}[ ]to"

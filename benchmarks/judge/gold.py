@@ -1,0 +1,75 @@
+"""The annotated reports that the judge learns from: seven authors' and our own, all invented.
+
+``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
+and is none (`nothing_to_find.txt`) put into some of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from pipeline.deidentify.audit import GoldReport, GoldSpan
+
+AUTHORS = ("a", "b", "c", "d", "e", "g", "h")
+_FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
+_LINES = 6
+
+
+def authors() -> dict[str, list[GoldReport]]:
+    """Give the reports of each author who never saw the rules."""
+    blind = _module("blind")
+    return {name: _gold(blind.read(name)) for name in AUTHORS}
+
+
+def ours() -> dict[str, list[GoldReport]]:
+    """Give our own reports."""
+    generator, contexts = _module("generator"), _module("contexts")
+    return {
+        "own": _gold(generator.generate(600, 7)),
+        "seen": _gold(contexts.generate("seen", 200, 5)),
+        "held out": _gold(contexts.generate("held_out", 200, 5)),
+        "hard": hard(_gold(generator.generate(300, 23)), seed=11),
+    }
+
+
+def hard(reports: list[GoldReport], *, seed: int) -> list[GoldReport]:
+    """Put lines without an identifier into reports; put a third of them into capitals."""
+    rng = np.random.default_rng(seed)
+    text = (_FOLDER / "nothing_to_find.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return [_with_lines(report, lines, rng) for report in reports]
+
+
+def _with_lines(report: GoldReport, lines: list[str], rng: np.random.Generator) -> GoldReport:
+    inside = {at for span in report.spans for at in range(span.start, span.end)}
+    breaks = [at for at, c in enumerate(report.text) if c == "\n" and at not in inside]
+    at = int(rng.choice(breaks)) if breaks else len(report.text)
+    joint = "\n" if rng.random() < 0.5 else " "
+    added = "\n" + joint.join(rng.choice(lines, _LINES, replace=False).tolist())
+    text = report.text[:at] + added + report.text[at:]
+    if rng.random() < 1 / 3 and len(text.upper()) == len(text):
+        text = text.upper()
+    spans = tuple(
+        GoldSpan(start=s.start + moved, end=s.end + moved, label=s.label)
+        for s in report.spans
+        for moved in (len(added) if s.start >= at else 0,)
+    )
+    return GoldReport(id=report.id, text=text, spans=spans)
+
+
+def _gold(rows: list[dict[str, object]]) -> list[GoldReport]:
+    return [GoldReport.model_validate(row) for row in rows]
+
+
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"deid_{name}", _FOLDER / f"{name}.py")
+    if spec is None or spec.loader is None:
+        message = f"{_FOLDER / name}.py: not found"
+        raise FileNotFoundError(message)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,55 @@
+"""Audit each author's reports under the network that never saw them, and under the rules alone.
+
+``python benchmarks/judge/score.py --weights DIR [--caution C]``; DIR is what `train.py` wrote.
+The rules were grown on all of these texts: their own figures, and so the sums, flatter both. What
+the judge adds was learned from the other authors.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from gold import AUTHORS, authors
+
+from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify.audit import DeidAudit, GoldReport, audit
+from pipeline.deidentify.judge.model import load_weights
+
+
+def main() -> None:
+    """Print a line for each author and the means."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", type=Path, required=True)
+    parser.add_argument("--caution", type=float, default=Options().caution)
+    asked = parser.parse_args()
+    gold = authors()
+    for caution in (0.0, asked.caution):
+        scores = {name: _score(gold[name], asked.weights, name, caution) for name in AUTHORS}
+        print(f"caution {caution}: set, all, names, needless per report, phrases harmed")
+        for name, each in scores.items():
+            print(f"  {name} {_line(each)}")
+        every = [(each.recall["ALL"].value, each.recall["NAME"].value) for each in scores.values()]
+        needless = sum(each.superfluous.count for each in scores.values())
+        reports = sum(each.reports for each in scores.values())
+        means = np.mean(every, axis=0)
+        print(f"  mean {means[0]:.4f} {means[1]:.4f} needless {needless / reports:.3f}")
+
+
+def _score(reports: list[GoldReport], folder: Path, author: str, caution: float) -> DeidAudit:
+    weights = load_weights(folder / f"without_{author}.npz")
+    return audit(reports, Deidentifier(Options(caution=caution), weights=weights))
+
+
+def _line(each: DeidAudit) -> str:
+    needless = each.superfluous.count / each.reports
+    missed = {k: v.n - v.count for k, v in each.recall.items() if v.n > v.count and k != "ALL"}
+    return (
+        f"{each.recall['ALL'].value:.4f} {each.recall['NAME'].value:.4f} {needless:.3f} "
+        f"{each.phrases_harmed} {missed}"
+    )
+
+
+if __name__ == "__main__":
+    main()

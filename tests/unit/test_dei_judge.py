@@ -1,0 +1,198 @@
+"""The learned judge: hand-made weights, what it may and may not touch, its file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.config.sections import Deidentification
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Options
+from pipeline.deidentify.judge import CAUTION, Weights
+from pipeline.deidentify.judge.ballot import hold
+from pipeline.deidentify.judge.evidence import FACTS, VOTES
+from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
+from pipeline.deidentify.judge.tokens import Describer, Tokens, shape
+from pipeline.deidentify.spans import Claims
+from pipeline.names import load
+
+NAME = LABELS.index("NAME")
+REST = (
+    " The lungs are clear and the heart is of normal size. There is no effusion and no pneumothorax"
+    " on either side. The bones are old."
+)
+"""So much that a text counts as a report."""
+
+
+def zeros(*words: str) -> dict[str, object]:
+    """Give a network of one unit that knows some words and has no opinion on any."""
+    facts = sum(size for _, size in FACTS)
+    return {
+        "token_features": tuple(f"w:{word}" for word in words), "gap_features": ("k:blank",),
+        "rules": ("name-uncued",), "tokens": np.zeros((len(words), 11, 1), np.float32),
+        "gaps": np.zeros((1, 8, 1), np.float32), "votes": np.zeros((len(VOTES), 8, 1), np.float32),
+        "own": np.zeros((1, 1), np.float32), "own_votes": np.zeros((len(VOTES), 1), np.float32),
+        "facts": np.zeros((facts, 1), np.float32), "bias": np.zeros(1, np.float32),
+        "out": np.zeros((1, len(LABELS)), np.float32),
+        "out_bias": np.eye(1, len(LABELS), dtype=np.float32)[0] * 10,
+        "calibration": np.array([[1, 0], [1, 0]], np.float32),
+    }  # fmt: skip
+
+
+def taking(*words: str) -> Weights:
+    """Give a network that takes some words for names wherever they stand, and nothing else."""
+    tables = zeros(*words)
+    tables["tokens"][:, 4] = 1  # type: ignore[index]
+    tables["out"][0, NAME] = 30  # type: ignore[index]
+    return Weights(**tables)  # type: ignore[arg-type]
+
+
+def cleaned(text: str, weights: Weights, **known: tuple[str, ...]) -> str:
+    outcome = Deidentifier(weights=weights).clean(text + REST, known=KnownIdentifiers(**known))
+    assert isinstance(outcome, Clean)
+    return outcome.text.removesuffix(REST)
+
+
+def test_a_word_with_the_weight_of_a_name_is_taken() -> None:
+    text = "No change since Drain saw the film."
+    assert cleaned(text, taking("drain")) == "No change since [NAME] saw the film."
+    assert cleaned(text, taking("nobody")) == text
+
+
+def test_words_of_certainty_are_never_asked_whatever_their_weight() -> None:
+    text = "May represent edema. Likely old. V. Young cannot be excluded."
+    outcome = cleaned(text, taking("may", "represent", "likely", "cannot", "excluded"))
+    assert outcome.startswith("May represent edema. Likely old.")
+    assert outcome.endswith("cannot be excluded.")
+
+
+def test_guarded_clinical_names_are_never_asked_whatever_their_weight() -> None:
+    text = "A Foley catheter and Kerley B lines at T7."
+    assert cleaned(text, taking("foley", "kerley", "b", "t7")) == text
+
+
+def test_a_doubtful_find_that_nothing_speaks_for_is_given_back() -> None:
+    text = "The film was shown, Marisol agreed."
+    rules = Deidentifier(Options(caution=0)).clean(text + REST)
+    assert isinstance(rules, Clean)
+    assert rules.text == "The film was shown, [NAME] agreed." + REST
+    assert cleaned(text, taking("nobody")) == text
+
+
+def test_a_text_of_a_few_words_is_left_to_the_rules() -> None:
+    outcome = Deidentifier(weights=taking("drain")).clean("No change since Drain saw it.")
+    assert isinstance(outcome, Clean)
+    assert outcome.removed == ()
+
+
+def test_figures_are_taken_only_as_long_codes() -> None:
+    text = "Seen 98.6 and 4532 and KQZX77121."
+    weights = taking("98", "6", "4532", "kqzx77121")
+    assert cleaned(text, weights).startswith("Seen 98.6 and 4532 and [")
+
+
+def test_what_the_record_names_stays_taken_though_the_judge_gives_it_back() -> None:
+    text = "The film was shown to Zanzibar, Quillfeather agreed."
+    clean = cleaned(text, taking("nobody"), patient_names=("Quillfeather^Zed",))
+    assert "Quillfeather" not in clean
+
+
+def test_a_known_number_goes_whole_before_the_judge_takes_its_parts() -> None:
+    weights = taking("a", "123", "456")
+    assert cleaned("See A-123 456 again.", weights, accessions=("A123456",)) == "See [ID] again."
+
+
+@pytest.mark.parametrize(
+    ("caution", "taken"), [(1.0, False), (3.0, True), (0.0, False)], ids=["1", "3", "rules alone"]
+)
+def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
+    caution: float, *, taken: bool
+) -> None:
+    tables = zeros("drain")
+    tables["tokens"][:, 4] = 1  # type: ignore[index]
+    tables["out"][0, NAME] = 1  # type: ignore[index]
+    # softmax over eleven labels: e^(b) against e^1 + 9, so that 1 - p(NONE) = 1/3
+    tables["out_bias"] = np.eye(1, len(LABELS), dtype=np.float32)[0] * np.log(2 * (np.e + 9))
+    weights = Weights(**tables)  # type: ignore[arg-type]
+    outcome = Deidentifier(Options(caution=caution), weights=weights).clean(
+        "Seen, Drain noted." + REST
+    )
+    assert isinstance(outcome, Clean)
+    assert ("[NAME]" in outcome.text) is taken
+
+
+def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
+    pairs = np.array([[1, 0], [2, 1]], np.float32)
+    chances = calibrated(
+        np.array([0.5, 0.5, 0.8], np.float32), np.array([False, True, True]), pairs
+    )
+    # logit .5 = 0 -> 0 and 1; logit .8 = log 4 -> 2 log 4 + 1
+    expected = [0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-(2 * np.log(4) + 1)))]
+    assert chances == pytest.approx(expected, rel=1e-5)
+
+
+def test_tokens_and_gaps_make_up_the_text() -> None:
+    text = "Dr. O'Brien-Smith, 3/4: MRN 00A12\n"
+    tokens = Tokens(text)
+    assert tokens.words == ["Dr", "O'Brien", "Smith", "3", "4", "MRN", "00A12"]
+    pieces = [
+        piece for pair in zip(tokens.gaps, [*tokens.words, ""], strict=True) for piece in pair
+    ]
+    assert "".join(pieces) == text
+    assert [text[s:e] for s, e in zip(tokens.starts, tokens.ends, strict=True)] == tokens.words
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [("Szczepański", "Aaaaa"), ("MCGEE", "AAAA"), ("McGee", "AaAaa"), ("CT21", "AA00"),
+     ("1987", "year"), ("0815", "0x4"), ("123456789012", "0x10")],
+)  # fmt: skip
+def test_a_shape_tells_letters_capitals_and_figures(token: str, expected: str) -> None:
+    assert shape(token) == expected
+
+
+def test_the_ballot_tells_locks_guards_and_the_rule_of_each_token() -> None:
+    claims = Claims("Likely Kerley Doe 5", [(0, 6)])
+    claims.guard(7, 13)
+    claims.take(14, 17, "NAME", "name-title", sure=True)
+    ballot = hold(Tokens(claims.text), claims.marks, claims.removed())
+    assert [VOTES[vote] for vote in ballot.votes] == ["lock", "guard", "NAME", "none"]
+    assert list(ballot.rules) == ["", "", "name-title", ""]
+
+
+def test_rows_are_the_sums_of_their_features_however_the_table_grew() -> None:
+    weights = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
+    rows = Rows(("a", "b", "pad"), weights, list)
+    numbers = [rows.numbers([string]).item() for string in ("a", "b", "ab", "a", "zz")]
+    assert rows.summed[numbers, 0].tolist() == [[0, 1], [2, 3], [2, 4], [0, 1], [0, 0]]
+    assert rows.summed[0, 0].tolist() == [4, 5]
+
+
+def test_weights_come_back_from_their_file_as_they_were_but_for_rounding(tmp_path: Path) -> None:
+    weights = taking("drain")
+    weights.save(tmp_path / "w.npz")
+    again = load_weights(tmp_path / "w.npz")
+    assert again.token_features == weights.token_features
+    assert np.array_equal(again.tokens, weights.tokens)
+    assert np.allclose(again.out_bias, weights.out_bias)
+
+
+def test_the_shipped_weights_are_small_and_know_every_fact() -> None:
+    weights = load_weights()
+    place = Path(__file__).parents[2] / "pipeline" / "deidentify" / "judge" / "weights.npz"
+    assert place.stat().st_size < 2_000_000
+    assert weights.facts.shape[0] == sum(size for _, size in FACTS)
+    assert weights.votes.shape[:2] == (len(VOTES), 8)
+
+
+def test_small_words_are_asked_only_where_they_can_be_a_name_or_initials() -> None:
+    describer = Describer(load())
+    asked = {word: describer.is_asked(word) for word in ("lung", "the", "mcg", "Zed", "4a", "xyq")}
+    assert asked == {
+        "lung": False, "the": False, "mcg": asked["mcg"], "Zed": True, "4a": True, "xyq": True
+    }  # fmt: skip
+
+
+def test_the_configured_caution_is_the_judges_own() -> None:
+    assert Deidentification().caution == Options().caution == CAUTION
