@@ -164,8 +164,8 @@ def _lines(summary: Mapping[str, object]) -> dict[str, object]:
     """Flatten shares into one line each: found of n, share, interval."""
     lines: dict[str, object] = {}
     for name, value in summary.items():
-        if name == "recall" and isinstance(value, Mapping):
-            lines.update({f"recall_{label}": _share(share) for label, share in value.items()})
+        if name in ("recall", "precision") and isinstance(value, Mapping):
+            lines.update({f"{name}_{label}": _share(share) for label, share in value.items()})
         else:
             lines[name] = (
                 _share(value) if isinstance(value, Mapping) and "share" in value else value

@@ -96,6 +96,8 @@ class DeidAudit:
     ----------
     recall
         Gold label → spans found of spans seen, ``ALL`` included.
+    precision
+        Category → removed spans that touch a gold span, of all removed, ``ALL`` included.
     leaking
         Reports with something left, of reports that were not withheld.
     withheld
@@ -112,6 +114,7 @@ class DeidAudit:
 
     reports: int
     recall: dict[str, Share]
+    precision: dict[str, Share]
     leaking: Share
     withheld: dict[str, int]
     phrases_before: int
@@ -127,6 +130,7 @@ class DeidAudit:
             "reports": self.reports,
             "withheld": self.withheld,
             "recall": {label: each.to_dict("found") for label, each in self.recall.items()},
+            "precision": {label: each.to_dict("right") for label, each in self.precision.items()},
             "reports_with_a_leak": self.leaking.to_dict("leaking"),
             "certainty_phrases": self.phrases_before,
             "certainty_phrases_harmed": self.phrases_harmed,
@@ -161,8 +165,9 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
     """Clean every gold report, without known identifiers, and compare."""
     instrument = deidentifier or Deidentifier()
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    right: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     withheld: dict[str, int] = defaultdict(int)
-    phrases, kept, superfluous = [0, 0], [0, 0], [0, 0]
+    phrases, kept = [0, 0], [0, 0]
     missed: list[tuple[str, int, int, str]] = []
     leaking: set[int] = set()
     number, clean = 0, 0
@@ -185,18 +190,22 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
         gold_marks = _marked(report.text, wanted)
         _count_harm(phrases, certainty_spans(report.text), gold_marks, gone)
         _count_harm(kept, _hard_negatives(report), gold_marks, gone)
-        superfluous[0] += sum(not any(gold_marks[r.start : r.end]) for r in outcome.removed)
-        superfluous[1] += len(outcome.removed)
+        for removed in outcome.removed:
+            for label in (removed.category, "ALL"):
+                right[label][0] += any(gold_marks[removed.start : removed.end])
+                right[label][1] += 1
+    found, removals = right["ALL"]
     return DeidAudit(
         reports=number,
         recall={label: Share(*counts[label]) for label in sorted(counts)},
+        precision={label: Share(*right[label]) for label in sorted(right)},
         leaking=Share(len(leaking), clean),
         withheld=dict(withheld),
         phrases_before=phrases[0],
         phrases_harmed=phrases[1],
         kept_before=kept[0],
         kept_harmed=kept[1],
-        superfluous=Share(*superfluous),
+        superfluous=Share(removals - found, removals),
         missed=tuple(missed),
     )
 
