@@ -189,7 +189,7 @@ def _deidentifier(site: Site) -> Deidentifier:
     limits = Options(
         replacement=settings.replacement,
         max_characters=site.config.input.max_text_characters,
-        caution=site.config.deidentification.caution,
+        caution=settings.caution,
     )
     own = own_lexicon(folder, option=_WORD_LISTS) if folder else None
     return Deidentifier(limits, own, second_layer=layer)
