@@ -194,7 +194,7 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
             for label in (removed.category, "ALL"):
                 right[label][0] += any(gold_marks[removed.start : removed.end])
                 right[label][1] += 1
-    found, removals = right["ALL"]
+    true, removals = right["ALL"]
     return DeidAudit(
         reports=number,
         recall={label: Share(*counts[label]) for label in sorted(counts)},
@@ -205,7 +205,7 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
         phrases_harmed=phrases[1],
         kept_before=kept[0],
         kept_harmed=kept[1],
-        superfluous=Share(removals - found, removals),
+        superfluous=Share(removals - true, removals),
         missed=tuple(missed),
     )
 

@@ -24,8 +24,8 @@ from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
 from pipeline.deidentify.result import Clean, Removed
 from pipeline.errors import InputError
-from pipeline.files import replacing
 from pipeline.formats.tables import require_columns
+from pipeline.store.files import replacing
 
 __all__ = ["COLUMNS", "Lesson", "doubtful", "learn"]
 
