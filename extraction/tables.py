@@ -32,7 +32,7 @@ ANSWER_COLUMNS: Final = (
 )  # fmt: skip
 QUEUE_COLUMNS: Final = (
     "report_id", "outcome", "reason", "statements", "unsupported", "contradicted", "uncovered",
-    "lines_left_out", "first_answer_failed", "margin",
+    "lines_left_out", "first_answer_failed",
 )  # fmt: skip
 
 
@@ -109,16 +109,13 @@ def queue_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.Data
     Returns
     -------
     Columns `QUEUE_COLUMNS`. A report is listed when its answer failed, when the answer and the
-    vocabulary part over a statement or a sentence, when a line was left out, or when a margin is
-    known; failures stand first, then the larger share of disagreement, then the smaller margin.
+    vocabulary part over a statement or a sentence, or when a line was left out; failures stand
+    first, then the larger share of disagreement.
     """
     doubtful = [
         (report_id, answer)
         for report_id, answer in zip(report_ids, answers, strict=True)
-        if isinstance(answer.outcome, Failed)
-        or answer.disagreement.parted
-        or answer.rejected
-        or answer.margin is not None
+        if isinstance(answer.outcome, Failed) or answer.disagreement.parted or answer.rejected
     ]
     doubtful.sort(key=lambda pair: pair[1].doubt, reverse=True)
     rows = [(report_id, *_doubt(answer)) for report_id, answer in doubtful]
@@ -131,7 +128,6 @@ def _doubt(answer: Answer) -> tuple[object, ...]:
     return (
         "failed" if failed else "read", failed, answer.statements, apart.unsupported,
         apart.contradicted, apart.uncovered, sum(answer.rejected.values()), answer.earlier,
-        answer.margin,
     )  # fmt: skip
 
 

@@ -128,9 +128,6 @@ class Answer:
         Why a first answer failed; "" where there was none.
     remembered
         Whether it was given in an earlier run.
-    margin
-        Smallest gap between the log-probabilities of the two likeliest tokens where a certainty
-        was written; None where the model was not asked for it.
     attempt
         2 where the report was asked about a second time.
     """
@@ -140,7 +137,6 @@ class Answer:
     coverage: Coverage = field(default=Coverage())
     earlier: FailureReason | Literal[""] = ""
     remembered: bool = False
-    margin: float | None = None
     attempt: int = 1
 
     @property
@@ -166,15 +162,14 @@ class Answer:
         )
 
     @property
-    def doubt(self) -> tuple[bool, float, int, float]:
+    def doubt(self) -> tuple[bool, float, int]:
         """Where it stands in a queue for review: the greatest first.
 
-        Failed before read; then by the share over which it parts from the vocabulary, by the
-        number, and by how nearly the model chose another certainty.
+        Failed before read; then by the share over which it parts from the vocabulary, and by the
+        number.
         """
         apart = self.disagreement
-        nearness = 0.0 if self.margin is None else -self.margin
-        return isinstance(self.outcome, Failed), apart.share or 0.0, apart.parted, nearness
+        return isinstance(self.outcome, Failed), apart.share or 0.0, apart.parted
 
     @property
     def statements(self) -> int:

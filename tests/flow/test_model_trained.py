@@ -46,7 +46,7 @@ def small_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 def settings(model: Path, backend: Backend, **changes: object) -> LocalSettings:
     options: dict[str, object] = {
         "structured": backend == "vllm", "max_sequences": 8, "memory_share": 0.15,
-        "context_tokens": 6144, "answer_tokens": 64,
+        "context_tokens": 3072, "answer_tokens": 48,
     }  # fmt: skip
     return LocalSettings(backend=backend, model=model, python=PYTHON, **(options | changes))  # type: ignore[arg-type]
 
@@ -81,7 +81,7 @@ def test_every_report_gets_a_bound_answer_that_is_read_and_never_a_silent_negati
     manner: Manner, model: Path
 ) -> None:
     with OfflineEngine(settings(model, "vllm", manner=manner)) as engine:
-        answers = engine.answers(texts(3), modality="XR")
+        answers = engine.answers(texts(2), modality="XR")
         usage = engine.usage
     reasons = {a.outcome.reason for a in answers if isinstance(a.outcome, Failed)}
     assert not reasons & UNANSWERED

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from extraction.engines.account import Answer, AnswerLine, Disagreement, masked
@@ -146,12 +144,6 @@ def test_queue_names_failures_first_then_the_most_contested() -> None:
     )
     assert queue["report_id"].tolist() == ["failed", "worst", "lone"]
     assert queue["reason"].tolist() == ["incomplete answer", "", ""]
-
-
-def test_queue_ranks_equals_by_how_nearly_another_certainty_was_chosen() -> None:
-    answer = read(RIGHT)
-    close, sure = (dataclasses.replace(answer, margin=margin) for margin in (0.1, 4.0))
-    assert queue_table(["sure", "close"], [sure, close])["report_id"].tolist() == ["close", "sure"]
 
 
 def test_only_the_last_attempt_is_counted() -> None:
