@@ -38,6 +38,7 @@ def reidentify(
 ) -> None:
     """Give the identifier behind one code, and write down who asked and why."""
     from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.codes import readable
     from pipeline.vault.vault import Vault, domain_of
 
     if len(reason.strip()) < _MIN_REASON:
@@ -54,7 +55,7 @@ def reidentify(
             raise
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append("reidentify", code=code, reason=reason, outcome="shown")
-    emit({"domain": domain, "identifier": identifier}, as_json=as_json, quiet=False)
+    emit({"domain": domain, "identifier": readable(identifier)}, as_json=as_json, quiet=False)
 
 
 def purge(

@@ -66,6 +66,7 @@ class Input(Section):
     max_text_characters: int = Field(default=200_000, ge=1_000)
     hl7: Mapping[str, str] = Field(default_factory=dict)
     patient_authority: str = ""
+    patient_ids_shared: bool = False
 
     @property
     def time_formats(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from pipeline.run.books import LastRun, last_run
 from pipeline.store.files import replacing
 from pipeline.store.workspace import IRREPLACEABLE, Workspace, Zone
 from pipeline.vault.audit_log import AuditLog
-from pipeline.vault.retention import NAMED, identifiers
+from pipeline.vault.retention import identifiers, named
 
 __all__ = ["Pruning", "find", "keep_list", "listed", "remove"]
 
@@ -187,7 +187,7 @@ def _people(store: Workspace, name: str) -> set[str] | None:
     """Give everything in an identified shard that has a code; None if it is damaged."""
     key = name.rpartition("/")[2].removesuffix(".parquet")
     try:
-        exams = store.read("raw", "exams", [key], columns=NAMED)
+        exams = named(store, key)
     except DamagedShardError:
         return None
     if exams.empty:

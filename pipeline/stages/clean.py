@@ -22,7 +22,7 @@ from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, Secon
 from pipeline.names.own_lists import contents, own_lexicon
 from pipeline.stage import Keyed, Made, Named, Stage, options
 from pipeline.tables.coding import Codes, clean, known_identifiers
-from pipeline.vault.codes import exam_identifiers
+from pipeline.vault.codes import exam_identifiers, patient_identifiers, study_identifiers
 from pipeline.vault.key import key_from_environment
 
 if TYPE_CHECKING:
@@ -148,17 +148,19 @@ class Register(Stage[tuple[ExamShard, ...], int]):
             each.shard for each in item
             if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
         ]  # fmt: skip
-        columns = ["accession", "patient_id", "reader_id", "status", "source_digest"]
+        columns = ["accession", "patient_id", "patient_domain", "reader_id", "status"]
+        columns.append("source_digest")
         # Codes lie at random places of the vault: many at once touch each page of it once.
         at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
         with site.open_vault(read_only=False) as vault:
             for first in range(0, len(todo), at_once):
                 some = todo[first : first + at_once]
                 exams = site.workspace.read("raw", "exams", some, columns=columns)
-                vault.codes("study", _distinct(exams["accession"]))
+                vault.codes("study", sorted(set(study_identifiers(exams))))
                 vault.codes("exam", exam_identifiers(exams))
                 vault.codes("reader", _distinct(exams["reader_id"]))
-                vault.codes("patient", patients := _distinct(exams["patient_id"]))
+                patients = sorted(set(patient_identifiers(exams)))
+                vault.codes("patient", patients)
                 vault.shift_days(patients)
         return Made(len(todo))
 
@@ -168,9 +170,9 @@ REGISTER: Final = Register()
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:
     with site.open_vault(read_only=True) as vault:
-        patients = exams["patient_id"].tolist()
+        patients = patient_identifiers(exams)
         return Codes(
-            study=vault.codes("study", exams["accession"].tolist()),
+            study=vault.codes("study", study_identifiers(exams)),
             exam=vault.codes("exam", exam_identifiers(exams)),
             patient=vault.codes("patient", patients),
             reader=vault.codes("reader", exams["reader_id"].tolist()),

@@ -243,6 +243,7 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         max_text_characters=settings.max_text_characters,
         chest_codes=site.once(_chest_codes),
         statuses=settings.statuses,
+        patient_ids_shared=settings.patient_ids_shared,
     )
     seen: set[str] = set()
     for batch in site.once(_formats).read(path):
@@ -276,6 +277,9 @@ def _reading(exams: pd.DataFrame) -> Counter[str]:
     counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
     forms = exams.get("text_form", pd.Series("", index=exams.index))
     counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
+    given = exams["patient_authority"].str.strip() != ""
+    if given.any():
+        counts["patient number without an assigning authority"] = int((~given).sum())
     same = (exams["performed_at"] == exams["signed_at"]).sum()
     counts["exam time equal to time of signing"] = int(same)
     counts["text with characters lost"] = int(exams["text"].str.contains(_LOST, regex=False).sum())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -142,45 +141,14 @@ def exams(site: Site, block: Block) -> pd.DataFrame:
     pd.DataFrame
         What `tables.pairing.pair` needs, and ``shard``.
     """
-    moved = _moved(site, block.clean) if block.of > 1 else {}
     found = []
     for key in block.clean:
         shard = site.workspace.read("analysis", "clean_exams", [key], columns=_COLUMNS)
         if block.of > 1:
-            home = shard["patient_code"].where(
-                ~shard["study_code"].isin(list(moved)), shard["study_code"].map(moved.get)
-            )
-            shard = shard[_hashes(home) % np.uint64(block.of) == block.number]
+            home = _hashes(shard["patient_code"])
+            shard = shard[home % np.uint64(block.of) == block.number]
         found.append(shard.assign(shard=key))
     return in_time(pd.concat(found, ignore_index=True)).drop_duplicates("exam_key", keep="last")
-
-
-@lru_cache(maxsize=1)
-def _moved(site: Site, clean_keys: tuple[str, ...]) -> dict[str, str]:
-    """Give the patient of a study's first version, where its versions name several patients.
-
-    Two numbers of one person merged between a preliminary read and its signing do that. All
-    versions of a study belong into one block.
-    """
-    names = ["study_code", "patient_code"]
-    seen = [
-        np.stack([_hashes(shard[name]) for name in names], axis=1)
-        for key in clean_keys
-        for shard in [site.workspace.read("analysis", "clean_exams", [key], columns=names)]
-    ]
-    pairs = np.unique(np.concatenate(seen), axis=0)
-    studies, patients = np.unique(pairs[:, 0], return_counts=True)
-    several = studies[patients > 1]
-    if not several.size:
-        return {}
-    columns = [*names, "reader_code", "signed_at", "status", "exam_key", *VERSION_COLUMNS]
-    rows = [
-        shard[np.isin(_hashes(shard["study_code"]), several)]
-        for key in clean_keys
-        for shard in [site.workspace.read("analysis", "clean_exams", [key], columns=columns)]
-    ]
-    first = in_time(pd.concat(rows, ignore_index=True)).drop_duplicates("study_code")
-    return dict(zip(first["study_code"], first["patient_code"], strict=True))
 
 
 def _hashes(codes: pd.Series) -> NDArray[np.uint64]:

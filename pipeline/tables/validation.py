@@ -58,7 +58,7 @@ _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
     "exam_name", "performed_at", "signed_at", "text", "sent_at", "site", "patient_class",
-    "patient_age_years", "patient_birth_date", "preliminary_author",
+    "patient_age_years", "patient_birth_date", "preliminary_author", "patient_authority",
 )  # fmt: skip
 """What tells one version of a report from another; rows alike in all of these are repeats."""
 
@@ -75,6 +75,7 @@ class IngestOptions:
     max_text_characters: int = 200_000
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
     statuses: Mapping[str, str] = field(default_factory=dict)
+    patient_ids_shared: bool = False
 
 
 def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[str]) -> ExamBatch:
@@ -88,11 +89,12 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     Returns
     -------
     ExamBatch
-        Exams with times as UTC timestamps, ``patient_age_years`` as a float (NaN = unknown),
-        ``sent_at`` likewise, ``sequence`` (the number that the source gives the version; NaN where
-        it gives none), canonical modality, status and class, ``is_chest``, and ``source_digest``,
-        which tells one version of a report from another. A row set aside as ``future_date`` says in
-        ``not_before`` when it may be judged again.
+        Exams with times as UTC timestamps (``performed_at, signed_at, sent_at``), canonical
+        modality, status and class, ``patient_age_years`` as a float (NaN = unknown), ``sequence``
+        (the source's number of the version, NaN = none), ``patient_domain`` (who gave the patient's
+        number), ``is_chest``, and ``source_digest``, which tells one version of a report from
+        another. A row set aside as ``future_date`` says in ``not_before`` when it may be judged
+        again.
     """
     raw = _dated(batch.exams, options.time_formats)
     exams = raw.assign(
@@ -105,6 +107,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         signed_at=_signed(raw["signed_at"], options.time_zone),
         sent_at=_times(raw["sent_at"], options.time_zone),
         sequence=_sequence(raw["version"]),
+        patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
     )
     exams = exams.assign(
@@ -202,6 +205,16 @@ def _signed(values: pd.Series, zone: str) -> pd.Series:
     """
     dated = values.str.strip().str.fullmatch(_DATE_ONLY)
     return _times(values.mask(dated, values.str.strip() + "T23:59:59"), zone)
+
+
+def _patient_domain(raw: pd.DataFrame, *, shared: bool) -> pd.Series:
+    """Say who gave each patient's number: its assigning authority, else the site; '' where shared.
+
+    Two sites may give one number to two people; their exams must not meet.
+    """
+    authority, site = raw["patient_authority"].str.strip(), raw["site"].str.strip()
+    issuer = authority.where(authority != "", site)
+    return pd.Series("", index=raw.index, dtype="str") if shared else issuer
 
 
 def _sequence(versions: pd.Series) -> pd.Series:

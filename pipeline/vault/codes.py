@@ -21,8 +21,11 @@ __all__ = [
     "domain_of",
     "exam_identifiers",
     "normalised",
+    "patient_identifiers",
     "random_code",
     "random_shift",
+    "readable",
+    "study_identifiers",
 ]
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
@@ -33,6 +36,8 @@ DOMAINS: Final[Mapping[Domain, str]] = {
 
 _ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE_LENGTH: Final = {"patient": 10, "study": 12, "reader": 6, "exam": 12, "site": 4}
+_OF: Final = "\N{SYMBOL FOR UNIT SEPARATOR}"
+"""Stands between a number and whose number it is; no source writes it."""
 _MAX_SHIFT_DAYS: Final = 365
 
 
@@ -65,6 +70,41 @@ def exam_identifiers(exams: pd.DataFrame) -> list[str]:
     """
     columns = (exams["accession"], exams["status"], exams["source_digest"])
     return ["/".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def patient_identifiers(exams: pd.DataFrame) -> list[str]:
+    """Name each exam's patient: the number, and where the source says so, who gave it.
+
+    Two sites may give one number to two people. Exams that former versions of this program wrote do
+    not say who gave it.
+    """
+    numbers = exams["patient_id"].tolist()
+    issuers = exams["patient_domain"] if "patient_domain" in exams else [""] * len(numbers)
+    each = zip(issuers, numbers, strict=True)
+    return [f"{issuer}{_OF}{number}" if issuer else number for issuer, number in each]
+
+
+def study_identifiers(exams: pd.DataFrame) -> list[str]:
+    """Name each exam's study: its accession number and its patient, for two may share one.
+
+    Exams that former versions of this program wrote had their accession number alone.
+    """
+    if "patient_domain" not in exams:
+        return list(exams["accession"])
+    each = zip(patient_identifiers(exams), exams["accession"], strict=True)
+    return [f"{patient}{_OF}{accession}" for patient, accession in each]
+
+
+def readable(identifier: str) -> str:
+    """Give the number that stands in the source, without whose it is.
+
+    Examples
+    --------
+    >>> patient = pd.DataFrame({"patient_id": ["7"], "patient_domain": ["NORTH"]})
+    >>> readable(patient_identifiers(patient)[0])
+    '7'
+    """
+    return identifier.rpartition(_OF)[2]
 
 
 def random_code(domain: Domain) -> str:

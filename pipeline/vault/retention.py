@@ -13,13 +13,14 @@ from typing import Final
 
 import pandas as pd
 
+from pipeline.errors import InputError
 from pipeline.store.workspace import Workspace, Zone
-from pipeline.vault.codes import Domain, exam_identifiers
+from pipeline.vault.codes import Domain, exam_identifiers, patient_identifiers, study_identifiers
 from pipeline.vault.vault import Vault
 
-__all__ = ["NAMED", "Purged", "identifiers", "purge"]
+__all__ = ["Purged", "identifiers", "named", "purge"]
 
-NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
+_NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
@@ -54,7 +55,7 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw = 0
-    for key, frame in _shards(store, "raw", "exams", NAMED):
+    for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
         for domain, values in identifiers(frame).items():
             old[domain] |= set(values[gone])
@@ -73,11 +74,19 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     return Purged(raw, clean, codes)
 
 
+def named(store: Workspace, key: str) -> pd.DataFrame:
+    """Read who and when of a shard of identified exams, whichever version wrote it."""
+    try:
+        return store.read("raw", "exams", [key], columns=(*_NAMED, "patient_domain"))
+    except InputError:
+        return store.read("raw", "exams", [key], columns=_NAMED)
+
+
 def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
     """Give what of each exam stands in the vault, by domain."""
     return {
-        "patient": exams["patient_id"],
-        "study": exams["accession"],
+        "patient": pd.Series(patient_identifiers(exams), index=exams.index),
+        "study": pd.Series(study_identifiers(exams), index=exams.index),
         "exam": pd.Series(exam_identifiers(exams), index=exams.index),
     }
 
@@ -85,7 +94,7 @@ def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
 def _shards(
     store: Workspace, zone: Zone, table: str, columns: Sequence[str]
 ) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Give these columns of every shard that has rows, also of those that former versions wrote."""
+    """Give these columns of every shard that has rows."""
     for key in store.keys(zone, table):
         frame = store.read(zone, table, [key], columns=columns)
         if len(frame):

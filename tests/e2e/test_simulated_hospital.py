@@ -16,7 +16,7 @@ import pytest
 from calibration.readers import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
-from pipeline.vault.codes import exam_identifiers
+from pipeline.vault.codes import exam_identifiers, study_identifiers
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Demo, radcal
 
@@ -28,18 +28,24 @@ def table(demo: Demo, name: str) -> pd.DataFrame:
     return pd.concat([pd.read_parquet(shard) for shard in shards], ignore_index=True)
 
 
-def study_codes(demo: Demo, accessions: list[str]) -> dict[str, str]:
+def study_codes(demo: Demo) -> dict[str, str]:
+    exams = raw_exams(demo, ["accession", "patient_id", "patient_domain"])
     with Vault.open(demo.workspace / "raw" / "vault.sqlite", demo.key, read_only=True) as vault:
-        return dict(zip(accessions, vault.codes("study", accessions), strict=True))
+        codes = vault.codes("study", study_identifiers(exams))
+    return dict(zip(exams["accession"], codes, strict=True))
+
+
+def raw_exams(demo: Demo, columns: list[str]) -> pd.DataFrame:
+    shards = sorted((demo.workspace / "raw" / "exams").glob("*.parquet"))
+    return pd.concat([pd.read_parquet(shard, columns=columns) for shard in shards])
 
 
 def exam_keys(demo: Demo) -> pd.DataFrame:
     """Every exported version, by its labels, with its key in the analysis zone."""
     labels = ["accession", "status", "version"]
-    shards = sorted((demo.workspace / "raw" / "exams").glob("*.parquet"))
-    exams = pd.concat([pd.read_parquet(s, columns=[*labels, "source_digest"]) for s in shards])
+    exams = raw_exams(demo, [*labels, "source_digest", "patient_id", "patient_domain"])
     with Vault.open(demo.workspace / "raw" / "vault.sqlite", demo.key, read_only=True) as vault:
-        study = vault.codes("study", exams["accession"].tolist())
+        study = vault.codes("study", study_identifiers(exams))
         exam = vault.codes("exam", exam_identifiers(exams))
     each = zip(study, exams["status"], exam, strict=True)
     return exams[labels].assign(exam_key=[".".join(parts) for parts in each])
@@ -63,7 +69,7 @@ def test_every_reader_and_the_committee_get_a_page(demo: Demo) -> None:
 
 def test_pairs_are_those_of_the_truth_but_for_withheld_reports(demo: Demo) -> None:
     truth = pd.read_parquet(demo.truth / "pairs.parquet")
-    codes = study_codes(demo, sorted({*truth["xr_accession"], *truth["ct_accession"]}))
+    codes = study_codes(demo)
     expected = set(
         zip(truth["xr_accession"].map(codes), truth["ct_accession"].map(codes), strict=True)
     )

@@ -14,6 +14,7 @@ from pipeline.site.site import Site
 from pipeline.stages.pair import PAIR, blocks
 from pipeline.tables.pairing import pair
 from pipeline.tables.versions import contradictory, in_time
+from pipeline.vault.codes import readable
 from pipeline.vault.key import new_key
 from tests.fixtures.here import coded
 
@@ -69,11 +70,16 @@ def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
     with site.open_vault(read_only=True) as vault:
         fates = read("analysis", "fates", [key])[["study_code", "fate"]].to_numpy()
         lines = [
-            (vault.identifier_for("study", code), fate, *said.reindex([code]).fillna("").iloc[0])
+            (
+                readable(vault.identifier_for("study", code)),
+                fate,
+                *said.reindex([code]).fillna("").iloc[0],
+            )
             for code, fate in fates
         ]
         apart = read("analysis", "contradictory", [key])["study_code"]
-        lines += [(vault.identifier_for("study", code), "contradicts") for code in apart]
+        named = [readable(vault.identifier_for("study", code)) for code in apart]
+        lines += [(name, "contradicts") for name in named]
     return sorted(lines)
 
 

@@ -72,8 +72,8 @@ def reference(resource: Resource, name: str) -> str:
     return next((text_of(item, "reference") for item in items(resource, name)), "")
 
 
-def patient_numbers(report: Resource, patient: Resource) -> tuple[str, list[str]]:
-    """Give the patient's number, and all that the patient has.
+def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list[str]]:
+    """Give the patient's number, the system it is of, and all numbers that the patient has.
 
     The record number (type ``MR``) wins; else the first that is no social security, licence or
     account number; else the resource's own id.
@@ -84,16 +84,15 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, list[str]
     kinds = [
         {text_of(c, "code") for t in items(i, "type") for c in items(t, "coding")} for i in found
     ]
-    values = [text_of(identifier, "value") for identifier in found]
-    records = [v for v, kind in zip(values, kinds, strict=True) if v and "MR" in kind]
+    values = [(text_of(i, "value"), text_of(i, "system")) for i in found]
+    records = [v for v, kind in zip(values, kinds, strict=True) if v[0] and "MR" in kind]
     others = [
-        v for v, kind in zip(values, kinds, strict=True) if v and not kind & _NO_RECORD_NUMBER
+        v for v, kind in zip(values, kinds, strict=True) if v[0] and not kind & _NO_RECORD_NUMBER
     ]
     pointed = text_of(subject, "reference")
     own = "" if pointed.startswith("#") else pointed.split("/_history")[0].rpartition("/")[2]
-    return next(iter([*records, *others, own]), ""), [
-        v for v in (*(text_of(i, "value") for i in every), own) if v
-    ]
+    number, system = next(iter([*records, *others, (own, "")]))
+    return number, system, [v for v in (*(text_of(i, "value") for i in every), own) if v]
 
 
 def known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:
@@ -116,7 +115,7 @@ def known_people(report: Resource, directory: Directory, patient: Resource) -> d
         for t in items(who, "telecom")
     ]
     numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
-    _, own = patient_numbers(report, patient)
+    *_, own = patient_numbers(report, patient)
     shown = text_of(next(iter(items(report, "subject")), {}), "display")
     names = [*map(written, items(patient, "name")), shown]
     return {

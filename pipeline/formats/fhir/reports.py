@@ -58,6 +58,7 @@ def exam(
     status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
     patient = directory.get(reference(report, "subject"))
     code, name = _code(report)
+    number, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
     accession = _accession(report, directory)
     version = f"{signed or 'undated'}.{_digest(text)}"
@@ -69,7 +70,8 @@ def exam(
         **known_people(report, directory, patient),
         "exam_id": f"{accession}/{status}/{version}",
         "accession": accession,
-        "patient_id": patient_numbers(report, patient)[0],
+        "patient_id": number,
+        "patient_authority": issuer,
         "patient_birth_date": born,
         "patient_age_years": _age(born, performed),
         "patient_class": _class(report, directory),

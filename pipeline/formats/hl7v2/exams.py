@@ -119,6 +119,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
         for name in ("performed_at", "signed_at", "patient_birth_date", "sent_at")
     )
     status = _status(head.first(places["status"]), found)
+    number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
     version = f"{signed or 'undated'}.{_digest(found.text)}"
     return {
@@ -130,7 +131,8 @@ def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[s
         "staff_names": ";".join(
             dict.fromkeys(p.name for p, _ in head.people(places["staff_names"]) if p.family)
         ),
-        "patient_id": patient_id(head, places["patient_id"], options.patient_authority),
+        "patient_id": number,
+        "patient_authority": issuer,
         "referring_name": referring[0].name if referring else "",
         "exam_id": f"{plain['accession']}/{status}/{version}",
         "modality": _modality(head, options),

@@ -21,8 +21,10 @@ _NOT_A_PATIENT: Final = ("AN", "VN")
 """Types of a PID-3 repetition: medical record, person's own or national number, account, visit."""
 
 
-def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> str:
+def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> tuple[str, str]:
     """Choose among the patient's numbers: the authority's, else a medical record number.
+
+    Gives the number and its own assigning authority, each '' where there is none.
 
     A repetition's fifth component says what it is. After those of record come numbers of no type or
     another one, then a person's own (national, social security), which is all that some systems
@@ -37,15 +39,20 @@ def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> str
     ]
     if authority:
         for components, _ in candidates:
-            if "".join(components[3:4]).split(SUB)[0] == authority:
-                return components[0].strip()
+            if _issuer(components) == authority:
+                return components[0].strip(), authority
     ranked = [
-        ((rank == _LAST, places.index(place), rank), number)
+        ((rank == _LAST, places.index(place), rank), (number, _issuer(components)))
         for components, place in candidates
         if (number := "".join(components[_at(place)]).strip())
         and (rank := _rank("".join(components[4:5]).strip().upper(), number)) is not None
     ]
-    return min(ranked, key=itemgetter(0))[1] if ranked else ""
+    return min(ranked, key=itemgetter(0))[1] if ranked else ("", "")
+
+
+def _issuer(components: Sequence[str]) -> str:
+    """Give a number's assigning authority: the name of its space."""
+    return "".join(components[3:4]).split(SUB)[0].strip()
 
 
 def _at(place: Place) -> slice:
