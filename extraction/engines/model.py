@@ -10,10 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol
@@ -21,10 +20,10 @@ from typing import Final, Protocol
 from extraction.engines import Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
+from extraction.engines.ledger import NO_ANSWER, Ledger, check_outage
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.record import Heading, RecordingCompleter
 from extraction.engines.witness import Testimony
-from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import MARK
 
@@ -33,20 +32,9 @@ __all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
 
-_NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
-    {
-        "server unreachable",
-        "server error",
-        "request refused",
-        "timed out",
-        "model stopped",
-        "not recorded",
-    }
-)
 _UNPUT: Final[frozenset[FailureReason]] = frozenset(
     {"empty text", "not text", "text too long", "no readable section", "engine error"}
 )
-_ALWAYS_TOLERATED: Final = 2
 
 
 class Memory(Protocol):
@@ -73,12 +61,15 @@ class Named:
         The model as an error names it.
     computed
         Anything else that decides an answer, such as the precision.
+    bound
+        How answers are bound to their form: by a regular expression, by a JSON schema, or not.
     """
 
     engine: str
     model: str
     place: str
     computed: str = ""
+    bound: Bound = "no"
 
 
 class ModelEngine:
@@ -92,8 +83,6 @@ class ModelEngine:
         Writes the questions and reads the answers.
     named
         What rows and errors call it.
-    bound
-        Bind answers to their form: by a regular expression, by a JSON schema, or not.
     tolerated_outage
         Largest share of a batch that may get no answer before `ModelOutageError` is raised; two
         reports of a batch always may, all of them never. At 1, the default, nothing is raised. A
@@ -111,24 +100,20 @@ class ModelEngine:
         reader: PromptedReader,
         named: Named,
         *,
-        bound: Bound,
         tolerated_outage: float = 1.0,
         blocks: int = 1,
         memory: Memory | None = None,
     ) -> None:
         self.name = named.engine
         self.vocabulary = reader.vocabulary
-        self._completer, self._reader, self._place = completer, reader, named.place
+        self._completer, self._reader = completer, reader
         self._tolerated, self._memory = tolerated_outage, memory
-        self._bound, self._named = bound, named
-        asked = "\0".join([reader.digest, bound, *filter(None, [named.computed])])
+        self._bound, self._named = named.bound, named
+        asked = "\0".join([reader.digest, named.bound, *filter(None, [named.computed])])
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
         self._blocks, self._slots = blocks, threading.Semaphore(blocks)
-        self._lock = threading.Lock()
-        self._rejected: Counter[Rejection] = Counter()
-        self._recalled = 0
-        self._apart = Disagreement()
+        self._ledger = Ledger()
 
     def __enter__(self) -> ModelEngine:
         return self
@@ -139,12 +124,12 @@ class ModelEngine:
     @property
     def rejected(self) -> dict[Rejection, int]:
         """Lines of all answers so far that were left out, by reason."""
-        return dict(self._rejected)
+        return self._ledger.rejected
 
     @property
     def disagreement(self) -> Disagreement:
         """How far all answers so far part from what the vocabulary reads."""
-        return self._apart
+        return self._ledger.disagreement
 
     @property
     def usage(self) -> Usage:
@@ -153,28 +138,11 @@ class ModelEngine:
 
     def counts(self) -> dict[str, object]:
         """Give what was asked, answered, left out and remembered so far, for a manifest."""
-        usage = self.usage
-        asked = {name: value for name, value in asdict(usage).items() if name != "counters"}
-        rate = usage.answer_tokens / usage.seconds if usage.seconds else None
-        return {
-            **asked,
-            "seconds": round(usage.seconds, 3),
-            "answer_tokens_per_second": None if rate is None else round(rate, 1),
-            "reports_remembered": self._recalled,
-            "answer_lines_left_out": self.rejected,
-            "held_against_the_vocabulary": asdict(self._apart),
-            "engine_counters": dict(usage.counters),
-            **self.facts,
-        }
+        return self._ledger.counts(self.usage, self.facts)
 
     def summary(self) -> str:
         """Give the counts in a line, for a log."""
-        usage = self.usage
-        return (
-            f"{usage.questions:,} questions, {usage.answered:,} answered, {self._recalled:,} "
-            f"reports remembered, {usage.prompt_tokens:,} tokens read ({usage.cached_tokens:,} "
-            f"of them from the cache), {usage.answer_tokens:,} written in {usage.seconds:,.1f} s"
-        )
+        return self._ledger.summary(self.usage)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -220,7 +188,8 @@ class ModelEngine:
         with ThreadPoolExecutor(min(self._blocks, len(blocks))) as pool:
             read = pool.map(lambda block: self._read(block, modality), blocks)
             answers = [answer for block in read for answer in block]
-        self._check_outage([answer.outcome for answer in answers])
+        outcomes = [answer.outcome for answer in answers]
+        check_outage(outcomes, tolerated=self._tolerated, place=self._named.place)
         return answers
 
     def question(self, text: str, *, modality: Modality) -> Question | Failed:
@@ -244,7 +213,7 @@ class ModelEngine:
         old = {n: known[key] for n, key in enumerate(keys) if n not in answers}
         held = self._reader.recalled([texts[n] for n in old], list(old.values()))
         answers |= dict(zip(old, held, strict=True))
-        self._note(answers.values(), recalled=len(old))
+        self._ledger.note(answers.values(), recalled=len(old))
         return [answers[n] for n in range(len(texts))]
 
     def _asked_twice(self, texts: Mapping[int, object], modality: Modality) -> dict[int, Answer]:
@@ -253,13 +222,6 @@ class ModelEngine:
         failed = [n for n, answer in answers.items() if self._worth_asking(answer.outcome)]
         second = self._round({n: texts[n] for n in failed}, modality, again=True)
         return answers | {n: _second(answers[n], answer) for n, answer in second.items()}
-
-    def _note(self, answers: Iterable[Answer], *, recalled: int) -> None:
-        with self._lock:
-            self._recalled += recalled
-            for answer in answers:
-                self._rejected.update(answer.rejected)
-                self._apart += answer.disagreement
 
     def _round(
         self, texts: Mapping[int, object], modality: Modality, *, again: bool
@@ -310,28 +272,12 @@ class ModelEngine:
             return False
         if outcome.reason == "timed out":
             return not self._completer.ill
-        return outcome.reason not in _NO_ANSWER
+        return outcome.reason not in NO_ANSWER
 
     def _key(self, text: object, modality: Modality) -> str:
         said = text if isinstance(text, str) else ""
         parts = "\0".join([self.name, self.version, modality, type(text).__name__, said])
         return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
-
-    def _check_outage(self, outcomes: Sequence[Outcome]) -> None:
-        failed = Counter(
-            outcome.reason
-            for outcome in outcomes
-            if isinstance(outcome, Failed) and outcome.reason in _NO_ANSWER
-        )
-        tolerated = max(self._tolerated * len(outcomes), _ALWAYS_TOLERATED)
-        if self._tolerated < 1 and (failed.total() > tolerated or failed.total() == len(outcomes)):
-            counts = ", ".join(f"{reason}: {number}" for reason, number in failed.items())
-            msg = (
-                f"{self._place}: {failed.total()} of {len(outcomes)} "
-                f"reports got no answer ({counts}). Nothing of this batch was kept; check the "
-                "model's name and place, and run again."
-            )
-            raise ModelOutageError(msg)
 
 
 def _second(first: Answer, second: Answer) -> Answer:

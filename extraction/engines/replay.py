@@ -56,12 +56,12 @@ class ReplayEngine(ModelEngine):
             model=heading.model,
             place=f"recording {path.name}",
             computed=heading.computed,
+            bound=heading.bound,
         )
         super().__init__(
             ReplayCompleter(path),
             reader,
             named,
-            bound=heading.bound,
             tolerated_outage=tolerated_outage,
             memory=memory,
         )

@@ -142,14 +142,16 @@ class ServerEngine(ModelEngine):
             manner=settings.manner,
         )
         named = Named(
-            engine="server", model=settings.model, place=f"extraction server {settings.url}"
+            engine="server",
+            model=settings.model,
+            place=f"extraction server {settings.url}",
+            bound=settings.bound,
         )
         self._server = ServerCompleter(settings)
         super().__init__(
             self._server,
             reader,
             named,
-            bound=settings.bound,
             tolerated_outage=tolerated_outage,
             blocks=BLOCKS,
             memory=memory,

@@ -208,7 +208,7 @@ def test_unbound_random_model_is_counted_rubbish_and_the_batch_goes_on(
 ) -> None:
     reader = PromptedReader(context_tokens=8192, answer_tokens=40)
     named = Named(engine="vllm", model="tiny", place="here")
-    engine = ModelEngine(offline._process, reader, named, bound="no")
+    engine = ModelEngine(offline._process, reader, named)
     before = engine.usage.questions
     outcomes = engine.extract([*texts("CT", 6), ""], modality="CT")
     assert {type(outcome) for outcome in outcomes} == {Failed}
