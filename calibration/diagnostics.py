@@ -1,22 +1,142 @@
-"""Everything else one can say about a group, in one object: for an appendix, not for page one."""
+"""Everything else one can say about a group, for an appendix: tests and decompositions.
+
+Of a phrase's point forecast, its mean, from a tally:
+
+* Spiegelhalter's Z (Spiegelhalter 1986): Σ_k (y_k − n_k m_k)(1 − 2 m_k) over the square root of
+  Σ_k n_k (1 − 2 m_k)² m_k (1 − m_k); standard normal for a calibrated reader. It looks only at the
+  direction the Brier score is sensitive to.
+* Per-phrase χ²: Σ_k (y_k − n_k m_k)² / (n_k m_k (1 − m_k)), one degree of freedom per phrase in
+  use whose mean is inside (0, 1). Phrases that state 0 % or 100 % cannot be tested this way; the
+  label mass that contradicts them is given instead.
+* CORP (Dimitriadis, Gneiting and Jordan 2021): the Brier score of the means is miscalibration −
+  discrimination + uncertainty, with isotonic regression as the recalibrated forecast.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import isotonic_regression
+from scipy.special import chdtrc, ndtr
 
+from calibration.arrays import FloatArray
 from calibration.bins import BinRule, phrase_bins
-from calibration.curve import calibration_error_without_end_bins, maximum_calibration_error
-from calibration.discrimination import auroc, order_probabilities
+from calibration.curve import (
+    calibration_error_without_end_bins,
+    maximum_calibration_error,
+    smooth_calibration_error,
+)
 from calibration.estimate import Estimate
-from calibration.goodness import Corp, FitTest, corp, phrase_chi_squared, spiegelhalter_z
+from calibration.plain import LEFT_OUT
 from calibration.resample import estimate_from_replicates, multinomial_moments
-from calibration.smooth import smooth_calibration_error
+from calibration.scores import auroc, order_probabilities
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["Diagnostics", "diagnose"]
+__all__ = [
+    "Corp",
+    "Diagnostics",
+    "FitTest",
+    "corp",
+    "diagnose",
+    "phrase_chi_squared",
+    "spiegelhalter_z",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FitTest:
+    """One test of "every phrase means what the table says".
+
+    Attributes
+    ----------
+    statistic, p_value
+        NaN where nothing can be tested.
+    degrees
+        Degrees of freedom; 0 where nothing can be tested.
+    n
+        Observations tested.
+    contradicted
+        Label mass that contradicts a statement of 0 % or 100 %; such phrases are not tested.
+    """
+
+    statistic: float
+    p_value: float
+    degrees: int
+    n: float
+    contradicted: float
+
+
+def spiegelhalter_z(tally: Tally, *, means: FloatArray) -> FitTest:
+    """Spiegelhalter's Z, two-sided; means are (K,)."""
+    n, mass = tally.n, tally.label_mass
+    lean = 1.0 - 2.0 * means
+    variance = float(n @ (lean**2 * means * (1.0 - means)))
+    if variance <= 0.0:
+        return FitTest(np.nan, np.nan, 0, 0.0, _contradicted(n, mass, means))
+    z = float((mass - n * means) @ lean) / np.sqrt(variance)
+    return FitTest(
+        float(z), 2.0 * float(ndtr(-abs(z))), 1, tally.total, _contradicted(n, mass, means)
+    )
+
+
+def phrase_chi_squared(tally: Tally, *, means: FloatArray) -> FitTest:
+    """Per-phrase χ² over the phrases in use; means are (K,)."""
+    n, mass = tally.n, tally.label_mass
+    tested = (n > 0) & (means > 0) & (means < 1)
+    degrees = int(tested.sum())
+    contradicted = _contradicted(n, mass, means)
+    if not degrees:
+        return FitTest(np.nan, np.nan, 0, 0.0, contradicted)
+    m = means[tested]
+    gaps = mass[tested] - n[tested] * m
+    statistic = float(np.sum(gaps**2 / (n[tested] * m * (1.0 - m))))
+    p_value = float(chdtrc(degrees, statistic))
+    return FitTest(statistic, p_value, degrees, float(n[tested].sum()), contradicted)
+
+
+def _contradicted(n: FloatArray, mass: FloatArray, means: FloatArray) -> float:
+    return float(mass[means <= 0.0].sum() + (n - mass)[means >= 1.0].sum())
+
+
+@dataclass(frozen=True, slots=True)
+class Corp:
+    """Brier score of the phrase means = miscalibration − discrimination + uncertainty.
+
+    Attributes
+    ----------
+    score
+        Brier score of the means, labels read as Bernoulli(label).
+    miscalibration, discrimination, uncertainty
+        Its parts, none negative; NaN where there is no observation.
+    n
+        Observations.
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    n: float = field(metadata=LEFT_OUT)
+
+
+def corp(tally: Tally, *, means: FloatArray) -> Corp:
+    """Decompose the Brier score of the means (K,); phrases of equal mean are one forecast."""
+    used = tally.n > 0
+    if not used.any():
+        return Corp(np.nan, np.nan, np.nan, np.nan, 0.0)
+    forecast, place = np.unique(means[used], return_inverse=True)
+    n = np.bincount(place, weights=tally.n[used]).astype(np.float64)
+    mass = np.bincount(place, weights=tally.label_mass[used]).astype(np.float64)
+    recalibrated = np.asarray(isotonic_regression(mass / n, weights=n).x)
+    overall = np.full(n.shape, mass.sum() / n.sum())
+    score, best, flat = (_brier(n, mass, f) for f in (forecast, recalibrated, overall))
+    return Corp(score, score - best, flat - best, flat, tally.total)
+
+
+def _brier(n: FloatArray, mass: FloatArray, forecast: FloatArray) -> float:
+    return float(np.sum(n * forecast**2 - 2.0 * forecast * mass + mass) / n.sum())
 
 
 @dataclass(frozen=True, slots=True)

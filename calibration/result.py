@@ -14,7 +14,6 @@ import pandas as pd
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import BinRule, BinTables, phrase_bins
-from calibration.clusters import cluster_moments
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
 from calibration.estimate import Estimate
@@ -22,11 +21,12 @@ from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.plain import INLINE, named
 from calibration.resample import (
     IntervalRule,
+    cluster_moments,
     estimate_from_replicates,
     multinomial_moments,
     null_moments,
 )
-from calibration.scores import accuracy, brier, positive_probabilities
+from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
@@ -144,7 +144,7 @@ def calibrate(
     null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
     unit = "observations" if patients is None else "patients"
     sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null, unit)
-    positive = positive_probabilities(phrase_table.distributions)
+    positive = label_values(phrase_table.distributions)
     spread = phrase_table.variances
     return GroupResult(
         n=tally.total,

@@ -1,4 +1,4 @@
-"""Brier score and accuracy of phrases, in closed form from a tally.
+"""Scores of phrases in closed form from a tally, and the labels they are held against.
 
 With S ~ u_k drawn independently of the label given the exam, expectations need no sampling:
 
@@ -7,23 +7,38 @@ With S ~ u_k drawn independently of the label given the exam, expectations need 
 * accuracy  Σ_k [y_k π_k + (n_k − y_k)(1 − π_k)] / N with π_k = P(S ≥ ½ | k).
 
 Leading axes broadcast: n and y may be (B, K).
+
+Area under the ROC curve: AUROC = Σ_{k,l} y_k (n_l − y_l) A_kl / (Y (N − Y)), where
+A_kl = P(S_k > S_l) + ½ P(S_k = S_l) depends on the phrase table only. An atom's row is exact from
+the distribution functions; a pair of continuous phrases is ∫ F_l(F_k⁻¹(q)) dq by 400-point
+Gauss-Legendre quadrature on the quantile scale, made antisymmetric.
+
+Uncertain outcomes: with c the distribution a CT phrase expresses, its label between 0 and 1 is
+P(c ≥ ½) ("probability", Wang et al. 2025, section 3.2 and appendix A.2; the default) or E[c]
+("mean"). The first hardens: "likely" is .774 on average but lies above ½ with probability .918.
+Results state which was used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from typing import Literal, get_args
 
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.distributions import Distribution
+from calibration.distributions import Atom, Distribution
+from calibration.errors import CalibrationError
 
-__all__ = ["accuracy", "brier", "positive_probabilities"]
-
-
-def positive_probabilities(distributions: Sequence[Distribution]) -> FloatArray:
-    """π_k = P(S ≥ ½ | k), shape (K,)."""
-    return np.array([d.probability_positive() for d in distributions])
+__all__ = [
+    "LabelRule",
+    "accuracy",
+    "auroc",
+    "brier",
+    "label_values",
+    "order_probabilities",
+]
 
 
 def brier(
@@ -44,3 +59,85 @@ def _per_observation(amount: FloatArray, n: FloatArray) -> FloatArray:
     total = np.asarray(n.sum(axis=-1))
     nothing = np.full(total.shape, np.nan)
     return np.asarray(np.divide(amount, total, out=nothing, where=total > 0))
+
+
+_NODES = 400
+
+
+@lru_cache(maxsize=32)
+def order_probabilities(distributions: tuple[Distribution, ...]) -> FloatArray:
+    """A_kl = P(S_k > S_l) + ½ P(S_k = S_l), shape (K, K); A + Aᵀ = 1."""
+    size = len(distributions)
+    order = np.full((size, size), 0.5)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    levels = (nodes + 1.0) / 2.0
+    for k, first in enumerate(distributions):
+        if isinstance(first, Atom):
+            row = np.array([_above(first.at, other) for other in distributions])
+        else:
+            points = np.array([first.quantile(q) for q in levels])
+            row = np.array([weights @ d.cdf(points) / 2.0 for d in distributions])
+        order[k] = row
+    atoms = np.array([isinstance(d, Atom) for d in distributions])
+    order[:, atoms] = 1.0 - order[atoms].T
+    order = (order + 1.0 - order.T) / 2.0
+    order.setflags(write=False)
+    return np.asarray(order)
+
+
+def _above(at: float, other: Distribution) -> float:
+    """P(other < at) + ½ P(other = at)."""
+    below = float(other.cdf(np.asarray(at)))
+    return below - 0.5 if isinstance(other, Atom) and other.at == at else below
+
+
+def auroc(n: FloatArray, label_mass: FloatArray, *, order: FloatArray) -> FloatArray:
+    """AUROC of tallies (..., K); NaN where all labels agree.
+
+    Parameters
+    ----------
+    n, label_mass
+        Uses and label mass, (..., K).
+    order
+        From :func:`order_probabilities`, (K, K).
+    """
+    negative = n - label_mass
+    favourable = np.einsum("...k,...k->...", label_mass @ order, negative)
+    pairs = np.asarray(label_mass.sum(axis=-1) * negative.sum(axis=-1))
+    nothing = np.full(pairs.shape, np.nan)
+    return np.asarray(np.divide(favourable, pairs, out=nothing, where=pairs > 0))
+
+
+LabelRule = Literal["probability", "mean"]
+
+
+def label_values(
+    distributions: Sequence[Distribution], *, rule: LabelRule = "probability"
+) -> FloatArray:
+    """Label of every CT phrase, shape (K,).
+
+    Parameters
+    ----------
+    distributions
+        What the CT phrases express.
+    rule
+        See the module.
+
+    Raises
+    ------
+    CalibrationError
+        If the rule is unknown.
+
+    Examples
+    --------
+    >>> from calibration.distributions import Atom, Beta
+    >>> label_values([Atom(0.0), Beta(2, 2), Atom(1.0)]).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    if rule not in get_args(LabelRule):
+        known = ", ".join(get_args(LabelRule))
+        msg = f"label rule {rule!r}: use one of {known}."
+        raise CalibrationError(msg)
+    if rule == "mean":
+        return np.array([d.mean for d in distributions])
+    return np.array([d.probability_positive() for d in distributions])

@@ -14,6 +14,7 @@ Intervals resample respondents and refit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -28,6 +29,7 @@ from calibration.beta_fits import (
 )
 from calibration.distributions import Atom, Beta, Distribution, UniformMixture
 from calibration.errors import SurveyError
+from calibration.survey import PhraseTable
 
 __all__ = [
     "FitMethod",
@@ -35,6 +37,7 @@ __all__ = [
     "PhraseSurvey",
     "fit_moments",
     "fit_phrase",
+    "fit_survey",
 ]
 
 FitMethod = Literal["moments", "likelihood"]
@@ -183,6 +186,43 @@ def fit_phrase(
         low, high = np.quantile(np.array(draws), [0.025, 0.975], axis=0)
         alpha, beta, mean = ((float(a), float(b)) for a, b in zip(low, high, strict=True))
     return FittedPhrase(survey.phrase, fitted, survey.respondents, alpha, beta, mean, refused)
+
+
+def fit_survey(
+    surveys: Sequence[PhraseSurvey],
+    *,
+    name: str,
+    method: FitMethod = "moments",
+    bootstrap: int = 0,
+    rng: np.random.Generator,
+) -> tuple[PhraseTable, tuple[FittedPhrase, ...]]:
+    """Fit every phrase of a survey; its phrase table, and what is known of each fit.
+
+    Parameters as for :func:`fit_phrase`; ``name`` is the survey's, for messages and the source.
+
+    Raises
+    ------
+    SurveyError
+        If any phrase allows no Beta, naming all of them.
+    """
+    fits: list[FittedPhrase] = []
+    problems: list[str] = []
+    for survey in surveys:
+        try:
+            fits.append(fit_phrase(survey, method=method, bootstrap=bootstrap, rng=rng))
+        except SurveyError as error:
+            problems.append(str(error))
+    if problems:
+        msg = f"{name}: {len(problems)} phrase(s) cannot be fitted. " + " ".join(problems)
+        raise SurveyError(msg)
+    table = PhraseTable(
+        name=name.rpartition(".")[0] or name,
+        phrases=tuple(f.phrase for f in fits),
+        distributions=tuple(f.distribution for f in fits),
+        respondents=tuple(f.respondents for f in fits),
+        source=f"{name}, fitted by {method}",
+    )
+    return table, tuple(fits)
 
 
 _ATOMS = {"absent": 0.0, "present": 1.0}

@@ -3,27 +3,33 @@
 The map (what the paper proposes) is always computed and shown with its held-out effect, but its
 cost is noisy bin by bin and a person cannot act on twelve fractional flows; advice is therefore
 decided phrase by phrase, in ``suggestion``.
+
+The order rail, if asked for: after advice, a phrase that meant more still means at least as much.
+Swaps are taken best first; one that would leave two phrases in use in reversed order, given the
+swaps already taken, is held back. Phrases without a swap keep their meaning. The whole monotone map
+is another thing (``programs.monotone_map``); this holds advice on single phrases to the same rule.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from calibration.arrays import FloatArray
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.choice import Setting
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import HeldOutEffect, held_out_effect
 from calibration.substitution.guardrails import GuardRails
-from calibration.substitution.order import hold_order
 from calibration.substitution.substitution_map import SubstitutionMap
 from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
 from calibration.substitution.transport import Regulariser, transport_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["Advice", "advise"]
+__all__ = ["Advice", "advise", "hold_order"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,3 +132,40 @@ def _transport(
         tau=tau,
         regulariser=regulariser,
     )
+
+
+def hold_order(
+    suggestions: Sequence[Suggestion], *, n: FloatArray, phrase_table: PhraseTable
+) -> tuple[tuple[Suggestion, ...], tuple[Suppressed, ...]]:
+    """Keep the suggestions, best first, that together preserve the phrases' order.
+
+    Parameters
+    ----------
+    suggestions
+        Best first.
+    n
+        Uses of each phrase, shape (K,); a phrase nobody used cannot be out of order.
+    phrase_table
+        Gives the means.
+    """
+    means = phrase_table.means
+    used = np.flatnonzero(n > 0)
+    after = means.copy()
+    kept: list[Suggestion] = []
+    held: list[Suppressed] = []
+    for suggestion in suggestions:
+        tried = after.copy()
+        tried[phrase_table.index(suggestion.source)] = suggestion.target_expected
+        if _in_order(means[used], tried[used]):
+            after = tried
+            kept.append(suggestion)
+        else:
+            detail = "another phrase in use would then mean more than one it meant less than"
+            held.append(Suppressed(suggestion.source, suggestion.target, "out of order", detail))
+    return tuple(kept), tuple(held)
+
+
+def _in_order(before: FloatArray, after: FloatArray) -> bool:
+    """Whether no pair that differed before is reversed after."""
+    order = np.argsort(before, kind="stable")
+    return bool(np.all(np.diff(after[order]) >= -1e-12))

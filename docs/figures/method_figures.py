@@ -21,9 +21,8 @@ from reportlab.lib.colors import HexColor
 from calibration.bins import BinTables, phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
-from calibration.labels import label_values
 from calibration.phrase_calibration import phrase_error
-from calibration.scores import brier
+from calibration.scores import brier, label_values
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map

@@ -26,7 +26,7 @@ from calibration.neighbours.disagreement import (
     noise_floor,
     ranking_calibration_score,
 )
-from calibration.neighbours.disagreement.marginals import marginals
+from calibration.neighbours.disagreement.views import marginals
 from reports.drawing.marks import Box, Disc, Drawing, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.svg import to_svg

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
+from calibration.extraction_errors import corrected_errors
 from calibration.plain import Plain, plain
 from pipeline.errors import ConfigurationError
 from pipeline.site.audited import phrase_errors, read_audit
 
 if TYPE_CHECKING:
     from calibration.analysis import Study
-    from calibration.errors_in_extraction import Audit
+    from calibration.extraction_errors import Audit
     from calibration.survey import PhraseTable
     from calibration.tally import Tally
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -111,9 +112,7 @@ def _builtin(name: str) -> _Fitted:
 def _fit(given: Given, path: Path) -> _Fitted:
     import numpy as np
 
-    from calibration.errors import SurveyError
-    from calibration.survey import PhraseTable
-    from calibration.survey_fit import FitMethod, fit_phrase
+    from calibration.survey_fit import FitMethod, fit_survey
     from calibration.survey_frames import read_survey
     from pipeline.formats.tables import read_table
 
@@ -123,28 +122,18 @@ def _fit(given: Given, path: Path) -> _Fitted:
         raise ConfigurationError(message)
     surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
     rng = np.random.default_rng(given.seed)
-    fits: list[FittedPhrase] = []
-    problems: list[str] = []
-    for survey in surveys:
-        try:
-            fits.append(fit_phrase(survey, method=method, bootstrap=bootstrap, rng=rng))  # type: ignore[arg-type]
-        except SurveyError as error:
-            problems.append(str(error))
-    if problems:
-        message = f"{path.name}: {len(problems)} phrase(s) cannot be fitted. " + " ".join(problems)
-        raise InputError(message)
-    table = PhraseTable(
-        name=path.stem,
-        phrases=tuple(f.phrase for f in fits),
-        distributions=tuple(f.distribution for f in fits),
-        respondents=tuple(f.respondents for f in fits),
-        source=f"{path.name}, fitted by {method}",
+    table, fits = fit_survey(
+        surveys,
+        name=path.name,
+        method=method,  # type: ignore[arg-type]
+        bootstrap=bootstrap,
+        rng=rng,
     )
     shown = [s.histogram() if s.is_raw or s.counts.sum() > 0 else None for s in surveys]
     return _Fitted(table, shown, _intervals(fits) if bootstrap else None)
 
 
-def _intervals(fits: list[FittedPhrase]) -> pd.DataFrame:
+def _intervals(fits: Sequence[FittedPhrase]) -> pd.DataFrame:
     import pandas as pd
 
     rows = [

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from calibration.errors_in_extraction import Audit
 from calibration.estimate import Estimate
+from calibration.extraction_errors import Audit
 from pipeline.errors import ConfigurationError
 
 __all__ = ["PhraseErrors", "SiteAudit", "phrase_errors", "read_audit"]

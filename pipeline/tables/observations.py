@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.labels import label_values
+from calibration.scores import label_values
 from calibration.survey import PhraseTable
 from pipeline.tables.pairing import FlowStep
 

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
-from calibration.neighbours.disagreement.marginals import Marginals, Pair
+from calibration.neighbours.disagreement.views import Marginals, Pair
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette

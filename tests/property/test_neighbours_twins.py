@@ -23,7 +23,7 @@ from calibration.neighbours.difficulty import (
     strata,
 )
 from calibration.neighbours.difficulty.study import difficulty
-from calibration.neighbours.scalar.inversions import inversions
+from calibration.neighbours.scalar.ranking import inversions
 from calibration.neighbours.scalar.regret import Optimum, ranking_bound
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
-from calibration.errors_in_extraction import Audit
+from calibration.extraction_errors import Audit, corrected_errors
 from calibration.result import calibrate
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally

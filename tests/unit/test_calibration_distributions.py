@@ -8,7 +8,7 @@ import pytest
 from calibration.bins import bin_edges, bin_tables
 from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, SurveyError
-from calibration.labels import label_values
+from calibration.scores import label_values
 from calibration.survey import BUILTIN, PhraseTable, builtin
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from calibration.distributions import Beta
 from calibration.substitution import GuardRails, advise
-from calibration.substitution.order import hold_order
+from calibration.substitution.advice import hold_order
 from calibration.substitution.suggestion import Suggestion
 from calibration.survey import PhraseTable
 from calibration.tally import Tally

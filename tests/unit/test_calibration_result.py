@@ -10,18 +10,16 @@ import pytest
 from calibration.analysis import Settings, Study
 from calibration.baselines import fit_baseline
 from calibration.bins import phrase_bins
-from calibration.curve import maximum_calibration_error
-from calibration.diagnostics import diagnose
-from calibration.discrimination import auroc, order_probabilities
+from calibration.curve import continuous_curve, maximum_calibration_error, smooth_calibration_error
+from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
-from calibration.goodness import corp, phrase_chi_squared, spiegelhalter_z
 from calibration.phrase_calibration import phrase_calibration
 from calibration.reader_effects import reader_effects
 from calibration.readers import department, logistic_calibration, reliability, shrink
 from calibration.result import calibrate
+from calibration.scores import auroc, order_probabilities
 from calibration.several_readers import control_false_discoveries, funnel
-from calibration.smooth import continuous_curve, smooth_calibration_error
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally, tally_groups
 

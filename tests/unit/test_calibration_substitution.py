@@ -13,7 +13,7 @@ from calibration.bins import phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.errors_in_extraction import Audit, correct_tally, corrected_replicates
+from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.resample import multinomial_moments
 from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
@@ -25,7 +25,6 @@ from calibration.substitution.effect import (
     split_effect,
     split_tally,
 )
-from calibration.substitution.frontier import frontier, frontier_frame
 from calibration.substitution.guardrails import SuppressionReason, allowed_cells
 from calibration.substitution.programs import (
     balanced_map,
@@ -33,7 +32,7 @@ from calibration.substitution.programs import (
     exact_error_map,
     monotone_map,
 )
-from calibration.substitution.stability import map_stability
+from calibration.substitution.variation import frontier, frontier_frame, map_stability
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.clusters import cluster_moments
 from calibration.errors import TallyError
-from calibration.resample import interval, multinomial_moments, null_moments
+from calibration.resample import cluster_moments, interval, multinomial_moments, null_moments
 from calibration.tally import Tally, tally, tally_groups
 
 

@@ -27,7 +27,7 @@ from calibration.neighbours.disagreement import (
     squared_distance,
     subsample_votes,
 )
-from calibration.neighbours.disagreement.marginals import marginals
+from calibration.neighbours.disagreement.views import marginals
 from calibration.tally import Tally
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]]

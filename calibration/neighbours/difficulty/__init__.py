@@ -1,10 +1,5 @@
 """Which items are hard, for people and for a pool of models (Mickus et al. 2025)."""
 
-from calibration.neighbours.difficulty.conformal import (
-    conformal_set_sizes,
-    leave_one_out_thresholds,
-    mean_set_size,
-)
 from calibration.neighbours.difficulty.correlation import (
     SuccessSplit,
     correlations,
@@ -12,17 +7,19 @@ from calibration.neighbours.difficulty.correlation import (
     split_by_success,
 )
 from calibration.neighbours.difficulty.pool import (
+    conformal_set_sizes,
     failure_rate,
     human_dissensus,
     human_entropy,
+    leave_one_out_thresholds,
     majority_reference,
     mean_entropy,
+    mean_set_size,
     pool_dissensus,
     pool_entropy,
     pool_votes,
 )
-from calibration.neighbours.difficulty.queue import review_order, strata
-from calibration.neighbours.difficulty.study import Difficulty, difficulty
+from calibration.neighbours.difficulty.study import Difficulty, difficulty, review_order, strata
 from calibration.neighbours.difficulty.training import (
     average_failure,
     first_right,

@@ -12,18 +12,18 @@ from calibration.neighbours.disagreement.control import (
     reader_control,
     subsample_votes,
 )
-from calibration.neighbours.disagreement.distribution import (
+from calibration.neighbours.disagreement.per_item import (
     brier_of_votes,
     distribution_calibration_error,
+    entropy_calibration_error,
     log_score_of_votes,
     noise_floor,
+    ranking_calibration_score,
     squared_distance,
 )
-from calibration.neighbours.disagreement.entropy import entropy_calibration_error
-from calibration.neighbours.disagreement.phrases import CaseErrors, phrase_disagreement
-from calibration.neighbours.disagreement.ranking import ranking_calibration_score
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
 from calibration.neighbours.disagreement.study import Disagreement, disagreement
+from calibration.neighbours.disagreement.views import CaseErrors, phrase_disagreement
 
 __all__ = [
     "BinnedScore",

@@ -9,21 +9,31 @@ Bins are (a, b] of equal width; a probability of exactly 0 belongs to the first 
 code drops such items from the class-wise error and divides by the rest: ``zeros="dropped"``.
 Both errors blame a prediction that equals the votes wherever readers disagree. ``target="votes"``
 credits a class with its share of the votes instead of all or nothing, and does not.
+
+Bootstrap of items: every statistic of a replicate is read off one set of weights.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore
 
-__all__ = ["Target", "Zeros", "classwise_ece", "confidence_ece", "majority_accuracy"]
+__all__ = [
+    "Target",
+    "Zeros",
+    "classwise_ece",
+    "confidence_ece",
+    "majority_accuracy",
+    "replicates_of",
+]
 
 Target = Literal["majority", "votes"]
 Zeros = Literal["first bin", "dropped"]
@@ -171,3 +181,55 @@ def _binned(
     stated = np.divide(stated, count, out=empty.copy(), where=count > 0)
     hits = np.divide(hits, count, out=empty, where=count > 0)
     return BinnedScore(edges, count, stated, hits, method)
+
+
+def replicates_of(
+    probs: FloatArray,
+    votes: FloatArray,
+    averaged: dict[str, ItemScore],
+    *,
+    bins: int,
+    bootstrap: int,
+    rng: np.random.Generator,
+) -> dict[str, FloatArray]:
+    """Give every statistic in every bootstrap sample of the items, each (B,).
+
+    Parameters
+    ----------
+    probs, votes
+        Checked predictions and counts, shape (n, C).
+    averaged
+        Name → measure that is a mean over items.
+    bins, bootstrap
+        Bins of the binned errors, and B.
+    rng
+        Source of chance.
+    """
+    n = len(probs)
+    table = np.stack([score.per_item for score in averaged.values()])
+    earned, edges = credit(votes), np.linspace(0.0, 1.0, bins + 1)
+    rows, top = np.arange(n), predicted(probs)
+    columns = [(probs[rows, top], earned[rows, top])]
+    columns += [(probs[:, k], earned[:, k]) for k in range(probs.shape[1])]
+    cells = [(_place(f, edges), y - f) for f, y in columns]
+    means = np.empty((bootstrap, len(table)))
+    gaps = np.empty((bootstrap, len(cells)))
+    for b, weight in enumerate(_weights(n, bootstrap, rng)):
+        means[b] = table @ weight / n
+        gaps[b] = [_gap(place, residual * weight, bins) / n for place, residual in cells]
+    found = dict(zip(averaged, means.T, strict=True))
+    return {**found, "confidence_ece": gaps[:, 0], "classwise_ece": gaps[:, 1:].mean(axis=1)}
+
+
+def _weights(n: int, bootstrap: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    for _ in range(bootstrap):
+        yield np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+
+
+def _place(confidence: FloatArray, edges: FloatArray) -> IntArray:
+    place = np.searchsorted(edges, confidence, side="left") - 1
+    return np.clip(place, 0, len(edges) - 2).astype(np.int64)
+
+
+def _gap(place: IntArray, residual: FloatArray, bins: int) -> float:
+    return float(np.abs(np.bincount(place, weights=residual, minlength=bins)).sum())

@@ -19,7 +19,7 @@ from scipy.special import rel_entr
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_votes, frequencies
-from calibration.neighbours.disagreement.distribution import distribution_calibration_error
+from calibration.neighbours.disagreement.per_item import distribution_calibration_error
 from calibration.neighbours.disagreement.score import ItemScore
 
 __all__ = [

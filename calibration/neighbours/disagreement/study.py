@@ -21,6 +21,7 @@ from calibration.neighbours.disagreement.binned import (
     classwise_ece,
     confidence_ece,
     majority_accuracy,
+    replicates_of,
 )
 from calibration.neighbours.disagreement.control import (
     Divergence,
@@ -28,14 +29,13 @@ from calibration.neighbours.disagreement.control import (
     histogram_divergence,
     reader_control,
 )
-from calibration.neighbours.disagreement.distribution import (
+from calibration.neighbours.disagreement.per_item import (
     brier_of_votes,
     distribution_calibration_error,
+    entropy_calibration_error,
     noise_floor,
+    ranking_calibration_score,
 )
-from calibration.neighbours.disagreement.entropy import entropy_calibration_error
-from calibration.neighbours.disagreement.ranking import ranking_calibration_score
-from calibration.neighbours.disagreement.resampling import replicates_of
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
 from calibration.resample import estimate_from_replicates
 

@@ -1,13 +1,14 @@
 """One judged number per item instead of many labels (Jiang et al. 2024)."""
 
-from calibration.neighbours.scalar.quantise import empirical_cdf, quantise
 from calibration.neighbours.scalar.ranking import RankingRisk, ranking_risk
 from calibration.neighbours.scalar.regret import RankingBound, ranking_bound
 from calibration.neighbours.scalar.scores import (
     ErrorBound,
     classwise_error,
+    empirical_cdf,
     error_bound,
     expected_score,
+    quantise,
     scalar_error,
 )
 from calibration.neighbours.scalar.sliders import (

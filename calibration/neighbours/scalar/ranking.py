@@ -5,21 +5,29 @@ Jiang et al. 2024, §4: RR = P{(z − z')·r < 0} for the order r that the score
 * Pairs judged equal (z = z') can never be wrong.
 * Pairs with equal scores and unequal judgements count ½ (``ties="half"``), 1 or 0.
 * The denominator is all N(N − 1)/2 pairs, or only those judged unequal; both are in the result.
+
+Counting pairs in O(N log N), vectorised: out of order, and equal.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
-from calibration.neighbours.scalar.inversions import equal_pairs, inversions
 
-__all__ = ["RankingRisk", "ScoreTies", "checked_scalars", "ranking_risk"]
+__all__ = [
+    "RankingRisk",
+    "ScoreTies",
+    "checked_scalars",
+    "equal_pairs",
+    "inversions",
+    "ranking_risk",
+]
 
 ScoreTies = Literal["half", "wrong", "right"]
 _TIE_COST = {"half": 0.5, "wrong": 1.0, "right": 0.0}
@@ -153,3 +161,54 @@ def checked_scalars(**arrays: ArrayLike) -> tuple[FloatArray, ...]:
 
 def _dense(values: FloatArray) -> IntArray:
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+_BLOCK: Final = 32
+_BEYOND: Final = 1 << 40
+"""Above any rank, so that blocks stay apart when laid end to end."""
+
+
+def inversions(ranks: IntArray) -> int:
+    """Count pairs i < j with ranks[i] > ranks[j]; equal ranks are in order.
+
+    Blocks are sorted from small to large. When two sorted neighbours merge, the pairs between
+    them are counted by one search of the right block's values in the left block; all blocks of a
+    size are searched at once because each is lifted above the one before it.
+
+    Parameters
+    ----------
+    ranks
+        Integers from 0 below 2³⁹, shape (N,).
+
+    Examples
+    --------
+    >>> inversions(np.array([2, 0, 1, 1]))
+    3
+    """
+    size = max(_BLOCK, 1 << max(len(ranks) - 1, 0).bit_length())
+    padded = np.full(size, _BEYOND - 1, dtype=np.int64)
+    padded[: len(ranks)] = ranks
+    blocks = padded.reshape(-1, _BLOCK)
+    count = sum(
+        int(np.count_nonzero(blocks[:, :-lag] > blocks[:, lag:])) for lag in range(1, _BLOCK)
+    )
+    blocks = np.sort(blocks, axis=1)
+    while len(blocks) > 1:
+        count += _between_neighbours(blocks)
+        blocks = np.sort(blocks.reshape(len(blocks) // 2, -1), axis=1)
+    return count
+
+
+def _between_neighbours(blocks: IntArray) -> int:
+    """Pairs (left > right) between blocks 0 and 1, 2 and 3, ..., each sorted."""
+    width = blocks.shape[1]
+    lift = np.arange(len(blocks) // 2, dtype=np.int64)[:, None]
+    left, right = blocks[0::2] + lift * _BEYOND, blocks[1::2] + lift * _BEYOND
+    not_above = np.searchsorted(left.ravel(), right.ravel(), side="right").reshape(right.shape)
+    return int((width * (lift + 1) - not_above).sum())
+
+
+def equal_pairs(keys: IntArray) -> int:
+    """Count pairs of equal keys; keys are small whole numbers from 0, shape (N,)."""
+    sizes = np.bincount(keys)
+    return int((sizes * (sizes - 1) // 2).sum())

@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from calibration.arrays import FloatArray, IntArray
+from calibration.curve import smooth_calibration_error
+from calibration.diagnostics import Corp, FitTest, corp, spiegelhalter_z
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
-from calibration.goodness import Corp, FitTest, corp, spiegelhalter_z
 from calibration.neighbours.disagreement.score import ItemScore
-from calibration.neighbours.scalar.quantise import empirical_cdf, quantise
 from calibration.neighbours.scalar.ranking import RankingRisk, checked_scalars, ranking_risk
-from calibration.smooth import smooth_calibration_error
+from calibration.neighbours.scalar.scores import empirical_cdf, quantise
 from calibration.survey import PhraseTable
 from calibration.survey_fit import fit_moments
 from calibration.tally import Tally, tally

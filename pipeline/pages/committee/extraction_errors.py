@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from calibration.corrected import corrected_errors
 from calibration.errors import CalibrationError
-from calibration.errors_in_extraction import Audit
+from calibration.extraction_errors import Audit, corrected_errors
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
 from pipeline.tables.observations import ct_labels

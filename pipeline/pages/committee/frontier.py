@@ -9,8 +9,8 @@ import numpy as np
 from calibration.bins import phrase_bins
 from calibration.curve import calibration_error
 from calibration.substitution.effect import split_tally
-from calibration.substitution.frontier import frontier
 from calibration.substitution.guardrails import allowed_cells
+from calibration.substitution.variation import frontier
 from calibration.tally import Tally
 from pipeline.tables.results import Scale
 from reports.content import FrontierPoint

@@ -1,4 +1,4 @@
-"""Distance between a predicted distribution and the readers' votes, item by item.
+"""A predicted distribution against the readers' votes, item by item: distance, entropy, order.
 
 * **DistCE** (Baan et al. 2022, Eq. 7): ½ Σ_c |f_c − π̄_c|, the total variation distance.
 * **Noise floor**: what DistCE would be on average if the votes really came from f. With n votes,
@@ -8,24 +8,40 @@
   (1, 0, 0), with three votes at (.66, .34, 0). With 2 to 5 readers use the Brier or log score of
   the votes, which are least at π whatever the number of votes, or the squared distance
   Σ(f − π̄)² − Σ π̄(1 − π̄)/(n − 1), whose mean is Σ(f − π)² exactly.
+
+Is the prediction as undecided as the readers are? (Baan et al. 2022, Eq. 5, in nats).
+
+Does the prediction order the classes as the readers do? (Baan et al. 2022, Eq. 6).
+
+The paper leaves ties open (its footnote 4). Two rules:
+
+* ``index``, as in the released code: both rows are sorted upwards, of tied classes the one with
+  the higher index counts as the higher, and the orders must be equal class by class.
+* ``aware``: where votes tie, any order of the tied classes is right; where votes differ, the
+  prediction must differ the same way, strictly.
 """
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln, xlog1py, xlogy
+from scipy.special import entr, gammaln, xlog1py, xlogy
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_pair, frequencies
-from calibration.neighbours.disagreement.score import ItemScore
+from calibration.neighbours.disagreement.score import ItemScore, SignedScore
 
 __all__ = [
+    "RankTies",
     "brier_of_votes",
     "distribution_calibration_error",
+    "entropy_calibration_error",
     "log_score_of_votes",
     "noise_floor",
+    "ranking_calibration_score",
     "squared_distance",
 ]
 
@@ -129,3 +145,84 @@ def _floor(probs: FloatArray, votes: FloatArray) -> FloatArray:
     choose = gammaln(rest + 1.0) - gammaln(k + 1.0) - gammaln(rest - k + 1.0)
     deviation = 2.0 * p * (1.0 - p) * np.exp(choose + xlogy(k, p) + xlog1py(rest - k, -p))
     return np.asarray(0.5 * deviation.sum(axis=1), dtype=np.float64)
+
+
+def entropy_calibration_error(*, probs: ArrayLike, votes: ArrayLike) -> SignedScore:
+    """Mean |EntCE|, with EntCE = H(f) − H(π̄) of every item in ``signed``.
+
+    Above 0 the prediction is less decided than the votes (under-confident), below 0 more decided.
+    H(π̄) of n votes is too low by about (C − 1)/2n on average, so with few votes a right
+    prediction has a positive mean error.
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, counts or shares, shape (n, C).
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, or the shapes differ.
+
+    Examples
+    --------
+    >>> score = entropy_calibration_error(probs=[[0.5, 0.5], [1, 0]], votes=[[3, 0], [1, 1]])
+    >>> score.signed.round(4).tolist(), round(score, 4)
+    ([0.6931, -0.6931], 0.6931)
+    """
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    signed = entr(predictions).sum(axis=1) - entr(frequencies(counts)).sum(axis=1)
+    return SignedScore(np.asarray(signed, dtype=np.float64), "|EntCE| (nats)")
+
+
+RankTies = Literal["index", "aware"]
+
+
+def ranking_calibration_score(
+    *, probs: ArrayLike, votes: ArrayLike, ties: RankTies = "index"
+) -> ItemScore:
+    """RankCS: share of items whose classes stand in the same order in prediction and votes.
+
+    Parameters
+    ----------
+    probs
+        Predicted class probabilities, shape (n, C).
+    votes
+        Votes per class, counts or shares, shape (n, C).
+    ties
+        How tied classes are ordered; see the module.
+
+    Raises
+    ------
+    CalibrationError
+        If a row is not a distribution, holds no vote, the shapes differ, or the rule is unknown.
+
+    Examples
+    --------
+    >>> probs, votes = [[0.5, 0.4, 0.1]], [[5, 5, 0]]
+    >>> by_index = ranking_calibration_score(probs=probs, votes=votes)
+    >>> float(by_index), float(ranking_calibration_score(probs=probs, votes=votes, ties="aware"))
+    (0.0, 1.0)
+    """
+    if ties not in get_args(RankTies):
+        msg = f"ties {ties!r}: use one of {', '.join(get_args(RankTies))}."
+        raise CalibrationError(msg)
+    predictions, counts = checked_pair(probs, votes, shares=True)
+    agrees = _by_index(predictions, counts) if ties == "index" else _aware(predictions, counts)
+    return ItemScore(agrees.astype(np.float64), f"RankCS (ties: {ties})")
+
+
+def _by_index(probs: FloatArray, votes: FloatArray) -> BoolArray:
+    ours = np.argsort(probs, axis=1, kind="stable")
+    theirs = np.argsort(votes, axis=1, kind="stable")
+    return np.asarray((ours == theirs).all(axis=1), dtype=np.bool_)
+
+
+def _aware(probs: FloatArray, votes: FloatArray) -> BoolArray:
+    """Walk up the prediction: votes may not fall, and may rise only where the prediction does."""
+    order = np.argsort(probs, axis=1, kind="stable")
+    rise = np.diff(np.take_along_axis(votes, order, axis=1), axis=1)
+    step = np.diff(np.take_along_axis(probs, order, axis=1), axis=1)
+    return np.asarray(((rise == 0) | ((rise > 0) & (step > 0))).all(axis=1), dtype=np.bool_)
