@@ -51,6 +51,7 @@ def by_the_job(rows: pd.DataFrame, name: str) -> GroupResults:
         name=name,
         pathologies=FINDINGS,
         scale=Scale(PHRASES, CONFIG),
+        advised=True,
     )
 
 
