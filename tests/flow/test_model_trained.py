@@ -6,7 +6,6 @@ tokenizer, a real end mark, a chat template, and it talks back.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -15,14 +14,10 @@ import pytest
 
 from extraction.engines.completer import Question, Reply
 from extraction.engines.local import Backend, LocalSettings, has_chat_template
-from extraction.engines.offline import OfflineEngine
 from extraction.engines.process import ModelProcess
-from extraction.finding import Failed
-from extraction.prompt import AnswerForm, Manner
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "extraction"
 PYTHON = Path(os.environ.get("RADCAL_VLLM_PYTHON", ""))
-UNANSWERED = {"request refused", "model stopped", "engine error"}
 HELLO = (("user", "Answer with the single word yes."),)
 
 pytestmark = pytest.mark.skipif(
@@ -51,11 +46,6 @@ def settings(model: Path, backend: Backend, **changes: object) -> LocalSettings:
     return LocalSettings(backend=backend, model=model, python=PYTHON, **(options | changes))  # type: ignore[arg-type]
 
 
-def texts(number: int) -> list[str]:
-    lines = (FIXTURES / "gold_xr.jsonl").read_text().splitlines()[:number]
-    return [json.loads(line)["text"] for line in lines]
-
-
 def test_folder_of_a_trained_chat_model_says_that_it_has_a_template(model: Path) -> None:
     assert has_chat_template(model)
 
@@ -70,22 +60,3 @@ def test_same_turns_give_the_same_words_and_end_by_themselves_both_ways(model: P
             said.append((reply.text, reply.prompt_tokens, reply.cut))
     assert said[0] == said[1]
     assert "<|im_" not in said[0][0]
-
-
-@pytest.mark.parametrize(
-    "manner",
-    [Manner(), Manner(chat=True), Manner(chat=True, form=AnswerForm("number"))],
-    ids=lambda manner: manner.name,
-)
-def test_every_report_gets_a_bound_answer_that_is_read_and_never_a_silent_negative(
-    manner: Manner, model: Path
-) -> None:
-    with OfflineEngine(settings(model, "vllm", manner=manner)) as engine:
-        answers = engine.answers(texts(2), modality="XR")
-        usage = engine.usage
-    reasons = {a.outcome.reason for a in answers if isinstance(a.outcome, Failed)}
-    assert not reasons & UNANSWERED
-    assert usage.answered == usage.questions == usage.structured
-    assert usage.cached_tokens > 0
-    for answer in answers:
-        assert isinstance(answer.outcome, Failed) or not answer.coverage.silent
