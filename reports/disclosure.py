@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
 from reports.content import (
     CommitteeContent,
     PathologyResult,
@@ -57,13 +55,6 @@ def _trend(point: TrendPoint, minimum_n: int) -> TrendPoint:
     return replace(point, n=0, gap=gap) if isinstance(gap, SuppressedCell) else point
 
 
-def _without_shrinkage(overall: GroupResult) -> GroupResult:
-    """Take out rates drawn toward a department that may not be shown: they would give it away."""
-    nothing = np.full(len(overall.phrases.phrases), np.nan)
-    phrases = replace(overall.phrases, shrunk=nothing, shrunk_low=nothing, shrunk_high=nothing)
-    return replace(overall, phrases=phrases)
-
-
 def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
     """Withhold every group, period and department figure that rests on too few."""
     overall = _enough(content.overall, content.minimum_n)
@@ -71,8 +62,6 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
     if trend is not None:
         trend = tuple(_trend(point, content.minimum_n) for point in trend)
     few = isinstance(overall, SuppressedCell)
-    if not isinstance(overall, SuppressedCell) and isinstance(content.department, SuppressedCell):
-        overall = _without_shrinkage(overall)
     return replace(
         content,
         overall=overall,
