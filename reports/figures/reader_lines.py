@@ -129,7 +129,10 @@ def plane(
     wide = x(margins.shift) - x(-margins.shift)
     tall = y(1.0 - margins.slope) - top
     drawing.add(Rect(x(-margins.shift), top, wide, tall, palette.band))
-    taken: list[Box] = []
+    taken = [
+        Box(x(r.pattern.shift.value) - 3.0, y(r.pattern.slope.value) - 3.0, 6.0, 6.0)
+        for r in readers
+    ]
     for reader in sorted(readers, key=lambda r: (not _stated(r), r.reader)):
         _point(drawing, reader, x, y, plot, taken)
 
@@ -151,11 +154,13 @@ def _point(
     if not stated:
         return
     wide = width_of(reader.reader, NOTE)
-    left = at + 5.0 if at + 5.0 + wide <= plot.right else at - 5.0 - wide
-    label = Box(left, up - 4.0, wide, 8.0)
-    if not any(_meet(label, other) for other in taken):
-        taken.append(label)
-        put(drawing, left, up + 2.4, reader.reader, NOTE)
+    for left in (at + 5.0, at - 5.0 - wide):
+        label = Box(left, up - 4.0, wide, 8.0)
+        inside = plot.x <= left and label.right <= plot.right
+        if inside and not any(_meet(label, other) for other in taken):
+            taken.append(label)
+            put(drawing, left, up + 2.4, reader.reader, NOTE)
+            return
 
 
 def _meet(a: Box, b: Box) -> bool:

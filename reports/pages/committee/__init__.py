@@ -18,7 +18,7 @@ from reports.pages.committee import cases
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.department import department, exams, pathologies
-from reports.pages.committee.profiles import profiles
+from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
 from reports.strings import Strings
 
@@ -50,7 +50,7 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     """Lay out all sections in order, whatever they become."""
     content = guard_committee(content)
     return (
-        *decisions(content, words),
+        *_deciding(content, words),
         exams(content, words),
         *department(content, words),
         *_findings(content, words),
@@ -59,6 +59,13 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
         later.manifest(content, words),
         later.governance(content, words),
     )
+
+
+def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out what is proposed and how many readers stand apart, which fills the first page."""
+    if len(content.readers) < content.minimum_readers:
+        return ()
+    return (*decisions(content, words), *apart(content, words))
 
 
 def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

@@ -42,12 +42,12 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
         )
     steps = content.flow
     figure = Figure(lambda d, box: exam_flow(d, box, steps=steps), exam_flow_height(steps), caption)
+    room = exam_flow_height(steps) + 60.0
     if not content.unscored:
-        return Section(title, (figure,), heading_note)
+        return Section(title, (figure,), heading_note, room=room)
     phrases = unscored_words(content.unscored, words)
-    return Section(
-        title, (figure, note(words("committee.unscored", phrases=phrases))), heading_note
-    )
+    left_out = note(words("committee.unscored", phrases=phrases))
+    return Section(title, (figure, left_out), heading_note, room=room)
 
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

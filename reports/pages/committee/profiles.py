@@ -20,41 +20,51 @@ from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.strings import Strings
 from reports.swaps import kept_swaps
 
-__all__ = ["profile_table", "profiles", "short"]
+__all__ = ["apart", "profile_table", "profiles", "short"]
 
 _PLANE: Final = 250.0
 
 
-def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out the counts, the two figures and the table; or why there are none."""
+def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Say how many readers stand apart, and draw them in one plane; or why there are none."""
     title, found = words("committee.profiles"), content.profiles
     if found is None:
         return (Section(title, (statement(words("state.not_computed")),)),)
     if isinstance(found, SuppressedCell):
         return (Section(title, (statement(state_of(found, words)),)),)
-    readers = sorted(found.readers, key=lambda each: each.reader)
-    margins = Margins(found.settings.shift_margin, found.settings.slope_margin)
-    lines = tuple(
-        _lines(readers[start : start + MOST_ROWS], margins, words)
-        for start in range(0, len(readers), MOST_ROWS)
-    )
+    readers, margins = found.readers, _margins(found)
     both = Figure(
         lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
         _PLANE,
         words("committee.plane_note"),
     )
-    table = (profile_table(found, words=words), note(words("committee.profiles_note")))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words))
+    return (Section(title, (*said, both), room=330.0),)
+
+
+def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out every reader's lines and what each is told; nothing where nobody may be shown."""
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return ()
+    readers, margins = sorted(found.readers, key=lambda each: each.reader), _margins(found)
+    lines = tuple(
+        _lines(readers[start : start + MOST_ROWS], margins, words)
+        for start in range(0, len(readers), MOST_ROWS)
+    )
+    table = (profile_table(found, words=words), note(words("committee.profiles_note")))
     return (
-        Section(title, (*said, both), room=330.0),
         Section(
             words("committee.lines"),
             (*lines, note(words("committee.lines_note"))),
-            level=1,
             room=caterpillar_height(readers[:MOST_ROWS]) + 30.0,
         ),
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
     )
+
+
+def _margins(found: DepartmentProfile) -> Margins:
+    return Margins(found.settings.shift_margin, found.settings.slope_margin)
 
 
 def _lines(part: list[ReaderProfile], margins: Margins, words: Strings) -> Figure:
