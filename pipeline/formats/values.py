@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["modality_of", "status_of"]
+__all__ = ["RETRACTED", "modality_of", "status_of"]
 
 _STATUS: Final[Mapping[str, str]] = {
     "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
@@ -19,7 +19,10 @@ _STATUS: Final[Mapping[str, str]] = {
     "a": "addendum", "appended": "addendum",
     "c": "corrected", "amended": "corrected", "modified": "corrected",
 }  # fmt: skip
+RETRACTED: Final = "retracted"
+"""The status of a row or message that takes the report back and says nothing in its place."""
 _STATUS_WORDS: Final = (
+    (re.compile(r"\bentered.in.error\b|^(?:retract|withdrawn|void|delet|cancel)"), RETRACTED),
     (re.compile(r"^(?:un|not |non-?)(?:sign|verif|final|auth)|\bunsigned\b"), "prelim"),
     (re.compile(r"\baddend"), "addendum"),
     (re.compile(r"^corr|\b(?:correct|amend|edited|revised)"), "corrected"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from extraction.engines.account import Disagreement
 from pipeline.run.gates import Accounting
 from pipeline.stage import merged
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import TAKEN_BACK, FlowStep
 
 if TYPE_CHECKING:
     from pipeline.stages.clean import Coded
@@ -105,6 +105,11 @@ class Gathered:
         return sum(block.late_versions for block in self.paired)
 
     @property
+    def taken_back(self) -> int:
+        """Versions that their sender took back, and the words that did so; none of them is used."""
+        return sum(step.excluded for step in self.flow if step.reason == TAKEN_BACK)
+
+    @property
     def contradictory(self) -> int:
         """Versions of reports that contradict another, with no order between them."""
         return sum(block.contradictory for block in self.paired)
@@ -121,6 +126,7 @@ class Gathered:
             ("rows set aside on reading", a.rows_quarantined),
             ("reports withheld by de-identification", a.exams_withheld),
             ("versions signed after the CT, left out", self.late_versions),
+            ("versions taken back by their sender, not used", self.taken_back),
             ("versions that contradict another, set aside", self.contradictory),
             ("paired reports that could not be read", a.reports_failed),
             ("statements whose cue maps to no phrase", a.statements_unmapped),

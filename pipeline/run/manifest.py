@@ -73,6 +73,7 @@ class Manifest:
     months: tuple[str, ...]
     versions_signed_after_the_ct: int
     versions_contradicting_another: int
+    versions_taken_back: int
     returned: Mapping[str, int]
     unmapped_cues: Mapping[str, int]
     failed_reports: Mapping[str, int]
@@ -100,6 +101,7 @@ class Manifest:
             months=gathered.months,
             versions_signed_after_the_ct=gathered.late_versions,
             versions_contradicting_another=gathered.contradictory,
+            versions_taken_back=gathered.taken_back,
             returned=gathered.returned,
             unmapped_cues=dict(gathered.unmapped.most_common()),
             failed_reports=gathered.failed,

@@ -21,7 +21,7 @@ from pipeline.stage import Keyed, Named, options
 from pipeline.tables import sums
 from pipeline.tables.addenda import parts
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
-from pipeline.tables.versions import VERSION_COLUMNS, in_time
+from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -111,7 +111,9 @@ class Pair(Keyed[Block, Paired]):
         store.write("analysis", "contradictory", key, paired.contradictory)
         store.write("analysis", "coverage", key, sums.coverage(paired.fates))
         store.write("analysis", "wanted", key, wanted)
-        store.write("analysis", "addenda", key, parts(gathered, wanted["exam_key"].tolist()))
+        store.write(
+            "analysis", "addenda", key, parts(in_force(gathered), wanted["exam_key"].tolist())
+        )
         found = Paired(
             key=key,
             pairs=len(paired.pairs),

@@ -18,13 +18,14 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 
-from pipeline.tables.versions import contradictory, in_time
+from pipeline.tables.versions import contradictory, in_force, in_time
 
-__all__ = ["INELIGIBLE", "FlowStep", "PairedExams", "pair"]
+__all__ = ["INELIGIBLE", "TAKEN_BACK", "FlowStep", "PairedExams", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
 
+TAKEN_BACK: Final = "taken back by the sender, or the word that did so"
 DRAFTED: Final = "by someone else"
 NOT_DRAFTED: Final = "no other author named"
 
@@ -83,6 +84,7 @@ def pair(
         Whether a preliminary read may serve where nothing was signed in time.
     """
     statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
+    read, exams = len(exams), in_force(exams)
     exams = exams.assign(apart=contradictory(exams))
     studies = _studies(exams)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
@@ -95,7 +97,7 @@ def pair(
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
         fates=fates,
-        flow=_flow(exams, studies, fates),
+        flow=_flow(read, exams, studies, fates),
         late_versions=_late_versions(chosen, exams),
         contradictory=exams.loc[exams["apart"], ["study_code", "exam_key"]],
     )
@@ -257,10 +259,13 @@ def _fates(
     ).reset_index(drop=True)
 
 
-def _flow(exams: pd.DataFrame, studies: pd.DataFrame, fates: pd.DataFrame) -> tuple[FlowStep, ...]:
+def _flow(
+    read: int, exams: pd.DataFrame, studies: pd.DataFrame, fates: pd.DataFrame
+) -> tuple[FlowStep, ...]:
     remaining = len(fates)
     steps = [
-        FlowStep("report versions read", len(exams), 0, ""),
+        FlowStep("report versions read", read, 0, ""),
+        FlowStep("versions in force", len(exams), read - len(exams), TAKEN_BACK),
         FlowStep("studies", len(studies), len(exams) - len(studies), "further versions of a study"),
         FlowStep("X-ray studies", remaining, len(studies) - remaining, "CT studies"),
     ]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.times import date_formats, iso_times
-from pipeline.formats.values import status_of
+from pipeline.formats.values import RETRACTED, status_of
 
 __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
 
@@ -51,6 +51,11 @@ _ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
 """What Java writes behind an offset."""
 _DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
+_OF_A_REPORT: Final = (
+    "missing_text", "text_too_long", "nul_bytes", "unknown_modality", "no_time_of_day",
+    "bad_signed_at", "signed_before_performed", "bad_age",
+)  # fmt: skip
+"""What is wrong with a report only, and not with the word that takes one back."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
@@ -110,6 +115,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
     )
+    exams = _retractions(exams)
     exams = exams.assign(
         patient_age_years=_ages(raw, exams["performed_at"]),
         is_chest=_chest(exams, options),
@@ -159,10 +165,23 @@ def _reasons(
         "bad_age": (age.isna() & (raw["patient_age_years"] != "")) | (age < 0) | (age > 130),
         "duplicate_exam": _repeats(exams, seen),
     }
+    gone = exams["status"] == RETRACTED
+    fails |= {name: fails[name] & ~gone for name in _OF_A_REPORT}
     reason = pd.Series("", index=raw.index, dtype="object")
     for name, fail in reversed(fails.items()):
         reason = reason.mask(fail.fillna(value=False).astype(bool), name)
     return reason
+
+
+def _retractions(exams: pd.DataFrame) -> pd.DataFrame:
+    """Let what takes a report back stand without text, modality or the time of the exam."""
+    gone = exams["status"] == RETRACTED
+    known = exams["performed_at"].fillna(exams["signed_at"]).fillna(exams["sent_at"])
+    return exams.assign(
+        text=exams["text"].where(~gone, ""),
+        modality=exams["modality"].where(~gone | exams["modality"].notna(), ""),
+        performed_at=exams["performed_at"].where(~gone, known),
+    )
 
 
 def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:

@@ -5,6 +5,10 @@ status (preliminary, final, corrected, addendum) and by the time they were sent.
 all of these, what they say counts: two that say the same are one, in effect; two whose words or
 readers differ contradict each other, and neither is used.
 
+A report that its sender takes back (status ``retracted``) is not used, nor any version of its
+study that came before: by the time of sending where both have one, else by the time of signing.
+What cannot be shown to have come later counts as before.
+
 Row order, file names and the random codes of the vault decide nothing here. The last tie is broken
 by facts and by a hash of the cleaned text, so that the choice is the same in every vault.
 """
@@ -15,11 +19,12 @@ from typing import Final
 
 import pandas as pd
 
-__all__ = ["VERSION_COLUMNS", "contradictory", "in_time"]
+__all__ = ["VERSION_COLUMNS", "contradictory", "in_force", "in_time"]
 
 VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest")
 """Beside the time of signing and the status: what orders versions, and tells their words apart."""
 _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
+_RETRACTED: Final = "retracted"
 _ORDER: Final = ["signed_at", "sequence", "_rank", "sent_at"]
 _FACTS: Final = [
     "modality", "performed_at", "is_chest", "is_adult", "age_band", "patient_class", "drafted",
@@ -35,6 +40,25 @@ def in_time(exams: pd.DataFrame) -> pd.DataFrame:
     by = [*_ORDER, "_named", *_FACTS, *_LABELS]
     present = [name for name in by if name in ranked]
     return ranked.sort_values(present, kind="stable").drop(columns=["_rank", "_named"])
+
+
+def in_force(exams: pd.DataFrame) -> pd.DataFrame:
+    """Leave out what was taken back, and the words that did so.
+
+    Parameters
+    ----------
+    exams
+        ``study_code, status, signed_at, sent_at``.
+    """
+    gone = exams["status"] == _RETRACTED
+    if not gone.any():
+        return exams
+    last = exams[gone].groupby("study_code")[["signed_at", "sent_at"]].max()
+    study = exams["study_code"]
+    signed, sent = study.map(last["signed_at"]), study.map(last["sent_at"])
+    by_sending = exams["sent_at"].notna() & sent.notna()
+    later = (exams["sent_at"] > sent).where(by_sending, exams["signed_at"] > signed)
+    return exams[~gone & (~study.isin(last.index) | later)]
 
 
 def contradictory(exams: pd.DataFrame) -> pd.Series:

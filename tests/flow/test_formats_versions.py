@@ -131,3 +131,40 @@ def test_no_time_of_signing_stands_in_a_key_of_the_analysis_zone(
     found = paired(tmp_path, xray, CT, monkeypatch=monkeypatch)
     keys = found.pairs[["xr_exam_key", "ct_exam_key"]].to_numpy().ravel()
     assert not any("2026" in key or "T11" in key for key in keys)
+
+
+TAKEN_BACK = {
+    "every row posted as wrong": ("1200", "W"),
+    "with the first report's own time of signing": ("1100", "W"),
+    "deleted": ("1200", "D"),
+}
+
+
+@pytest.mark.parametrize(("signed", "status"), TAKEN_BACK.values(), ids=TAKEN_BACK)
+def test_a_report_taken_back_in_a_later_run_is_no_forecast_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, signed: str, status: str
+) -> None:
+    xray = message("A1", "XR CHEST", "1000", "1100", "F", "Likely embolus.")
+    assert len(paired(tmp_path, xray, CT, monkeypatch=monkeypatch).pairs) == 1
+    Site.forget()
+    wrong = message("A1", "XR CHEST", "1000", signed, status, "Likely embolus.")
+    found = paired(tmp_path, wrong, xray, CT, monkeypatch=monkeypatch)
+    assert len(found.pairs) == 0
+    assert found.flow[1].excluded == 2
+
+
+def test_a_report_sent_again_after_it_was_taken_back_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed = [
+        message("A1", "XR CHEST", "1000", "1030", "F", "Embolus is unlikely.", reader=RESIDENT),
+        message("A1", "XR CHEST", "1000", "1030", "W", "Embolus is unlikely."),
+        message("A1", "XR CHEST", "1000", "1130", "F", "Likely embolus."),
+    ]
+    sent = ["20260301103500", "20260301110000", "20260301113500"]
+    feed = [each.replace("|20260302|", f"|{at}|") for each, at in zip(feed, sent, strict=True)]
+    found = paired(tmp_path, *reversed(feed), CT.replace("|20260302|", "|20260301150500|"),
+                   monkeypatch=monkeypatch)  # fmt: skip
+    (row,) = found.pairs.to_dict("records")
+    assert row["reader_code"] == readers(tmp_path, "D5")[0]
+    assert found.flow[1].excluded == 2

@@ -133,7 +133,7 @@ def test_statuses_are_ours(tmp_path: Path, status: str, ours: str) -> None:
     [
         ("{not json", "not_json"),
         ("[1]", "not_a_resource"),
-        (report(status="entered-in-error"), "entered_in_error"),
+        (report(status="registered"), "no_valid_report"),
         (report(presentedForm=[]), "no_report_text"),
         (report(presentedForm=[{"contentType": "text/plain", "data": "***"}]), "bad_attachment"),
         ({"resourceType": "Observation"}, "other_resource"),

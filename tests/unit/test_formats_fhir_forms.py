@@ -146,12 +146,13 @@ def test_base64_of_either_alphabet_with_or_without_padding_is_read(tmp_path: Pat
     assert exams["text"].item() == "Größe ÿþ?>: normal"
 
 
-@pytest.mark.parametrize(
-    ("status", "reason"),
-    [("entered-in-error", "entered_in_error"), ("cancelled", "no_valid_report")],
-)
-def test_a_report_taken_back_is_counted_as_such(tmp_path: Path, status: str, reason: str) -> None:
-    assert found(tmp_path, lines(report(status=status)))[1] == [reason]
+@pytest.mark.parametrize("status", ["entered-in-error", "cancelled"])
+def test_a_report_taken_back_takes_its_versions_along_and_says_nothing(
+    tmp_path: Path, status: str
+) -> None:
+    exams, aside = found(tmp_path, lines(report(status=status, presentedForm=[])))
+    assert exams[["status", "text"]].to_numpy().tolist() == [["retracted", ""]]
+    assert aside == []
 
 
 def test_codes_of_a_conclusion_are_no_report(tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_flow_adds_up_from_versions_to_pairs() -> None:
         ]
     )
     steps = pair(exams).flow
-    assert [s.remaining for s in steps] == [5, 4, 3, 2, 2, 1, 1, 1, 1, 1]
+    assert [s.remaining for s in steps] == [5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1]
     for before, after in itertools.pairwise(steps):
         assert before.remaining - after.excluded == after.remaining
 
@@ -176,3 +176,29 @@ def test_no_exams_of_one_modality_gives_no_pairs_and_no_error() -> None:
     result = pair(pd.DataFrame([exam("X", "XR", 1)]))
     assert result.pairs.empty
     assert list(result.fates["fate"]) == ["no chest CT of the patient in the window"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "signed", "left"),
+    [
+        ((None, None), (2.0, 3.0), []),  # signed before it was taken back
+        ((None, None), (3.0, 3.0), []),  # no telling: it counts as before
+        ((None, None), (4.0, 3.0), ["X.final.1"]),
+        ((5.0, 4.0), (2.0, 3.0), ["X.final.1"]),  # sent again later, as it had been signed
+        ((3.0, 4.0), (5.0, 2.0), []),  # taken back with the time of an earlier signing
+    ],
+)
+def test_what_was_taken_back_is_used_only_where_it_came_again_later(
+    sent: tuple[float | None, float | None], signed: tuple[float, float], left: list[str]
+) -> None:
+    times = [pd.NaT if hour is None else DAY + pd.Timedelta(hours=hour) for hour in sent]
+    exams = pd.DataFrame(
+        [
+            exam("X", "XR", 1, signed[0], sent_at=times[0]),
+            exam("X", "XR", 1, signed[1], sent_at=times[1], status="retracted"),
+            exam("C", "CT", 8, sent_at=pd.NaT),
+        ]
+    )
+    result = pair(exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True)))
+    assert result.pairs["xr_exam_key"].tolist() == left
+    assert result.flow[1].excluded == 2 - len(left)

@@ -23,7 +23,7 @@ from pipeline.formats.fhir.people import (
 from pipeline.formats.fhir.resources import DECODED_AS, Directory, Resource, items, text_of
 from pipeline.formats.markup import plain_text
 from pipeline.formats.rows import SetAside
-from pipeline.formats.values import modality_of, status_of
+from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 __all__ = ["exam"]
 
@@ -31,8 +31,7 @@ _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the 
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final[Mapping[str, str]] = {
-    "entered-in-error": "entered_in_error", "registered": "no_valid_report",
-    "cancelled": "no_valid_report", "unknown": "no_valid_report",
+    "registered": "no_valid_report", "unknown": "no_valid_report",
 }  # fmt: skip
 """Statuses of a report that must not be read, and the reason."""
 _CLASS: Final = {
@@ -51,8 +50,9 @@ def exam(
     if raw_status in _WITHOUT_REPORT:
         return SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
     directory = directory.within(report)
-    text, form, fault = _text(report, directory)
-    if not text:
+    is_gone = status_of(raw_status) == RETRACTED
+    text, form, fault = ("", "", None) if is_gone else _text(report, directory)
+    if not text and not is_gone:
         nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
         return fault or nothing
     status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status

@@ -21,11 +21,11 @@ from pipeline.formats.hl7v2.orders import Order, orders
 from pipeline.formats.hl7v2.patients import patient_id
 from pipeline.formats.hl7v2.separators import Separators
 from pipeline.formats.hl7v2.stamps import first_time
-from pipeline.formats.hl7v2.text import Observations, observations
+from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter
 from pipeline.formats.rows import SetAside
 from pipeline.formats.signatures import dictator, signer
-from pipeline.formats.values import modality_of, status_of
+from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 __all__ = ["MessageOptions", "exams"]
 
@@ -87,7 +87,7 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
-        if report.text.strip():
+        if report.text.strip() or report.taken_back:
             head.add(report.rows)
             yield _exam(head, report, options)
         else:
@@ -185,6 +185,8 @@ def _reader(
 
 def _status(raw: str, found: Observations) -> str:
     """Give our word for the status, or theirs where it is none we know."""
+    if found.taken_back or raw.strip().upper() in GONE:
+        return RETRACTED
     status = status_of(raw) or raw
     return "addendum" if found.has_addendum and status == "final" else status
 

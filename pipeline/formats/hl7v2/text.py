@@ -26,11 +26,11 @@ from pipeline.formats.hl7v2.separators import Separators, unescaped
 from pipeline.formats.rows import SetAside
 from pipeline.formats.values import status_of
 
-__all__ = ["Observations", "observations"]
+__all__ = ["GONE", "Observations", "observations"]
 
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
-_GONE: Final = frozenset({"D", "W", "X"})
+GONE: Final = frozenset({"D", "W", "X"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _SECTIONS: Final[Mapping[str, str]] = {
     "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "FINDINGS": "FINDINGS:",
@@ -67,6 +67,8 @@ class Observations:
         so that it speaks for the report.
     form
         "RTF" or "PDF" where the text was read from such a document, else ''.
+    taken_back
+        Whether there are rows, and every one of them was deleted or posted as wrong.
     fault
         Why there is no text although a row has an attachment or a pointer.
     """
@@ -76,6 +78,7 @@ class Observations:
     rows: tuple[str, ...]
     form: str = ""
     fault: SetAside | None = None
+    taken_back: bool = False
 
 
 def observations(
@@ -83,7 +86,7 @@ def observations(
 ) -> Observations:
     """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
     rows = _ordered([line.split(separators.field) for line in lines])
-    used = [row for row in rows if _cell(row, 11).strip().upper() not in _GONE]
+    used = [row for row in rows if _cell(row, 11).strip().upper() not in GONE]
     has_attachment = any(_kind(row) in _ATTACHMENTS for row in used)
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
     joined = "\n".join(text for _, text in texts).strip()
@@ -103,7 +106,14 @@ def observations(
         separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
     )
     has_addendum = addendum or _ADDED.search(text) is not None
-    return Observations(text, has_addendum, tuple(spoken), form, None if text.strip() else fault)
+    return Observations(
+        text,
+        has_addendum,
+        tuple(spoken),
+        form,
+        fault=None if text.strip() else fault,
+        taken_back=bool(rows) and not used,
+    )
 
 
 _Texts: TypeAlias = list[tuple[list[str], str]]
