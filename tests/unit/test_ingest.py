@@ -99,7 +99,7 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"text": "x" * 200_001}, "text_too_long"),
         ({"text": "No\x00effusion"}, "nul_bytes"),
         ({"modality": "MR"}, "unknown_modality"),
-        ({"status": "cancelled"}, "unknown_status"),
+        ({"status": "on hold"}, "unknown_status"),
         ({"performed_at": "yesterday"}, "bad_performed_at"),
         ({"signed_at": "soon"}, "bad_signed_at"),
         ({"signed_at": "2027-01-01T00:00:00Z"}, "future_date"),
