@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
 from pipeline.errors import ConfigurationError, RadcalError
+
+if TYPE_CHECKING:
+    from pipeline.vault.audit_log import LogState
 
 __all__ = ["register"]
 
@@ -47,6 +50,7 @@ def reidentify(
     root = _workspace(config)
     events = AuditLog(root / "audit.jsonl")
     domain = domain_of(code)
+    _refuse_broken(events.path)
     with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
         try:
             identifier = vault.identifier_for(domain, code)
@@ -151,17 +155,37 @@ def backup(
 
 
 def verify_log(
-    config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
+    config: ConfigArgument,
+    expect: Annotated[
+        str,
+        typer.Option("--expect", help="A head noted before: `audit_log_head` of a run's summary."),
+    ] = "",
+    *,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
+    state = _refuse_broken(_log_path(config))
+    if expect and not state.holds(expect):
+        msg = (
+            f"the audit log does not hold the expected entry among its {state.entries}: "
+            "it was emptied, rolled back or written anew, or the digest is another log's."
+        )
+        raise RadcalError(msg)
+    found = {"entries": state.entries, "intact": True, "head": state.head}
+    emit(found, as_json=as_json, quiet=quiet)
+
+
+def _refuse_broken(path: Path) -> LogState:
+    """Walk the log's chain, and go no further where it is broken."""
     from pipeline.vault.audit_log import verify
 
-    state = verify(_log_path(config))
+    state = verify(path)
     if not state.is_intact:
         shown = "; ".join(state.breaks[:5])
         msg = f"the audit log is broken in {len(state.breaks)} place(s): {shown}."
         raise RadcalError(msg)
-    emit({"entries": state.entries, "intact": True}, as_json=as_json, quiet=quiet)
+    return state
 
 
 def _log_path(config: Path) -> Path:

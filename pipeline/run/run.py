@@ -19,7 +19,13 @@ from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.tasks import exponential_backoff
 
-from pipeline.errors import DamagedShardError, GateFailedError, RadcalError, ShardTimeoutError
+from pipeline.errors import (
+    ConfigurationError,
+    DamagedShardError,
+    GateFailedError,
+    RadcalError,
+    ShardTimeoutError,
+)
 from pipeline.run.account import Gathered, Issued
 from pipeline.run.books import Books
 from pipeline.run.gates import check
@@ -38,9 +44,11 @@ from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.store.plain import plain
 from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.key import key_from_environment
+from pipeline.vault.vault import Vault
 from reports.content import Gate
 
-__all__ = ["Run", "Summary"]
+__all__ = ["Run", "Summary", "fitting_key"]
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -64,6 +72,7 @@ class Summary:
     delivery: str | None
     manifest: str
     report: str
+    audit_log_head: str
 
 
 class Run:
@@ -92,6 +101,7 @@ class Run:
             logged(store.root, run.books.last.attempt),
             exported(run.books),
             run.books.kept(),
+            fitting_key(run.site),
             run.site.engine_in_use(),
             runners(run.site.config.execution) as run.runners,
         ):
@@ -222,6 +232,7 @@ class Run:
             delivery=None if delivery is None else str(delivery),
             manifest=str(folder / "manifest.json"),
             report=str(folder / "report.pdf"),
+            audit_log_head=AuditLog(self.site.workspace.root / "audit.jsonl").head,
         )
 
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
@@ -255,6 +266,20 @@ class Run:
         self.books.close(told)
         draw_report(self.site, manifest, self.books.last, issued.delivered if issued else None)
         return folder
+
+
+@contextmanager
+def fitting_key(site: Site) -> Iterator[None]:
+    """Refuse a key that is none, or not this vault's, before anything is read; the log knows."""
+    try:
+        key = key_from_environment()
+        if site.vault_path.is_file():
+            Vault.open(site.vault_path, key, read_only=True).close()
+    except ConfigurationError:
+        log = AuditLog(site.workspace.root / "audit.jsonl")
+        log.append("run refused", outcome="the vault's key", config_hash=site.config.digest)
+        raise
+    yield
 
 
 def _worth_retrying(_task: object, _run: object, state: Any) -> bool:

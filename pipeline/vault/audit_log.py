@@ -36,10 +36,23 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """A log's state: entries read, and every break found, in words; none means intact."""
+    """A log's state: entries read, every break found, in words, and each entry's hash in order."""
 
     entries: int
     breaks: tuple[str, ...]
+    hashes: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """Give the hash of the last entry."""
+        return self.hashes[-1] if self.hashes else _START
+
+    def holds(self, digest: str) -> bool:
+        """Tell whether an entry has this hash: one that was noted elsewhere while it was the last.
+
+        A log that was emptied, rolled back or written anew together with its head does not.
+        """
+        return digest.strip().casefold() in self.hashes
 
     @property
     def is_intact(self) -> bool:
@@ -98,6 +111,11 @@ class AuditLog:
         _write_head(self.path, number + 1, _hash(line))
         return number + 1, _hash(line)
 
+    @property
+    def head(self) -> str:
+        """Give the hash of the last entry, to be noted where this user cannot write."""
+        return _head(self.path)[1]
+
     def entries(self) -> Iterator[Mapping[str, object]]:
         """Read the events in order."""
         with self.path.open(encoding="utf-8") as lines:
@@ -123,15 +141,17 @@ def verify(path: Path) -> LogState:
         msg = f"{path}: no audit log here."
         raise InputError(msg)
     breaks: list[str] = []
+    hashes: list[str] = []
     last, number = _START, 0
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
         breaks += _faults(line, number, last)
         last = hashlib.sha256(line).hexdigest()
+        hashes.append(last)
     if not path.read_bytes().endswith(b"\n") and path.stat().st_size:
         breaks.append(f"line {number + 1}: cut short")
     if _head(path) != (number, last):
         breaks.append(f"the last recorded entry is {_head(path)[0]}, the file ends with {number}")
-    return LogState(number, tuple(breaks))
+    return LogState(number, tuple(breaks), tuple(hashes))
 
 
 def _faults(line: bytes, number: int, last: str) -> Iterator[str]:

@@ -27,6 +27,8 @@ __all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Box", "Key", "key_from_environm
 KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
 KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
 
+_ANYBODY: Final = 0o007
+"""Rights of others than owner and group; orchestrators hand a secret to a group."""
 _MIN_BYTES: Final = 32
 _MIN_DIFFERENT: Final = 12
 _DEFAULTS: Final = (
@@ -109,7 +111,8 @@ def key_from_environment() -> Key:
     Raises
     ------
     ConfigurationError
-        If there is none, or it is short, repetitive or a placeholder.
+        If there is none, its file is open to everybody, or it is short, repetitive or a
+        placeholder.
     """
     return Key.of()
 
@@ -123,10 +126,15 @@ def _from_environment() -> str:
     name = os.environ.get(KEY_FILE_VARIABLE, "")
     if name:
         try:
-            return Path(name).read_text(encoding="utf-8")
+            mode = Path(name).stat().st_mode
+            text = Path(name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             msg = f"{KEY_FILE_VARIABLE}: the file cannot be read ({type(error).__name__})."
             raise ConfigurationError(msg) from None
+        if mode & _ANYBODY:
+            msg = f"{KEY_FILE_VARIABLE}: everybody on this machine may read the file; chmod 600 it."
+            raise ConfigurationError(msg)
+        return text
     key = os.environ.get(KEY_VARIABLE, "")
     if not key:
         msg = f"The vault's key is missing: set {KEY_FILE_VARIABLE} or {KEY_VARIABLE}. {_HOW}"

@@ -12,6 +12,9 @@ import pandas as pd
 import pytest
 
 from pipeline.config import template
+from pipeline.errors import ConfigurationError
+from pipeline.run.run import fitting_key
+from pipeline.site.site import Site
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.retention import purge
@@ -224,6 +227,30 @@ def test_no_identity_without_a_reason_or_for_an_unknown_code(site: Path) -> None
     assert _events(site) == ["begun", "reidentify refused"]
 
 
+def test_no_identity_is_given_beside_a_log_that_was_cut(site: Path) -> None:
+    code = _code(site, "patient", "M1")
+    log = site.parent / "workspace" / "audit.jsonl"
+    log.write_bytes(b"")
+    done = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
+    assert done.returncode == 1
+    assert "the audit log is broken" in done.stderr
+    assert "M1" not in done.stdout
+    assert log.read_bytes() == b""
+
+
+def test_a_run_with_another_key_ends_before_it_reads_and_the_log_knows(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "another-0123456789-KEY-of-40-characters")
+    with (
+        pytest.raises(ConfigurationError, match="not this vault's key"),
+        fitting_key(Site.open(str(site))),
+    ):
+        pytest.fail("the run began")
+    assert _events(site) == ["begun", "run refused"]
+
+
 def test_another_key_opens_nothing(site: Path) -> None:
     code = _code(site, "patient", "M1")
     done = radcal(
@@ -275,7 +302,13 @@ def test_purging_reaches_what_a_former_version_left(
 
 def test_the_audit_log_is_verified(site: Path) -> None:
     fine = radcal("audit", "log", "verify", str(site), "--json")
-    assert json.loads(fine.stdout) == {"entries": 1, "intact": True}
+    head = AuditLog(site.parent / "workspace" / "audit.jsonl").head
+    assert json.loads(fine.stdout) == {"entries": 1, "intact": True, "head": head}
+    known = radcal("audit", "log", "verify", str(site), "--expect", head, "--quiet")
+    assert known.returncode == 0
+    other = radcal("audit", "log", "verify", str(site), "--expect", "0" * 64)
+    assert other.returncode == 1
+    assert "rolled back" in other.stderr
     log = site.parent / "workspace" / "audit.jsonl"
     log.write_text(log.read_text(encoding="utf-8").replace("begun", "ended"), encoding="utf-8")
     broken = radcal("audit", "log", "verify", str(site))

@@ -59,6 +59,22 @@ def test_lines_cut_from_the_end_are_noticed(log: Path, kept: int) -> None:
     assert state.breaks == (f"the last recorded entry is 4, the file ends with {kept}",)
 
 
+def test_a_log_rolled_back_with_its_head_lacks_the_head_that_was_noted(log: Path) -> None:
+    noted = AuditLog(log).head
+    head = log.with_name("audit.jsonl.head")
+    older, older_head = log.read_bytes(), head.read_bytes()
+    AuditLog(log).append("reidentify")
+    later = AuditLog(log).head
+    assert verify(log).holds(noted)
+    assert verify(log).head == later
+    log.write_bytes(older)
+    head.write_bytes(older_head)
+    state = verify(log)
+    assert state.is_intact
+    assert state.holds(noted)
+    assert not state.holds(later)
+
+
 def test_half_a_line_is_noticed(log: Path) -> None:
     log.write_bytes(log.read_bytes()[:-20])
     assert not verify(log).is_intact

@@ -107,6 +107,20 @@ def test_a_key_file_that_cannot_be_read_is_named_by_its_variable(
         Key.of()
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o604, 0o602])
+def test_a_key_file_open_to_everybody_is_refused_and_the_mend_is_said(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, mode: int
+) -> None:
+    file = tmp_path / "vault.key"
+    file.write_text(KEY)
+    monkeypatch.setenv("RADCAL_VAULT_KEY_FILE", str(file))
+    file.chmod(mode)
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        Key.of()
+    file.chmod(0o440)
+    assert Key.of().material == KEY.encode()
+
+
 def test_a_key_never_shows() -> None:
     assert KEY not in repr(Key.of(KEY))
 
