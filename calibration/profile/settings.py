@@ -101,12 +101,12 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.82
+    pattern_probability: float = 0.85
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
     none_probability: float = 0.6
-    habit_probability: float = 0.3
+    habit_probability: float = 0.2
     swap_probability: float = 0.9
     most_swaps: int = 3
     least_gain: float = 0.0025
