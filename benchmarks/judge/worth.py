@@ -1,7 +1,7 @@
 """Print what each rule of de-identification takes on the annotated reports, as a table of Markdown.
 
-``python benchmarks/judge/worth.py``. A rule is named as its finds are; what a rule takes is what the
-rules before it left. The judge is off.
+``python benchmarks/judge/worth.py``. A rule is named as its finds are; what a rule takes is what
+the rules before it left. The judge is off.
 """
 
 from __future__ import annotations
