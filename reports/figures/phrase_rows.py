@@ -157,8 +157,8 @@ def profile_rows(
 
 
 def _atom_row(atom: AtomJudgement, minimum_n: int, *, certain: float) -> tuple[PhraseRow, ...]:
-    """Give "present" or "absent" its row: the share CT showed, and what the department's is."""
-    if atom.n < minimum_n or not atom.phrases:
+    """Give "present" or "absent" its row, or none where nobody else wrote it to compare with."""
+    if atom.n < minimum_n or not atom.phrases or math.isnan(atom.rate.value):
         return ()
     wrong = atom.rate if certain == 0.0 else _flipped(atom.rate)
     off: Literal["more", "less"] = "more" if certain == 0.0 else "less"

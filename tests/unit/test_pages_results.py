@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
+from calibration.profile import profile
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.tables.results import Scale, group_results
+from reports.figures.phrase_rows import profile_rows
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
 PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)
@@ -34,3 +37,15 @@ def test_a_page_spends_its_chance_of_false_advice_once() -> None:
         advice = results.advice["fracture"]
         said[name] = [s.source for s in advice.suggestions] or [advice.suppressed[0].reason]
     assert said == {"one": ["possibly"], "nine": ["matches expectation"]}
+
+
+def test_a_certainty_nobody_else_writes_has_no_row_to_draw() -> None:
+    """Reader a alone writes "absent", 30 times, and both write "likely"."""
+    spoken = [("a", "absent", 30), ("a", "likely", 30), ("b", "likely", 30)]
+    rows = [(reader, phrase, i % 2) for reader, phrase, n in spoken for i in range(n)]
+    table = pd.DataFrame(rows, columns=["reader", "phrase", "label"])
+    (one, _) = profile(table, phrases=PHRASES).readers
+    assert one.absent.state == "no comparison"
+    drawn = profile_rows(one, sides={}, minimum_n=20)
+    assert [row.phrase for row in drawn] == ["likely"]
+    assert not any(np.isnan(row.observed) for row in drawn)
