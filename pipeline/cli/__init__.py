@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -41,6 +41,24 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        from pipeline.store.provenance import version
+
+        typer.echo(f"radcal {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _whole(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which version.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
 
 
 def _register() -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipeline.config.digest import digest_of
 from pipeline.config.sections import (
@@ -126,4 +127,19 @@ def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
     for error in errors:
         location = error["loc"]
         where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
-        yield f"  {where}: {error['msg']}"
+        yield f"  {where}: {error['msg']}{_suggested(error)}"
+
+
+def _suggested(error: Mapping[str, object]) -> str:
+    """Name the option that an unknown one is most like; '' for other errors."""
+    location = error["loc"]
+    if error["type"] != "extra_forbidden" or not isinstance(location, tuple):
+        return ""
+    model: type[BaseModel] = Configuration
+    for step in location[:-1]:
+        within = model.model_fields[str(step)].annotation
+        if not (isinstance(within, type) and issubclass(within, BaseModel)):
+            return ""
+        model = within
+    like = get_close_matches(str(location[-1]), model.model_fields, n=1)
+    return f"; did you mean `{like[0]}`?" if like else ""

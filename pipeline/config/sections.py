@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from typing import Annotated, Final, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from extraction.engines.local import DType, Precision
 from extraction.engines.settings import ServerSettings
@@ -82,6 +84,18 @@ class Input(Section):
             msg = f"`columns`: no column of ours: {', '.join(unknown)}; known: {', '.join(known)}"
             raise ValueError(msg)
         return self
+
+    @field_validator("time_zone")
+    @classmethod
+    def _zone_is_known(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            like = get_close_matches(name, available_timezones(), n=1)
+            hint = f"; did you mean {like[0]!r}?" if like else ", such as 'Europe/Berlin'"
+            msg = f"no time zone of this name is known{hint}"
+            raise ValueError(msg) from None
+        return name
 
     @model_validator(mode="after")
     def _paths_or_query(self) -> Input:

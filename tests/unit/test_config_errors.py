@@ -1,0 +1,38 @@
+"""What is wrong with a configuration is said before anything starts, with the nearest mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from pipeline.cli import app
+from pipeline.config import load
+from pipeline.errors import ConfigurationError
+from pipeline.store.provenance import version
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('[input]\ntime_zone = "Europe/Berln"', "did you mean 'Europe/Berlin'?"),
+        ('[input]\ntime_zone = "nowhere at all"', "no time zone of this name"),
+        ("[input]\ntime_zoen = 'UTC'", "did you mean `time_zone`?"),
+        ("[pairing]\nwindow_hour = 6", "did you mean `window_hours`?"),
+        ("[paring]\nwindow_hours = 6", "did you mean `pairing`?"),
+    ],
+)
+def test_a_slip_is_told_with_what_was_meant(tmp_path: Path, content: str, said: str) -> None:
+    path = tmp_path / "radcal.toml"
+    paths = 'paths = ["a.csv"]\n'
+    whole = content.replace("[input]\n", f"[input]\n{paths}")
+    path.write_text(whole if "[input]" in whole else f"[input]\n{paths}{whole}\n")
+    with pytest.raises(ConfigurationError) as told:
+        load(path)
+    assert said in str(told.value)
+
+
+def test_the_command_says_which_version_it_is() -> None:
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.stdout) == (0, f"radcal {version()}\n")
