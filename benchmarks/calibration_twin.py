@@ -3,7 +3,7 @@
 One counts per observation, written plainly as one would from the paper (Eq. 6, 7, 4 and 12), with
 one vectorised step per bin where the paper's own code has one. The other, ``numpy_group``, does
 what a group of numerics §9 needs the way one would in vectorised numpy: from a table of counts,
-whole arrays at a time, phrases that are not used left out, Newton's method for the map.
+whole arrays at a time, Newton's method for the map.
 """
 
 from __future__ import annotations
@@ -59,9 +59,13 @@ def numpy_group(
     tables: BinTables,
     *,
     replicates: int,
+    whole: bool = True,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Curve with its interval, bootstrapped cost matrices, map, and error after the map.
+
+    ``whole`` fills every row of the cost matrices, as the specification counts them (361 cells of
+    19 phrases); otherwise the rows of phrases that the group never uses are left out.
 
     Returns
     -------
@@ -78,19 +82,19 @@ def numpy_group(
     with np.errstate(divide="ignore", invalid="ignore"):
         curve = (mass @ tables.mass) / (n @ tables.mass)
     low, high = np.quantile(np.nan_to_num(curve)[1:], [0.025, 0.975], axis=0)
-    cost = _numpy_costs(n, mass, tables)
+    cost = _numpy_costs(n, mass, tables, whole=whole)
     plan = _numpy_plan(cost[0], n[0] / n[0].sum())
     weights = np.where(n[0][:, None] > 0, plan / np.maximum(n[0] / n[0].sum(), 1e-300)[:, None], 0)
     residual = (mass[0] @ weights) @ tables.mass - (n[0] @ weights) @ tables.moment
     return np.stack([curve[0], low, high]), cost, plan, float(np.abs(residual).sum() / n[0].sum())
 
 
-def _numpy_costs(n: np.ndarray, mass: np.ndarray, tables: BinTables) -> np.ndarray:
+def _numpy_costs(n: np.ndarray, mass: np.ndarray, tables: BinTables, *, whole: bool) -> np.ndarray:
     """Eq. 12 for (B, K) counts: every replicate and every target of one phrase at once."""
     residual = mass @ tables.mass - n @ tables.moment
     base = np.abs(residual).sum(axis=1)
     cost = np.full((len(n), n.shape[1], n.shape[1]), np.nan)
-    for k in np.flatnonzero(n.any(axis=0)):
+    for k in range(n.shape[1]) if whole else np.flatnonzero(n.any(axis=0)):
         y, uses = mass[:, k, None], n[:, k, None]
         rest = residual - y * tables.mass[k] + uses * tables.moment[k]
         moved = y[:, None] * tables.mass - uses[:, None] * tables.moment
@@ -130,6 +134,6 @@ def _numpy_plan(
             length /= 2.0
         g = g + length * step
         value, plan, pull = tried
-    whole = np.zeros_like(cost)
-    whole[np.ix_(used, used)] = plan
-    return whole
+    padded = np.zeros_like(cost)
+    padded[np.ix_(used, used)] = plan
+    return padded
