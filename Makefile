@@ -53,7 +53,8 @@ test-fast: check
 test: test-fast
 	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(FAST))
 
-NUMERICAL := tests/unit/test_calibration_*.py tests/property/test_calibration_*.py tests/reference
+NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \
+	$(wildcard tests/property/test_calibration_*.py tests/property/test_profile_*.py) tests/reference
 
 test-kernels: install
 	set -e; for kernel in Haswell Zen Sandybridge; do echo "== $$kernel"; \

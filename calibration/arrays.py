@@ -1,8 +1,8 @@
 """Names for the arrays every module passes around, and the digits of a number that are kept.
 
 Sums come out differently in their last bits on processors that add in another order. What is
-written down is therefore settled first: 10 decimals where a number lies between 1e-4 and 1e4 (the
-estimates, which are shares, rates and errors), else 6 digits below and 12 above, and 0 for what is
+written down is therefore settled first: 10 decimals where a number lies between 1e-7 and 1e4 (the
+estimates, which are shares, rates and errors), else 3 digits below and 12 above, and 0 for what is
 smaller than 1e-13, the size to which solvers certify their results.
 """
 
@@ -19,8 +19,8 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]
 
-_ORDINARY = (1e-4, 1e4)
-_DECIMALS, _DIGITS_BELOW, _DIGITS_ABOVE = 10, 6, 12
+_ORDINARY = (1e-7, 1e4)
+_DECIMALS, _DIGITS_BELOW, _DIGITS_ABOVE = 10, 3, 12
 _NOTHING = 1e-13
 
 
@@ -30,7 +30,7 @@ def settled(values: FloatArray) -> FloatArray:
     Examples
     --------
     >>> settled(np.array([0.1 + 0.2, 1.23456789e-9, 3e-16, np.nan])).tolist()
-    [0.3, 1.23457e-09, 0.0, nan]
+    [0.3, 1.23e-09, 0.0, nan]
     """
     given = np.asarray(values, dtype=np.float64)
     size = np.abs(given)

@@ -20,6 +20,7 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 from pydantic import TypeAdapter
 
+from calibration.arrays import settled
 from calibration.errors import NotConvergedError
 from calibration.profile import DepartmentProfile, ReaderProfile, profile
 from calibration.survey import PhraseTable
@@ -114,7 +115,16 @@ def profile_table(
 
 
 def _written(found: object) -> str:
-    return json.dumps(asdict(found))  # type: ignore[call-overload]
+    return json.dumps(_settled(asdict(found)))  # type: ignore[call-overload]
+
+
+def _settled(value: object) -> object:
+    """Drop the digits in which two processors differ from every number of a nested value."""
+    if isinstance(value, float):
+        return float(settled(np.array([value]))[0])
+    if isinstance(value, dict):
+        return {key: _settled(each) for key, each in value.items()}
+    return [_settled(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def profile_of(table: pd.DataFrame, reader: str) -> ReaderProfile | None:
