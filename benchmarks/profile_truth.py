@@ -4,7 +4,8 @@ Departments whose truth is no logit line (`benchmarks/departments/`) go through 
 as files do, and every profile is judged. Printed, for each condition and for all departments
 together: the share of clearly off readers told the right direction by volume, calibrated readers
 told of a pattern, swaps that are worse in truth, habits found, and how often intervals hold the
-truth, each with a 95 % Wilson interval. ``--answers FILE`` keeps every answer with its seed.
+truth, each with a 95 % Wilson interval. ``--answers FILE`` keeps every answer with its seed;
+``--tell-misread`` gives the command the share of phrases that were misread, as an audit would.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,7 +39,9 @@ from calibration.survey import PhraseTable
 Estimator: TypeAlias = Callable[[pd.DataFrame], Mapping[str, Any]]
 
 
-def by_command(observations: pd.DataFrame, table: PhraseTable | None = None) -> Mapping[str, Any]:
+def by_command(
+    observations: pd.DataFrame, table: PhraseTable | None = None, *, misread: float = 0.0
+) -> Mapping[str, Any]:
     """Profile a department with the command, from a CSV to its JSON."""
     from pipeline.cli import profile
 
@@ -48,7 +52,7 @@ def by_command(observations: pd.DataFrame, table: PhraseTable | None = None) -> 
         rows, phrases, out = (Path(folder) / n for n in ("o.csv", "phrases.csv", "profile.json"))
         observations.to_csv(rows, index=False)
         (table or scale()).to_frame().to_csv(phrases, index=False)
-        given = ["profile", rows, "--phrases", phrases, "--out", out]
+        given = ["profile", rows, "--phrases", phrases, "--out", out, "--misread", misread]
         with redirect_stdout(StringIO()):
             app([str(word) for word in given], standalone_mode=False)
         return dict(json.loads(out.read_text(encoding="utf-8")))
@@ -84,7 +88,9 @@ def main() -> None:
     every, start = [], time.process_time()
     for condition in conditions:
         began = time.process_time()
-        found = collect([condition], options.departments, options.seed, by_command)
+        misread = CONDITIONS[condition].misworded if options.tell_misread else 0.0
+        estimator = partial(by_command, misread=misread)
+        found = collect([condition], options.departments, options.seed, estimator)
         every.append(found)
         spent = (time.process_time() - began) / options.departments
         readers = found.groupby(["department", "reader"]).ngroups
@@ -104,6 +110,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--departments", type=int, default=30, help="of each condition")
     parser.add_argument("--conditions", help=f"some of: {','.join(CONDITIONS)}")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--tell-misread", action="store_true", help="give the true rate of misreading, as audited"
+    )
     parser.add_argument("--answers", type=Path, help="CSV of every answer")
     return parser.parse_args()
 

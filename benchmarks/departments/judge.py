@@ -133,8 +133,7 @@ def _habits(habits: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator
 
 def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
     pattern, standing = reader["pattern"], truth.standing
-    yield from _covers("shift", pattern.get("shift"), standing.shift)
-    yield from _covers("shift at one half", pattern.get("shift"), standing.at_half)
+    yield from _covers("shift", pattern.get("shift"), standing.at(float(pattern.get("at", 0.5))))
     yield from _covers("slope", pattern.get("slope"), standing.slope)
     for swap in reader.get("advice") or ():
         true = truth.rate(str(swap["phrase"]), swap.get("finding"))

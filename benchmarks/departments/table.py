@@ -32,7 +32,6 @@ WANTED: Final = (
     ("given a swap (calibrated)", None, ""),
     ("given a swap (calibrated with a habit)", None, ""),
     ("interval of shift covers", None, "93-97 %"),
-    ("interval of shift at one half covers", None, "one of the two"),
     ("interval of slope covers", None, "93-97 %"),
     ("interval of rate of an advised word covers", None, "93-97 %"),
     ("interval of rate of a hedge covers", None, "93-97 %"),

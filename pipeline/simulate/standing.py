@@ -20,7 +20,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, logit
 
 __all__ = ["CLEAR_SHIFT", "CLEAR_SLOPES", "MARGINS", "Standing", "line_of", "standing_of"]
 
@@ -59,6 +59,10 @@ class Standing:
     at_half: float
     slope: float
     centre: float
+
+    def at(self, meaning: float) -> float:
+        """Return the log odds by which the line departs from words of a meaning."""
+        return self.at_half + (self.slope - 1.0) * float(logit(meaning))
 
     def clear(self) -> frozenset[str]:
         """Words that a page must say: the reader is clearly off in this direction."""

@@ -112,15 +112,12 @@ def test_a_habit_is_used_seventy_times_and_is_a_quarter_off() -> None:
 
 
 def pattern(truth: ReaderTruth, words: frozenset[str]) -> dict[str, Any]:
-    standing = truth.standing
+    shift, slope = truth.standing.at(0.7), truth.standing.slope
     return {
         "direction": ", ".join(sorted(words)) or "none",
-        "shift": {
-            "value": standing.shift,
-            "low": standing.shift - 0.1,
-            "high": standing.shift + 0.1,
-        },
-        "slope": {"value": standing.slope, "low": standing.slope + 1, "high": standing.slope + 2},
+        "at": 0.7,
+        "shift": {"value": shift, "low": shift - 0.1, "high": shift + 0.1},
+        "slope": {"value": slope, "low": slope + 1, "high": slope + 2},
     }
 
 
