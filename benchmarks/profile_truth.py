@@ -30,11 +30,12 @@ import typer
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.departments.conditions import CONDITIONS
-from benchmarks.departments.judge import judge
+from benchmarks.departments.judge import NO_VERDICT, Answer, judge
 from benchmarks.departments.staff import scale
 from benchmarks.departments.table import acceptance
 from benchmarks.departments.truth import draw_department
 from calibration.survey import PhraseTable
+from pipeline.errors import RadcalError
 
 Estimator: TypeAlias = Callable[[pd.DataFrame], Mapping[str, Any]]
 
@@ -62,7 +63,11 @@ def answers_of(condition: str, number: int, seed: int, estimator: Estimator) -> 
     """Draw one department, profile it and judge the profile."""
     key = [seed, list(CONDITIONS).index(condition), number]
     department = draw_department(CONDITIONS[condition], rng=np.random.default_rng(key))
-    found = judge(estimator(department.observations), department)
+    try:
+        found = judge(estimator(department.observations), department)
+        found.append(Answer(NO_VERDICT, "", 0, yes=False))
+    except RadcalError as error:
+        found = [Answer(NO_VERDICT, "", 0, yes=True, detail=str(error))]
     frame = pd.DataFrame([asdict(a) for a in found])
     return frame.assign(condition=condition, department=number, seed=seed)
 

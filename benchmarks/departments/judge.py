@@ -16,7 +16,10 @@ from benchmarks.departments.staff import HABIT_OFF, meanings, scale
 from benchmarks.departments.truth import Department, ReaderTruth
 from pipeline.simulate.rates import hedged
 
-__all__ = ["Answer", "judge", "told_of"]
+__all__ = ["NO_VERDICT", "Answer", "judge", "told_of"]
+
+NO_VERDICT: Final = "department: no verdict given"
+"""Asked once a department: whether the command refused it."""
 
 _NOT_A_WORD: Final = frozenset({"none", "too few", ""})
 _REAL_HABIT: Final = HABIT_OFF / 2

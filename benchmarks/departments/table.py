@@ -7,11 +7,14 @@ from typing import Final
 import pandas as pd
 from scipy.stats import binomtest
 
+from benchmarks.departments.judge import NO_VERDICT
+
 __all__ = ["WANTED", "acceptance", "shares"]
 
 _RIGHT: Final = "clearly off: told so, and nothing false"
 
 WANTED: Final = (
+    (NO_VERDICT, None, "never"),
     (_RIGHT, 1000, ">= 95 %"),
     (_RIGHT, 300, ">= 85 %"),
     (_RIGHT, 185, ">= 60 %"),

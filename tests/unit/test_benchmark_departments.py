@@ -15,11 +15,12 @@ from scipy.special import expit, logit
 
 from benchmarks.departments.conditions import CONDITIONS
 from benchmarks.departments.exams import draw_statements
-from benchmarks.departments.judge import judge, told_of
+from benchmarks.departments.judge import NO_VERDICT, judge, told_of
 from benchmarks.departments.staff import HABIT_USES, draw_staff, meanings, scale
 from benchmarks.departments.table import WANTED, acceptance, shares
 from benchmarks.departments.truth import Department, ReaderTruth, draw_department
 from benchmarks.profile_truth import collect
+from pipeline.errors import InputError
 from pipeline.simulate.department import Observation
 from pipeline.simulate.outcomes import ct_statement, expected_parts, label_of
 from pipeline.simulate.rates import hedged
@@ -240,3 +241,14 @@ def test_a_line_through_rates_on_a_line_is_that_line() -> None:
     words = logit(meanings())
     rates = np.tile(expit(-0.4 + 0.7 * words), (3, 1))
     assert line_of(rates, np.ones_like(rates), words) == pytest.approx((-0.4, 0.7), abs=1e-9)
+
+
+def test_a_department_without_a_verdict_is_counted_and_silent_on_its_readers() -> None:
+    def refuses(_: pd.DataFrame) -> dict[str, Any]:
+        msg = "o.csv: no verdict is given."
+        raise InputError(msg)
+
+    answers = collect(["plain"], 2, 0, refuses)
+    assert answers["question"].tolist() == [NO_VERDICT] * 2
+    assert answers["yes"].all()
+    assert f"{NO_VERDICT:58s} 100.0%" in acceptance(answers)
