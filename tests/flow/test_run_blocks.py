@@ -32,7 +32,7 @@ SUMS = ("tallies", "alternatives", "mix", "words")
 
 @pytest.fixture(scope="module")
 def coded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list[Coded]]]:
-    """Code a simulated hospital; one study has versions under two numbers of its patient."""
+    """Code a simulated hospital; one accession has versions under two numbers of patients."""
     folder = tmp_path_factory.mktemp("blocks")
     chunks = simulate_chunks(pairs=60, readers=3, seed=4)
     write_simulation(chunks, folder / "hospital", exams_format="csv")
@@ -91,7 +91,7 @@ def test_many_blocks_come_to_what_one_comes_to(coded: tuple[Path, list[Coded]]) 
         pd.testing.assert_frame_equal(*frames, check_dtype=False, obj=name)
 
 
-def test_versions_of_one_study_under_two_patients_stay_together(
+def test_one_accession_under_two_patients_is_two_studies_each_in_its_own_block(
     coded: tuple[Path, list[Coded]],
 ) -> None:
     folder, clean = coded
@@ -102,6 +102,7 @@ def test_versions_of_one_study_under_two_patients_stay_together(
     assert homes.groupby("study_code")["home"].nunique().max() == 1
     assert len(homes) == len(one)
     patients = pd.concat(parts).groupby("study_code")["patient_code"].nunique()
-    assert patients.max() == 2
+    assert patients.max() == 1
+    assert pd.concat(parts)["patient_code"].nunique() == one["patient_code"].nunique()
     whole = pair(one).pairs
     assert sum(len(pair(part).pairs) for part in parts) == len(whole)
