@@ -31,6 +31,7 @@ __all__ = ["GONE", "Observations", "observations"]
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
+_WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _SECTIONS: Final[Mapping[str, str]] = {
     "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "FINDINGS": "FINDINGS:",
@@ -68,7 +69,8 @@ class Observations:
     form
         "RTF" or "PDF" where the text was read from such a document, else ''.
     taken_back
-        Whether there are rows, and every one of them was deleted or posted as wrong.
+        Whether no row is left because rows were deleted or posted as wrong (D, W). That no result
+        can be had (X) says nothing of an earlier one.
     fault
         Why there is no text although a row has an attachment or a pointer.
     """
@@ -112,7 +114,7 @@ def observations(
         tuple(spoken),
         form,
         fault=None if text.strip() else fault,
-        taken_back=bool(rows) and not used,
+        taken_back=not used and any(_cell(row, 11).strip().upper() in _WRONG for row in rows),
     )
 
 
