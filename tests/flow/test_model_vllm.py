@@ -287,9 +287,12 @@ def test_command_reads_a_table_with_the_model(model: Path, tmp_path: Path) -> No
     pd.DataFrame(rows).to_csv(tmp_path / "reports.csv", index=False)
     command = [
         "extract", "reports.csv", "--out", "f.csv", "--engine", "vllm", "--model", model,
-        "--vllm-python", PYTHON, "--memory-share", "0.15", "--json",
+        "--vllm-python", PYTHON, "--memory-share", "0.15", "--json", "--max-disagreement",
     ]  # fmt: skip
-    done = radcal(*command, cwd=tmp_path)
+    refused = radcal(*command, "0.2", cwd=tmp_path)
+    assert refused.code == 4, refused.err
+    assert not (tmp_path / "f.csv").exists()
+    done = radcal(*command, "1", cwd=tmp_path)
     assert done.code in (0, 3), done.err
     assert str(done.summary["model_engine"]).startswith("vllm ")
     assert done.summary["structured"] == done.summary["questions"]
