@@ -22,7 +22,7 @@ from pipeline.formats.values import modality_of, status_of
         ("Unsigned transcript", "prelim"),
         ("In Error", ""),
         ("Complete", ""),
-        ("Cancelled", ""),
+        ("Cancelled", "retracted"),
     ],
 )
 def test_a_status_is_what_all_of_its_words_say(words: str, ours: str) -> None:
