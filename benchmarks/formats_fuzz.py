@@ -28,14 +28,13 @@ import pandas as pd
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
 from pipeline.formats.documents import document_text
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir.reports import exam as fhir_exam
 from pipeline.formats.fhir.resources import Directory, resources_of
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
-from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.store.workspace import Workspace
 from pipeline.tables.validation import IngestOptions, validate
 from tests.fixtures.documents import encrypted, pdf, rtf

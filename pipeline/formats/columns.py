@@ -20,10 +20,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from pipeline.formats.cells import SEVERAL, date_and_time, report, written
+from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, written
 from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.keys import STEP, Keys
-from pipeline.formats.text_lines import LINE_NUMBER
 
 __all__ = ["NEEDED", "ColumnMap", "Columns", "Spec"]
 

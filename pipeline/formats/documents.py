@@ -17,7 +17,7 @@ import threading
 from pathlib import Path
 from typing import Final
 
-from pipeline.formats.rows import SetAside
+from pipeline.formats.exams import SetAside
 
 __all__ = ["MAX_DOCUMENT_BYTES", "document_text", "form_of"]
 

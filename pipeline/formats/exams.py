@@ -1,13 +1,18 @@
-"""What every format reader yields: exams as text columns, and the rows it set aside.
+"""What every format reader yields: exams as text columns, in batches, and the rows set aside.
 
-Readers do not judge values; they find them. `pipeline.tables.validation` validates what they yield,
-so that a bad time is the same quarantine row whichever format it came in.
+A reader yields, for each thing it has read, its number and either the exam's cells or the reason
+why there is none. Readers do not judge values; they find them. `pipeline.tables.validation`
+validates what they yield, so that a bad time is the same quarantine row whichever format it came
+in. Besides the contract's columns, readers say how they came by a report and by its reader:
+`READING_COLUMNS`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Final, TypeAlias
 
 import pandas as pd
 
@@ -17,7 +22,12 @@ __all__ = [
     "EXAM_COLUMNS",
     "OPTIONAL_COLUMNS",
     "QUARANTINE_COLUMNS",
+    "READING_COLUMNS",
     "ExamBatch",
+    "Row",
+    "SetAside",
+    "batches",
+    "gathered",
 ]
 
 QUARANTINE_COLUMNS: Final[tuple[str, ...]] = ("source", "row", "reason", "detail")
@@ -41,3 +51,53 @@ class ExamBatch:
     exams: pd.DataFrame
     quarantined: pd.DataFrame
     files: tuple[str, ...] = ()
+
+
+READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")
+"""Where the reader was found; "1" where the text names another; the encoding, where it is not the
+one that it should be; "RTF" or "PDF" where the text was read from such a document."""
+
+_COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *READING_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Why something read is no exam: a reason code, and a detail without text or identifiers."""
+
+    reason: str
+    detail: str = ""
+
+
+Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
+
+
+def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
+    """Gather a source's rows into batches of at most `size` things read."""
+    return gathered(((source, rows),), size=size)
+
+
+def gathered(files: Iterable[tuple[str, Iterable[Row]]], *, size: int) -> Iterator[ExamBatch]:
+    """Gather the rows of several files, each with its name, into batches across them.
+
+    A feed may come as one message a file; a batch a file would make a shard of each.
+    """
+    remaining = ((name, *row) for name, rows in files for row in rows)
+    while chunk := list(islice(remaining, size)):
+        yield _batch(chunk)
+
+
+def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside]]) -> ExamBatch:
+    exams = [
+        {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number}
+        for _, number, found in chunk
+        if not isinstance(found, SetAside)
+    ]
+    frame = pd.DataFrame(exams, columns=[*_COLUMNS, "source_row"])
+    frame = frame.astype({**dict.fromkeys(_COLUMNS, "str"), "source_row": "int64"})
+    files = tuple(name for name, _, found in chunk if not isinstance(found, SetAside))
+    aside = [
+        (name, number, found.reason, found.detail)
+        for name, number, found in chunk
+        if isinstance(found, SetAside)
+    ]
+    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)), files)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
+from pipeline.formats.cells import LINE_NUMBER, whole_reports
 from pipeline.formats.columns import ColumnMap, Columns, Spec
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
 from pipeline.formats.delimited import (
@@ -29,13 +30,11 @@ from pipeline.formats.delimited import (
     records,
     with_quotes_of,
 )
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.json_rows import objects
 from pipeline.formats.keys import keys_of, nested_keys, numbers_of
 from pipeline.formats.people import named_reader
-from pipeline.formats.rows import Row, SetAside, batches
 from pipeline.formats.tables import shown_names
-from pipeline.formats.text_lines import LINE_NUMBER, whole_reports
 from pipeline.formats.values import modality_of
 
 __all__ = ["TableOptions", "read"]

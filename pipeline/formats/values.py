@@ -1,12 +1,30 @@
-"""What formats say in their own words → ours: a report's status, an exam's modality by its name."""
+"""What sources say in their own words → ours: a report's status, an exam's modality, a time.
+
+Of times in tables, formats that a site names are tried first. Known without a name, for nothing
+else looks like them: digits without signs between (``20260304093000``), a spreadsheet's days since
+1899-12-30 (``46085.395833``), and milliseconds since 1970 in UTC (13 digits). What is none of these
+stays.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
-__all__ = ["RETRACTED", "modality_of", "status_of"]
+import pandas as pd
+
+__all__ = [
+    "EPOCH",
+    "RETRACTED",
+    "date_formats",
+    "first_time",
+    "iso_time",
+    "iso_times",
+    "modality_of",
+    "status_of",
+]
 
 _STATUS: Final[Mapping[str, str]] = {
     "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
@@ -70,3 +88,128 @@ def modality_of(exam_name: str) -> str:
     if _TOMOGRAM.search(exam_name):
         return "CT"
     return "XR" if _FILM.search(exam_name) else ""
+
+
+EPOCH: Final = "epoch"
+"""The name of a format: seconds or milliseconds since 1970 in UTC."""
+_TIME_OF_DAY: Final = re.compile(r"[ T,]*%-?[HI].*$")
+_DATE_LENGTH: Final = len("2026-03-04")
+_MILLISECONDS: Final = 10**11
+"""Seconds since 1970 are fewer than this until the year 5138."""
+
+
+def iso_times(values: pd.Series, formats: Sequence[str] = ()) -> pd.Series:
+    """Rewrite times in ISO 8601; a date without a time of day stays one."""
+    text = values.str.strip()
+    written = values.copy()
+    unread = pd.Series(data=True, index=values.index)
+    for pattern, read in (*map(_reader, filter(None, formats)), *_KNOWN):
+        fits = unread & text.str.fullmatch(pattern)
+        if fits.any():
+            found = read(text[fits])
+            written.loc[found.index] = found
+            unread[found.index] = False
+    return written.astype("str")
+
+
+def date_formats(formats: Sequence[str]) -> tuple[str, ...]:
+    """Give formats of dates: those given, and what is left of them without the time of day."""
+    return tuple(dict.fromkeys((*formats, *(_TIME_OF_DAY.sub("", form) for form in formats))))
+
+
+_Reader = tuple[str, Callable[[pd.Series], pd.Series]]
+
+
+def _reader(form: str) -> _Reader:
+    """Give what texts of a format look like, and how they are read."""
+    if form.casefold() == EPOCH:
+        return r"[0-9]{9,13}(?:\.[0-9]+)?", _epoch
+    has_clock = any(sign in form for sign in ("%H", "%I", "%X", "%c"))
+    length = None if has_clock else _DATE_LENGTH
+
+    def read(text: pd.Series) -> pd.Series:
+        found = pd.to_datetime(text, format=form, errors="coerce", utc="%z" in form).dropna()
+        return _iso(found, length)
+
+    return r"(?s).+", read
+
+
+def _iso(times: pd.Series, length: int | None = None) -> pd.Series:
+    return pd.Series([t.isoformat()[:length] for t in times], index=times.index, dtype="object")
+
+
+def _epoch(text: pd.Series) -> pd.Series:
+    number = pd.to_numeric(text)
+    seconds = number.where(number < _MILLISECONDS, number / 1000)
+    return _iso(pd.to_datetime(seconds.round(3), unit="s", utc=True, errors="coerce").dropna())
+
+
+def _serial(text: pd.Series) -> pd.Series:
+    """Read days and their fraction; a whole number of days is a date."""
+    days = text.str.split(r"[ T]", regex=True).map(lambda parts: sum(map(float, parts)))
+    time = pd.Timestamp("1899-12-30") + pd.to_timedelta((days * 86_400).round(), unit="s")
+    return _iso(time).where(days % 1 != 0, _iso(time, _DATE_LENGTH))
+
+
+def _digits(text: pd.Series) -> pd.Series:
+    plain = text.str.replace(r"[ T]", "", regex=True)
+    form = {True: "%Y%m%d%H%M%S", False: "%Y%m%d%H%M"}
+    each = [pd.to_datetime(plain[plain.str.len().eq(14) == long], format=f, errors="coerce")
+            for long, f in form.items()]  # fmt: skip
+    return _iso(pd.concat(each).dropna())
+
+
+_KNOWN: Final[tuple[_Reader, ...]] = (
+    (r"[0-9]{8}[ T]?[0-9]{4}(?:[0-9][0-9])?", _digits),
+    (r"[0-9]{5}(?:\.[0-9]+)?|[0-9]{5}(?:\.0+)?[ T]0?\.[0-9]+", _serial),
+    (r"[0-9]{13}", _epoch),
+)
+
+
+_TIME: Final = re.compile(
+    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:\.\d{1,9})?[ ]?(Z|[+-]\d\d:?\d\d)?$"
+)
+_MIN_FIGURES: Final = 6
+"""A time has at least so many figures; what has fewer is a remark."""
+
+
+def iso_time(stamp: str) -> str:
+    """Turn an HL7 time into ISO 8601, with its offset if it has one; '' if it is no time.
+
+    A stamp without a time of day stays a date: nothing is said about when on that day.
+    """
+    match = _TIME.match(stamp.strip())
+    if match is None:
+        return _iso_already(stamp.strip())
+    year, month, day, hour, minute, second, offset = match.groups()
+    written = f"{year}-{month}-{day}T{hour or '00'}:{minute or '00'}:{second or '00'}"
+    written += offset or ""
+    try:
+        found = datetime.fromisoformat(written).isoformat()
+    except ValueError:
+        return ""
+    return found if hour else found[:10]
+
+
+def first_time(stamps: Iterable[str]) -> str:
+    """Give the first that is a time, in ISO 8601, or the first that may be one, as it is.
+
+    So a time that is written in another way is read by the site's formats, or set aside as bad,
+    instead of being stood in for by another of the report's times.
+    """
+    unread = ""
+    for stamp in stamps:
+        if found := iso_time(stamp):
+            return unread or found
+        if not unread and sum(c.isdigit() for c in stamp) >= _MIN_FIGURES:
+            unread = stamp
+    return unread
+
+
+def _iso_already(stamp: str) -> str:
+    """Accept what is ISO 8601 with signs, as some senders write it."""
+    try:
+        found = datetime.fromisoformat(stamp).isoformat() if "-" in stamp[:5] else ""
+    except ValueError:
+        return ""
+    return found if len(stamp) > _DATE_LENGTH else found[:_DATE_LENGTH]

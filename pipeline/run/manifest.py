@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipeline.config import Configuration
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.run.account import Gathered
 from pipeline.run.books import StageEntry
 from pipeline.run.gates import Accounting

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.names.own_lists import contents, own_lexicon
 from pipeline.stage import Keyed, Made, Named, Stage, options

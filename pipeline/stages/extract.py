@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from extraction.engines.account import Disagreement
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.addenda import joined
 from pipeline.tables.readings import read_reports

@@ -14,8 +14,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
-from pipeline.formats.times import date_formats, iso_times
-from pipeline.formats.values import RETRACTED, status_of
+from pipeline.formats.values import RETRACTED, date_formats, iso_times, status_of
 
 __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
 

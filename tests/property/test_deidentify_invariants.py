@@ -12,9 +12,9 @@ from extraction import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, locks
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.rules import Word, Words
+from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
-from pipeline.formats.hl7v2.separators import unescaped
-from pipeline.formats.rows import SetAside
+from pipeline.formats.hl7v2.framing import unescaped
 from pipeline.names.grammar import LOWER, UPPER
 
 CLEANER = Deidentifier()

@@ -12,13 +12,13 @@ import pytest
 
 from pipeline.formats.attachments import NOT_TEXT, Attachment, Chosen, chosen, text_in_cell
 from pipeline.formats.documents import document_text
+from pipeline.formats.exams import SetAside
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
-from pipeline.formats.rows import SetAside
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LINES = ("FINDINGS:", "Heart {normal}; 5 µm – “clear”, 3 ≥ 2.", "IMPRESSION: Likely normal.")

@@ -17,7 +17,7 @@ from pipeline.formats.cells import date_and_time, report, written
 from pipeline.formats.columns import ColumnMap, Spec
 from pipeline.formats.exports import TableOptions, read
 from pipeline.formats.keys import keys_of, nested_keys
-from pipeline.formats.times import date_formats, iso_times
+from pipeline.formats.values import date_formats, iso_times
 from pipeline.site.site import Site
 
 HEADER = ["accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text"]

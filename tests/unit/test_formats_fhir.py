@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import InputError
+from pipeline.formats.attachments import plain_text
 from pipeline.formats.fhir import FhirOptions, read
-from pipeline.formats.markup import plain_text
 
 
 def report(**changes: Any) -> dict[str, Any]:

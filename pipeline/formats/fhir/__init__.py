@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
 from pipeline.formats.fhir.reports import exam
 from pipeline.formats.fhir.resources import KINDS, Directory, resources_of, text_of
-from pipeline.formats.rows import Row, SetAside, gathered
 
 __all__ = ["FhirOptions", "read"]
 

@@ -12,7 +12,9 @@ from pipeline.formats.attachments import (
     Chosen,
     chosen,
     decoded_base64,
+    plain_text,
 )
+from pipeline.formats.exams import SetAside
 from pipeline.formats.fhir.people import (
     known_people,
     patient_numbers,
@@ -21,8 +23,6 @@ from pipeline.formats.fhir.people import (
     reference,
 )
 from pipeline.formats.fhir.resources import DECODED_AS, Directory, Resource, items, text_of
-from pipeline.formats.markup import plain_text
-from pipeline.formats.rows import SetAside
 from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 __all__ = ["exam"]

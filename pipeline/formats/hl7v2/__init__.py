@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.errors import InputError
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
-from pipeline.formats.rows import Row, SetAside, gathered
 
 __all__ = ["DEFAULT_FIELDS", "Hl7Options", "read"]
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import hl7
 
+from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.fields import (
     FieldMap,
@@ -17,15 +18,12 @@ from pipeline.formats.hl7v2.fields import (
     Place,
     numbers_of,
 )
-from pipeline.formats.hl7v2.orders import Order, orders
-from pipeline.formats.hl7v2.patients import patient_id
-from pipeline.formats.hl7v2.separators import Separators
-from pipeline.formats.hl7v2.stamps import first_time
+from pipeline.formats.hl7v2.framing import Separators
+from pipeline.formats.hl7v2.orders import Order, orders, patient_id
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter
-from pipeline.formats.rows import SetAside
 from pipeline.formats.signatures import dictator, signer
-from pipeline.formats.values import RETRACTED, modality_of, status_of
+from pipeline.formats.values import RETRACTED, first_time, modality_of, status_of
 
 __all__ = ["MessageOptions", "exams"]
 

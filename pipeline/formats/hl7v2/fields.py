@@ -16,7 +16,7 @@ from typing import Final
 import hl7
 
 from pipeline.errors import ConfigurationError
-from pipeline.formats.hl7v2.separators import Separators, unescaped
+from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
 
 __all__ = [

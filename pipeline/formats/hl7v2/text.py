@@ -22,8 +22,8 @@ from pipeline.formats.attachments import (
     decoded_base64,
     text_in_cell,
 )
-from pipeline.formats.hl7v2.separators import Separators, unescaped
-from pipeline.formats.rows import SetAside
+from pipeline.formats.exams import SetAside
+from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.values import status_of
 
 __all__ = ["GONE", "Observations", "observations"]
