@@ -14,7 +14,7 @@ from collections import Counter
 
 import numpy as np
 
-from calibration.resample import multinomial_moments
+from calibration.estimate import multinomial_moments
 from calibration.substitution import GuardRails, advise
 from calibration.substitution.choice import Setting, best_target, gains
 from calibration.survey import builtin

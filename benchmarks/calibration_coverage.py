@@ -15,9 +15,9 @@ import numpy as np
 from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import phrase_bins
 from calibration.curve import calibration_error, curve_points
+from calibration.estimate import interval, multinomial_moments
 from calibration.phrase_calibration import phrase_error, wilson
-from calibration.readers import logistic_calibration
-from calibration.resample import interval, multinomial_moments
+from calibration.regression import logistic_calibration
 from calibration.scores import brier
 from calibration.survey import builtin
 from calibration.tally import tally

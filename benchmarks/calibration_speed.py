@@ -24,7 +24,7 @@ from calibration_twin import numpy_group, twin_cost_matrix, twin_tally  # noqa: 
 
 from calibration.bins import phrase_bins  # noqa: E402
 from calibration.curve import calibration_error, curve_points  # noqa: E402
-from calibration.resample import multinomial_moments  # noqa: E402
+from calibration.estimate import multinomial_moments  # noqa: E402
 from calibration.result import calibrate  # noqa: E402
 from calibration.substitution.cost import substitution_cost  # noqa: E402
 from calibration.substitution.transport import transport_maps  # noqa: E402

@@ -15,8 +15,8 @@ from calibration.arrays import FloatArray
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
+from calibration.estimate import IntervalRule
 from calibration.plain import INLINE
-from calibration.resample import IntervalRule
 from calibration.result import GroupResult, calibrate
 from calibration.scores import brier
 from calibration.substitution import (

@@ -24,7 +24,6 @@ Without bins:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,16 +32,13 @@ from scipy.optimize import brentq
 
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
-from calibration.distributions import Atom, Distribution
 from calibration.plain import LEFT_OUT
 from calibration.tally import Tally
 
 __all__ = [
-    "ContinuousCurve",
     "ReliabilityCurve",
     "calibration_error",
     "calibration_error_without_end_bins",
-    "continuous_curve",
     "curve_points",
     "maximum_calibration_error",
     "smooth_calibration_error",
@@ -148,48 +144,6 @@ def maximum_calibration_error(
 
 
 _GRID = (np.arange(1000) + 0.5) / 1000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ContinuousCurve:
-    """Reliability curve on a grid, and one point per atom in use.
-
-    Attributes
-    ----------
-    at
-        Scores, shape (G,).
-    observed
-        r(s), NaN where no phrase in use has density, shape (G,).
-    density
-        Density of the continuous part of the use, shape (G,); integrates to 1 − atoms' share.
-    atom_at, atom_observed, atom_share
-        Score, observed frequency and share of use of every atom in use, each (A,).
-    """
-
-    at: FloatArray
-    observed: FloatArray
-    density: FloatArray
-    atom_at: FloatArray
-    atom_observed: FloatArray
-    atom_share: FloatArray
-
-
-def continuous_curve(
-    tally: Tally, *, distributions: Sequence[Distribution], at: FloatArray = _GRID
-) -> ContinuousCurve:
-    """Evaluate Eq. 8 on scores ``at`` inside (0, 1), shape (G,)."""
-    n, mass, total = tally.n, tally.label_mass, max(tally.total, np.finfo(float).tiny)
-    densities = np.stack([d.density(at) for d in distributions])
-    use = n @ densities
-    atoms = np.array([isinstance(d, Atom) for d in distributions]) & (n > 0)
-    return ContinuousCurve(
-        at=at,
-        observed=np.divide(mass @ densities, use, out=np.full_like(use, np.nan), where=use > 0),
-        density=use / total,
-        atom_at=np.array([d.mean for d in distributions])[atoms],
-        atom_observed=mass[atoms] / n[atoms],
-        atom_share=n[atoms] / total,
-    )
 
 
 def smooth_calibration_error(tally: Tally, *, means: FloatArray) -> float:

@@ -27,9 +27,8 @@ from calibration.curve import (
     maximum_calibration_error,
     smooth_calibration_error,
 )
-from calibration.estimate import Estimate
+from calibration.estimate import Estimate, estimate_from_replicates, multinomial_moments
 from calibration.plain import LEFT_OUT
-from calibration.resample import estimate_from_replicates, multinomial_moments
 from calibration.scores import auroc, order_probabilities
 from calibration.survey import PhraseTable
 from calibration.tally import Tally

@@ -1,11 +1,41 @@
-"""One number with its interval, and how both were made."""
+"""One number with its interval, and the replicates that intervals are made from.
+
+One multinomial over the occupied (phrase × label value) cells has exactly the distribution of
+resampling the observations, so the rows are not needed. Replicates are reduced at once to their
+2K sufficient numbers (n, y), each (B, K).
+
+A tally of weighted observations is resampled as ⌈total⌉ draws rescaled to the total.
+
+Cluster bootstrap: patients are resampled, not their observations.
+
+One patient may contribute several findings and several exams; resampling observations would then
+call correlated numbers independent. Patients with the same counts are interchangeable, so one
+multinomial over distinct patient profiles has exactly the distribution of resampling patients.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-__all__ = ["Estimate"]
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from calibration.arrays import FloatArray, IntArray
+from calibration.errors import CalibrationError
+from calibration.tally import GroupedTally, Tally
+
+__all__ = [
+    "Estimate",
+    "IntervalRule",
+    "cells_of",
+    "cluster_moments",
+    "estimate_from_replicates",
+    "interval",
+    "multinomial_moments",
+    "null_moments",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +70,157 @@ class Estimate:
     null_high: float = math.nan
     corrected: float = math.nan
 
-    @property
-    def excludes_zero(self) -> bool:
-        """Whether the whole interval lies on one side of 0; False when there is no interval."""
-        return self.low > 0.0 or self.high < 0.0
-
     def summary(self) -> str:
         """One line for a caption."""
         if math.isnan(self.value):
             return f"not estimable (n = {self.n:g})"
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f}, n = {self.n:g})"
+
+
+IntervalRule = Literal["percentile", "basic", "bias-corrected"]
+
+_LEVEL = 0.95
+
+
+def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Occupied cells: phrase (C,), label value (C,), weight (C,)."""
+    phrase, label = np.nonzero(tally.counts)
+    return phrase.astype(np.int64), tally.label_values[label], tally.counts[phrase, label]
+
+
+def multinomial_moments(
+    tally: Tally, *, replicates: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """N and label mass of bootstrap samples of the observations, each (B, K).
+
+    Parameters
+    ----------
+    tally
+        Counts to resample; an empty tally gives zeros.
+    replicates
+        B.
+    rng
+        Source of chance.
+    """
+    phrase, label, weight = cells_of(tally)
+    n = np.zeros((replicates, tally.n_phrases))
+    mass = np.zeros_like(n)
+    if not len(weight):
+        return n, mass
+    total = float(weight.sum())
+    draws = int(np.ceil(total - 1e-9))
+    counts = rng.multinomial(draws, weight / total, size=replicates) * (total / draws)
+    starts = np.flatnonzero(np.diff(phrase, prepend=-1))
+    used = phrase[starts]
+    n[:, used] = np.add.reduceat(counts, starts, axis=1)
+    mass[:, used] = np.add.reduceat(counts * label, starts, axis=1)
+    return n, mass
+
+
+def null_moments(
+    n: FloatArray, means: FloatArray, *, replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Label mass (B, K) of a reader whose labels are Bernoulli(mean_k), phrases held fixed."""
+    whole = np.floor(n + 0.5).astype(np.int64)
+    drawn = rng.binomial(whole, means, size=(replicates, len(n)))
+    scale = np.divide(n, whole, out=np.zeros_like(n), where=whole > 0)
+    return np.asarray(drawn * scale, dtype=np.float64)
+
+
+def interval(
+    value: float, replicates: FloatArray, *, rule: IntervalRule = "percentile"
+) -> tuple[float, float]:
+    """95 % interval from replicates (B,), NaN replicates left out.
+
+    ``percentile`` reads the quantiles off (the paper), ``basic`` reflects them about the value,
+    ``bias-corrected`` shifts them by the share of replicates below the value (Efron 1987, BC).
+    """
+    if rule not in get_args(IntervalRule):
+        known = ", ".join(get_args(IntervalRule))
+        msg = f"interval rule {rule!r}: use one of {known}."
+        raise CalibrationError(msg)
+    kept = replicates[np.isfinite(replicates)]
+    if not kept.size or not np.isfinite(value):
+        return float("nan"), float("nan")
+    tails = np.array([(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    if rule == "bias-corrected":
+        below = (np.sum(kept < value) + 0.5 * np.sum(kept == value)) / kept.size
+        shift = ndtri(np.clip(below, 0.5 / kept.size, 1 - 0.5 / kept.size))
+        tails = ndtr(2.0 * shift + ndtri(tails))
+    low, high = np.quantile(kept, tails)
+    if rule == "basic":
+        low, high = 2.0 * value - high, 2.0 * value - low
+    return float(low), float(high)
+
+
+def estimate_from_replicates(
+    value: float,
+    replicates: FloatArray,
+    *,
+    n: float,
+    rule: IntervalRule,
+    bounds: tuple[float, float] = (0.0, 1.0),
+    reference_level: float = float("nan"),
+    null_high: float = float("nan"),
+    resampled: str = "observations",
+) -> Estimate:
+    """Pair the sample value with an interval from replicates (B,), clipped to what is possible."""
+    low, high = interval(value, replicates, rule=rule) if replicates.size else (np.nan, np.nan)
+    kept = replicates[np.isfinite(replicates)]
+    method = "no interval"
+    if not n > 0:
+        method = "no observations"
+    elif replicates.size:
+        method = f"{rule} bootstrap of {resampled}, {replicates.size} replicates"
+    return Estimate(
+        value=float(value),
+        low=float(np.clip(low, *bounds)),
+        high=float(np.clip(high, *bounds)),
+        n=float(n),
+        method=method,
+        reference_level=float(reference_level),
+        null_high=float(null_high),
+        corrected=float(2.0 * value - kept.mean()) if kept.size else float("nan"),
+    )
+
+
+def cluster_moments(
+    patients: GroupedTally, *, replicates: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Draw n and label mass of bootstrap samples of patients, each (B, K).
+
+    Parameters
+    ----------
+    patients
+        One group per patient, of the observations of one result group; patients without
+        observations do not count.
+    replicates
+        B.
+    rng
+        Source of chance.
+    """
+    shape = (replicates, patients.n_phrases)
+    if not len(patients.cell):
+        return np.zeros(shape), np.zeros(shape)
+    profiles, people = _profiles(patients)
+    drawn = rng.multinomial(int(people.sum()), people / people.sum(), size=replicates)
+    counts = (drawn @ profiles).reshape(replicates, patients.n_phrases, -1)
+    return counts.sum(axis=2), counts @ patients.label_values
+
+
+def _profiles(patients: GroupedTally) -> tuple[FloatArray, FloatArray]:
+    """Distinct patient counts (D, K·L) and how many patients have each (D,)."""
+    size = patients.n_phrases * len(patients.label_values)
+    patient, cell = np.divmod(patients.cell, size)
+    starts = np.flatnonzero(np.diff(patient, prepend=-1))
+    # A random weight per (cell, count) pair makes the sum over a patient's cells its fingerprint.
+    pair, code = np.unique(np.stack([cell, patients.count]), axis=1, return_inverse=True)
+    mark = np.random.default_rng(0).integers(1, 2**40, size=(pair.shape[1],))
+    fingerprint = np.add.reduceat(mark[code.ravel()], starts)
+    _, first, people = np.unique(fingerprint, return_index=True, return_counts=True)
+    ends = np.append(starts[1:], len(cell))
+    profiles = np.zeros((len(first), size))
+    for row, index in enumerate(first):
+        span = slice(starts[index], ends[index])
+        profiles[row, cell[span]] = patients.count[span]
+    return profiles, people.astype(np.float64)

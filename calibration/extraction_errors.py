@@ -31,10 +31,9 @@ from calibration.arrays import FloatArray
 from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
-from calibration.estimate import Estimate
+from calibration.estimate import Estimate, interval, multinomial_moments
 from calibration.phrase_calibration import phrase_error
 from calibration.plain import LEFT_OUT
-from calibration.resample import interval, multinomial_moments
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 

@@ -42,8 +42,6 @@ class PhraseCalibration:
         Uses and label mass, shape (K,).
     observed, low, high
         y_k / n_k with its 95 % Wilson interval; NaN where n_k = 0.
-    shrunk, shrunk_low, shrunk_high
-        The rate drawn toward the department's, with its interval; NaN where not computed.
     expected, expected_low, expected_high
         Mean of the phrase's distribution and its central 80 %.
     """
@@ -54,9 +52,6 @@ class PhraseCalibration:
     observed: FloatArray
     low: FloatArray
     high: FloatArray
-    shrunk: FloatArray = field(metadata=LEFT_OUT)
-    shrunk_low: FloatArray = field(metadata=LEFT_OUT)
-    shrunk_high: FloatArray = field(metadata=LEFT_OUT)
     expected: FloatArray
     expected_low: FloatArray
     expected_high: FloatArray
@@ -92,18 +87,14 @@ def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCali
     """Observed rate of every phrase beside its expectation."""
     n, mass = tally.n, tally.label_mass
     low, high = wilson(mass, n)
-    unknown = np.full(len(n), np.nan)
     quantiles = _central_range(phrase_table.distributions)
     return PhraseCalibration(
         phrases=phrase_table.phrases,
         n=n,
         label_mass=mass,
-        observed=np.divide(mass, n, out=unknown.copy(), where=n > 0),
+        observed=np.divide(mass, n, out=np.full(len(n), np.nan), where=n > 0),
         low=low,
         high=high,
-        shrunk=unknown,
-        shrunk_low=unknown.copy(),
-        shrunk_high=unknown.copy(),
         expected=phrase_table.means,
         expected_low=quantiles[:, 0],
         expected_high=quantiles[:, 1],

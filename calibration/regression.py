@@ -1,26 +1,48 @@
-"""Logistic regression on counts, with a ridge that keeps rare levels from running away.
+"""Logistic regressions on counts: a ridge fit, a reader's calibration line, weights of selection.
 
-    minimise  −Σ_c [mass_c η_c − n_c log(1 + e^η_c)] + (penalty / 2) ‖β‖²,
-    η_c = offset_c + intercept + x_c·β
+Ridge:  minimise  −Σ_c [mass_c η_c − n_c log(1 + e^η_c)] + (penalty / 2) ‖β‖²,
+        η_c = offset_c + intercept + x_c·β
 
 The intercept is not penalised. Labels may be soft: mass_c is a sum of labels in [0, 1] and n_c
 the number of them. A penalty of 1 is a standard normal prior on each coefficient (Gelman et al.
 2008 argue for weak priors of this size on indicator variables).
+
+Line: logit P(label) = intercept + slope · logit(mean_k), means clipped to [.01, .99]; 0 and 1 are
+perfect (Cox 1958).
+
+Weights: only doubtful X-rays get a CT, so paired ones are no fair sample of all (verification
+bias; Begg and Greenes 1983). With e(x) the chance that an X-ray with features x is paired, fitted
+on all X-rays, a paired one stands for 1/e(x). Weights are stabilised by the overall share paired
+and capped, so that no single exam decides a figure; features that were not recorded cannot be
+undone.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
-from scipy.special import expit
+from scipy.special import expit, logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError, NotConvergedError
+from calibration.estimate import Estimate
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
 
-__all__ = ["indicators", "ridge_logistic"]
+__all__ = [
+    "LogisticCalibration",
+    "SelectionWeights",
+    "indicators",
+    "logistic_calibration",
+    "ridge_logistic",
+    "selection_weights",
+]
 
 _STEPS = 100
 _TOLERANCE = 1e-9
+_CLIP = 0.01
 
 
 def indicators(frame: pd.DataFrame, *, n: FloatArray | None = None) -> FloatArray:
@@ -75,6 +97,14 @@ def ridge_logistic(
     known = np.zeros(len(n)) if offset is None else offset
     x = np.concatenate([np.ones((len(n), 1)), design], axis=1)
     ridge = np.diag([0.0] + [penalty] * design.shape[1])
+    theta, _ = _newton(x, n, mass, known, ridge)
+    return np.asarray(expit(known + x @ theta), dtype=np.float64)
+
+
+def _newton(
+    x: FloatArray, n: FloatArray, mass: FloatArray, known: FloatArray, ridge: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Coefficients and information at the maximum."""
     theta = np.zeros(x.shape[1])
     for _ in range(_STEPS):
         p = expit(known + x @ theta)
@@ -84,6 +114,136 @@ def ridge_logistic(
         largest = float(np.abs(step).max())
         theta = theta + step * min(1.0, 4.0 / max(largest, 1e-300))
         if largest < _TOLERANCE:
-            return np.asarray(expit(known + x @ theta), dtype=np.float64)
-    msg = f"ridge_logistic: no convergence in {_STEPS} steps; raise the penalty."
+            return np.asarray(theta), np.asarray(information)
+    msg = f"logistic fit: no convergence in {_STEPS} steps; raise the penalty."
     raise NotConvergedError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class LogisticCalibration:
+    """A reader's calibration line on the log-odds scale; 0 and 1 are perfect.
+
+    Attributes
+    ----------
+    intercept
+        Above 0: outcomes happen more often than the words say.
+    slope
+        Below 1: the words are too extreme; above 1: too timid.
+    """
+
+    intercept: Estimate
+    slope: Estimate
+
+    def summary(self) -> str:
+        """One line for a caption."""
+        return f"slope {self.slope.summary()}, intercept {self.intercept.summary()}"
+
+
+def logistic_calibration(tally: Tally, *, phrase_table: PhraseTable) -> LogisticCalibration:
+    """Fit logit P(label) = intercept + slope · logit(mean_k) by maximum likelihood.
+
+    Parameters
+    ----------
+    tally
+        One group's counts; soft labels enter as fractional counts.
+    phrase_table
+        Gives the means, clipped to [.01, .99].
+
+    Returns
+    -------
+    LogisticCalibration
+        With 95 % Wald intervals; NaN values with the n stated when the line does not exist
+        (no observation, one mean only, all labels equal, or labels separated by the phrases).
+    """
+    used = tally.n > 0
+    n, mass = tally.n[used], tally.label_mass[used]
+    x = logit(np.clip(phrase_table.means[used], _CLIP, 1.0 - _CLIP))
+    if _degenerate(x, n, mass):
+        return _no_line(tally.total)
+    design = np.stack([np.ones_like(x), x], axis=1)
+    try:
+        theta, information = _newton(design, n, mass, np.zeros(len(n)), np.zeros((2, 2)))
+    except NotConvergedError:
+        return _no_line(tally.total)
+    half = 1.959963984540054 * np.sqrt(np.diag(np.linalg.inv(information)))
+    ends = np.stack([theta - half, theta + half], axis=1)
+    intercept, slope = (
+        Estimate(float(t), float(low), float(high), tally.total, "maximum likelihood, Wald")
+        for t, (low, high) in zip(theta, ends, strict=True)
+    )
+    return LogisticCalibration(intercept=intercept, slope=slope)
+
+
+def _degenerate(x: FloatArray, n: FloatArray, mass: FloatArray) -> bool:
+    """Whether the likelihood has no finite maximum: one x, one label, or separated labels."""
+    if len(np.unique(x)) < 2 or mass.sum() <= 0 or (n - mass).sum() <= 0:
+        return True
+    with_one, with_zero = x[mass > 0], x[n - mass > 0]
+    return bool(with_one.min() >= with_zero.max() or with_one.max() <= with_zero.min())
+
+
+def _no_line(n: float) -> LogisticCalibration:
+    missing = Estimate(np.nan, np.nan, np.nan, n, "no finite maximum of the likelihood")
+    return LogisticCalibration(intercept=missing, slope=missing)
+
+
+_PENALTY = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectionWeights:
+    """Weights of the exams that were taken.
+
+    Attributes
+    ----------
+    weight
+        One per row, NaN where it was not taken, shape (N,).
+    chance
+        e(x), shape (N,).
+    capped
+        How many exams' weights the cap lowered.
+    """
+
+    weight: FloatArray
+    chance: FloatArray
+    capped: int
+
+
+def selection_weights(
+    design: FloatArray,
+    taken: BoolArray,
+    *,
+    n: FloatArray | None = None,
+    largest: float = 10.0,
+) -> SelectionWeights:
+    """Fit e(x) by ridge logistic regression and weigh the exams taken.
+
+    Parameters
+    ----------
+    design
+        Features of every exam, without an intercept, shape (N, D).
+    taken
+        Whether the exam was taken, shape (N,).
+    n
+        How many exams alike in everything each row stands for, shape (N,); one if not given.
+    largest
+        Cap of the stabilised weights.
+
+    Raises
+    ------
+    CalibrationError
+        If no exam was taken.
+    """
+    if not taken.any():
+        msg = "selection_weights: no exam was taken, so there is nothing to weigh."
+        raise CalibrationError(msg)
+    count = np.ones(len(taken)) if n is None else n
+    mass = np.where(taken, count, 0.0)
+    share = float(mass.sum() / count.sum())
+    if taken.all():
+        return SelectionWeights(np.ones(len(taken)), np.ones(len(taken)), 0)
+    # A weak ridge: weights must follow the data, and rare levels stay finite all the same.
+    chance = ridge_logistic(design, n=count, mass=mass, penalty=_PENALTY)
+    full = share / chance
+    weight = np.where(taken, np.minimum(full, largest), np.nan)
+    return SelectionWeights(weight, chance, int(mass[full > largest].sum()))

@@ -16,16 +16,16 @@ from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
-from calibration.estimate import Estimate
-from calibration.phrase_calibration import PhraseCalibration, phrase_calibration, phrase_error
-from calibration.plain import INLINE, named
-from calibration.resample import (
+from calibration.estimate import (
+    Estimate,
     IntervalRule,
     cluster_moments,
     estimate_from_replicates,
     multinomial_moments,
     null_moments,
 )
+from calibration.phrase_calibration import PhraseCalibration, phrase_calibration, phrase_error
+from calibration.plain import INLINE, named
 from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally

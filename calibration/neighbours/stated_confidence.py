@@ -16,7 +16,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.baselines import BaselineName, fit_baseline
@@ -34,7 +33,6 @@ __all__ = [
     "MethodScore",
     "compare_methods",
     "fitted_maps",
-    "methods_frame",
     "scalar_bins",
     "scalar_error",
 ]
@@ -193,9 +191,3 @@ def _score(name: str, method: Restated, pairs: list[tuple[Tally, Tally]], bins: 
         brier_sd=float(np.std(scores)),
         halves=len(pairs),
     )
-
-
-def methods_frame(scores: tuple[MethodScore, ...]) -> pd.DataFrame:
-    """One row per method: method, ece, ece_sd, brier, brier_sd, halves, failure."""
-    names = ("method", "ece", "ece_sd", "brier", "brier_sd", "halves", "failure")
-    return pd.DataFrame([{name: getattr(score, name) for name in names} for score in scores])

@@ -12,14 +12,13 @@ import pandas as pd
 
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
-from calibration.profile.clusters import Correlation
-from calibration.profile.posterior import posterior
+from calibration.profile.rates import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
 from calibration.profile.results import ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.sparse import Found, fit_with_habits
-from calibration.profile.tables import Hedged, atom_counts, hedged
+from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics

@@ -24,8 +24,7 @@ from scipy.special import logsumexp
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts
 from calibration.profile.line import Lines, lines
-from calibration.profile.posterior import Posterior, posterior
-from calibration.profile.rates import cell_variance
+from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.variances import Fitted, Habits, fit
 

@@ -17,8 +17,7 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
 from calibration.curve import calibration_error
-from calibration.estimate import Estimate
-from calibration.resample import estimate_from_replicates, multinomial_moments
+from calibration.estimate import Estimate, estimate_from_replicates, multinomial_moments
 from calibration.scores import brier
 from calibration.tally import Tally
 

@@ -24,7 +24,7 @@ from scipy.sparse import block_array, csr_array, eye_array, kron
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import BinTables
 from calibration.errors import CalibrationError
-from calibration.substitution.substitution_map import SubstitutionMap
+from calibration.substitution.cost import SubstitutionMap
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 

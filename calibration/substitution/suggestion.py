@@ -21,9 +21,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray
+from calibration.estimate import multinomial_moments
 from calibration.phrase_calibration import wilson
 from calibration.plain import named
-from calibration.resample import multinomial_moments
 from calibration.substitution.choice import (
     Setting,
     best_target,

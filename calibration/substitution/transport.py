@@ -24,8 +24,8 @@ from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
+from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
-from calibration.substitution.substitution_map import SubstitutionMap
 
 __all__ = ["Regulariser", "transport_map", "transport_maps"]
 

@@ -23,10 +23,9 @@ from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.phrase_calibration import phrase_error
 from calibration.scores import brier, label_values
-from calibration.substitution.cost import substitution_cost
+from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
-from calibration.substitution.substitution_map import SubstitutionMap
 from calibration.substitution.transport import transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
@@ -217,7 +216,7 @@ def _scored(part: Tally, weights: np.ndarray, tables: BinTables) -> tuple[float,
 
 def bias_table() -> str:
     """Show why the sample value is reported and not the bootstrap median."""
-    from calibration.resample import multinomial_moments
+    from calibration.estimate import multinomial_moments
 
     g = np.random.default_rng(5)
     shown = []

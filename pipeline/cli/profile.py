@@ -49,7 +49,7 @@ def profile(
     from calibration.errors import CalibrationError
     from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
-    from calibration.profile.export import profile_data
+    from calibration.profile.whole import profile_data
     from pipeline.formats.tables import read_table
     from pipeline.store.files import replacing
     from reports.strings import Strings

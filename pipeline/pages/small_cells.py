@@ -93,7 +93,4 @@ def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibra
         observed=kept(phrases.observed),
         low=kept(phrases.low),
         high=kept(phrases.high),
-        shrunk=kept(phrases.shrunk),
-        shrunk_low=kept(phrases.shrunk_low),
-        shrunk_high=kept(phrases.shrunk_high),
     )

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.several_readers import Funnel as Measured
+from calibration.gaps import Funnel as Measured
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of

@@ -13,7 +13,7 @@ import pandas as pd
 import pypdf
 import pytest
 
-from calibration.readers import logistic_calibration
+from calibration.regression import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
 from pipeline.vault.codes import exam_identifiers, study_identifiers

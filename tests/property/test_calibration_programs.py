@@ -14,7 +14,6 @@ from calibration.bins import phrase_bins
 from calibration.curve import calibration_error, curve_points
 from calibration.distributions import Beta
 from calibration.phrase_calibration import phrase_error
-from calibration.reader_effects import reader_effects
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
@@ -120,18 +119,3 @@ def test_nothing_observed_gives_no_interval_and_no_band() -> None:
     tables = phrase_bins(SCALE.distributions)
     band = simultaneous_band(nothing, nothing, tables=tables, replicates=50, rng=g)
     assert np.isnan(band).all()
-
-
-def test_reader_effects_find_planted_differences_and_cover_them() -> None:
-    g = np.random.default_rng(3)
-    base = np.log(np.clip(SCALE.means, 0.01, 0.99) / (1 - np.clip(SCALE.means, 0.01, 0.99)))
-    truth = np.array([1 / (1 + np.exp(-(base + 0.6 * g.normal()))) for _ in range(25)])
-    tallies = [sample(rate, 200, g) for rate in truth]
-    found = reader_effects(tallies, means=SCALE.means)
-    assert found.converged
-    assert found.sd_intercept == pytest.approx(0.6, abs=0.25)
-    covered = (found.low <= truth) & (truth <= found.high)
-    assert 0.88 <= covered.mean() <= 1.0
-    raw = np.array([t.label_mass / np.maximum(t.n, 1) for t in tallies])
-    used = np.array([t.n > 0 for t in tallies])
-    assert np.abs(found.rate - truth)[used].mean() < 0.6 * np.abs(raw - truth)[used].mean()

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.gaps import Gaps, shrink_gaps
-from calibration.regression import indicators
-from calibration.selection import selection_weights
+from calibration.regression import indicators, selection_weights
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import Answer, observe
 

@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from calibration.bins import phrase_bins
 from calibration.distributions import Atom
 from calibration.phrase_calibration import wilson
-from calibration.readers import logistic_calibration
+from calibration.regression import logistic_calibration
 from calibration.scores import auroc, order_probabilities
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.transport import transport_map

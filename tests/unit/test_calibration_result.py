@@ -10,16 +10,14 @@ import pytest
 from calibration.analysis import Settings, Study
 from calibration.baselines import fit_baseline
 from calibration.bins import phrase_bins
-from calibration.curve import continuous_curve, maximum_calibration_error, smooth_calibration_error
+from calibration.curve import maximum_calibration_error, smooth_calibration_error
 from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
-from calibration.phrase_calibration import phrase_calibration
-from calibration.reader_effects import reader_effects
-from calibration.readers import department, logistic_calibration, reliability, shrink
+from calibration.gaps import funnel
+from calibration.regression import logistic_calibration
 from calibration.result import calibrate
 from calibration.scores import auroc, order_probabilities
-from calibration.several_readers import control_false_discoveries, funnel
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally, tally_groups
 
@@ -168,15 +166,6 @@ def test_smooth_error_of_one_biased_phrase_is_close_to_its_bias() -> None:
     assert math.isnan(smooth_calibration_error(Tally.empty(1), means=np.array([0.5])))
 
 
-def test_continuous_curve_of_one_phrase_is_flat_at_its_rate() -> None:
-    curve = continuous_curve(
-        Tally.from_moments([10, 5], [4, 5]), distributions=[Beta(2, 3), Atom(1.0)]
-    )
-    assert np.allclose(curve.observed, 0.4)
-    assert curve.atom_observed.tolist() == [1.0]
-    assert curve.density.mean() + curve.atom_share.sum() == pytest.approx(1.0, abs=1e-6)
-
-
 def test_maximum_error_ignores_empty_bins() -> None:
     tables = phrase_bins(ATOMS.distributions, bins=10)
     n, mass = np.array([10.0, 0.0]), np.array([7.0, 0.0])
@@ -220,33 +209,6 @@ def test_a_line_that_does_not_exist_is_nan_with_its_n(n: list[float], mass: list
     assert "no finite maximum" in line.slope.method
 
 
-def test_shrinkage_moves_small_readers_more() -> None:
-    readers = [
-        Tally.from_moments([4], [4]),
-        Tally.from_moments([400], [200]),
-        Tally.from_moments([400], [160]),
-        Tally.from_moments([400], [240]),
-    ]
-    together = department(readers)
-    table = PhraseTable("t", ("likely",), (Beta(4, 1),), (None,))
-    small, large = (
-        shrink(phrase_calibration(r, phrase_table=table), toward=together)
-        for r in (readers[0], readers[1])
-    )
-    assert abs(small.shrunk[0] - small.observed[0]) > 0.2
-    assert abs(large.shrunk[0] - large.observed[0]) < 0.02
-    assert small.shrunk_low[0] < small.shrunk[0] < small.shrunk_high[0]
-    shares = reliability(np.array([[4.0], [400.0]]), toward=together)
-    assert shares[0, 0] < 0.5 < shares[1, 0]
-
-
-def test_no_reader_and_one_reader_are_refused_where_they_mean_nothing() -> None:
-    with pytest.raises(CalibrationError, match="no reader given"):
-        department([])
-    with pytest.raises(CalibrationError, match="1 reader"):
-        reader_effects([Tally.empty(2)], means=np.array([0.2, 0.8]))
-
-
 def test_funnel_limits_widen_when_readers_differ() -> None:
     g = rng()
     alike = [Tally.from_moments([200], [g.binomial(200, 0.5)]) for _ in range(30)]
@@ -255,13 +217,6 @@ def test_funnel_limits_widen_when_readers_differ() -> None:
     assert narrow.between_variance < 1e-3
     assert wide.limits()[1][0] > 1.5 * narrow.limits()[1][0]
     assert (wide.p_value < 0.05).sum() <= 4
-
-
-def test_false_discoveries_count_only_tests_that_were_made() -> None:
-    found = control_false_discoveries(np.array([0.001, 0.04, np.nan, 0.5]))
-    assert found.hypotheses == 3
-    assert found.rejected.tolist() == [True, False, False, False]
-    assert math.isnan(found.adjusted[2])
 
 
 def test_baselines_recover_a_planted_recalibration() -> None:

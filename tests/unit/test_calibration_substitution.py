@@ -13,8 +13,8 @@ from calibration.bins import phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
+from calibration.estimate import multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
-from calibration.resample import multinomial_moments
 from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
 from calibration.substitution.choice import Setting, best_target
@@ -32,7 +32,7 @@ from calibration.substitution.programs import (
     exact_error_map,
     monotone_map,
 )
-from calibration.substitution.variation import frontier, frontier_frame, map_stability
+from calibration.substitution.variation import frontier
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 
@@ -394,10 +394,11 @@ def test_frontier_trades_words_changed_against_error() -> None:
         epsilons=(1e-3,),
         taus=(1e-3, 10.0),
     )
-    frame = frontier_frame(points)
-    assert frame["converged"].all()
-    assert frame["words_changed"].iloc[0] > frame["words_changed"].iloc[1]
-    assert frame["ece_after"].iloc[0] < frame["ece_after"].iloc[1]
+    cheap, dear = points
+    assert cheap.converged
+    assert dear.converged
+    assert cheap.words_changed > dear.words_changed
+    assert cheap.ece_after < dear.ece_after
 
 
 def test_extraction_errors_are_taken_out_again() -> None:
@@ -443,28 +444,6 @@ def test_atoms_can_be_targets_of_a_map_without_rails() -> None:
     solved = transport_map(cost, phrases=table.phrases, source_weights=counted.n / 100)
     assert solved.weights()[1, 0] == pytest.approx(1.0)
     assert not math.isnan(solved.objective)
-
-
-def test_a_map_that_keeps_well_separated_phrases_is_stable_and_noise_is_not() -> None:
-    table = PhraseTable(
-        "t",
-        ("low", "mid", "mid too", "high"),
-        (Beta(2, 18), Beta(50, 50), Beta(52, 48), Beta(18, 2)),
-        (None,) * 4,
-    )
-    counted = Tally.from_moments([200, 100, 100, 200], [20, 51, 51, 180])
-    found = map_stability(counted, phrase_table=table, replicates=60, rng=rng())
-    assert found.replicates == 60
-    assert found.target[[0, 3]].tolist() == [0, 3]
-    assert found.share[[0, 3]].tolist() == [1.0, 1.0]
-    assert found.share[[1, 2]].min() < 1.0
-
-
-def test_stability_of_no_map_is_not_a_number() -> None:
-    found = map_stability(Tally.empty(len(SCALE)), phrase_table=SCALE, replicates=5, rng=rng())
-    assert found.replicates == 0
-    assert np.isnan(found.share).all()
-    assert set(found.target.tolist()) == {-1}
 
 
 def test_nearly_certain_phrases_are_protected_like_atoms() -> None:

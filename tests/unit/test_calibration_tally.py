@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import TallyError
-from calibration.resample import cluster_moments, interval, multinomial_moments, null_moments
+from calibration.estimate import cluster_moments, interval, multinomial_moments, null_moments
 from calibration.tally import Tally, tally, tally_groups
 
 

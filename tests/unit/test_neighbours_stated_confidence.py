@@ -10,7 +10,6 @@ import pytest
 from calibration.errors import CalibrationError
 from calibration.neighbours.stated_confidence import (
     compare_methods,
-    methods_frame,
     scalar_bins,
     scalar_error,
 )
@@ -57,7 +56,7 @@ def test_phrases_get_maps_besides_baselines_and_maps_help_out_of_sample() -> Non
     assert {"transport", "monotone"} <= set(by_name)
     for name in ("monotone", "isotonic"):
         assert by_name[name].brier < by_name["uncalibrated"].brier
-    assert len(methods_frame(scores)) == 7
+    assert len(scores) == 7
 
 
 def test_a_method_that_can_not_be_fitted_says_why_instead_of_guessing() -> None:

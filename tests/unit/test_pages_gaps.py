@@ -8,8 +8,7 @@ import pytest
 
 from calibration.errors import CalibrationError
 from calibration.gaps import Gaps, adjusted_gaps, reader_gaps, shrink_gaps
-from calibration.regression import indicators, ridge_logistic
-from calibration.selection import selection_weights
+from calibration.regression import indicators, ridge_logistic, selection_weights
 from calibration.tally import Tally
 
 MEANS = np.array([0.2, 0.8])

@@ -12,7 +12,6 @@ from scipy.special import logit
 from scipy.stats import multivariate_normal
 
 from calibration.errors import CalibrationError
-from calibration.profile.clusters import Correlation, dispersion, effective
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Evidence
@@ -20,6 +19,7 @@ from calibration.profile.rates import Rate
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.swaps import Choices, nearer
+from calibration.profile.tables import Correlation, dispersion, effective
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.several_readers import Funnel as Measured
+from calibration.gaps import Funnel as Measured
 from reports.figures.funnel import funnel_content
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import chi2
 
-from calibration.readers import logistic_calibration
+from calibration.regression import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
 from pipeline.simulate import EXAM_COLUMNS, TABLES, Simulation, simulate

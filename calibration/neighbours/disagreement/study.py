@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
-from calibration.estimate import Estimate
+from calibration.estimate import Estimate, estimate_from_replicates
 from calibration.neighbours.categorical import checked_pair
 from calibration.neighbours.disagreement.binned import (
     classwise_ece,
@@ -37,7 +37,6 @@ from calibration.neighbours.disagreement.per_item import (
     ranking_calibration_score,
 )
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
-from calibration.resample import estimate_from_replicates
 
 __all__ = ["Control", "Disagreement", "disagreement"]
 

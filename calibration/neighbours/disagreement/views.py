@@ -20,8 +20,8 @@ from scipy.special import entr
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
+from calibration.estimate import cells_of
 from calibration.neighbours.categorical import checked_pair, frequencies
-from calibration.resample import cells_of
 from calibration.tally import Tally
 
 __all__ = ["CaseErrors", "Marginals", "Pair", "marginals", "phrase_disagreement"]

@@ -15,9 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from calibration.readers import logistic_calibration
-from calibration.regression import indicators
-from calibration.selection import selection_weights
+from calibration.regression import indicators, logistic_calibration, selection_weights
 from pipeline.tables.observations import Label, Silence, tallied
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.results import Scale, tally_of

@@ -15,10 +15,9 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
-from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, reader_gaps, shrink_gaps
+from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, funnel, reader_gaps, shrink_gaps
 from calibration.profile import DepartmentProfile
 from calibration.regression import indicators
-from calibration.several_readers import funnel
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.pages import content
