@@ -13,7 +13,6 @@ Nothing here computes. Times, periods and codes are strings, printed as given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -23,37 +22,26 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.phrase_calibration import PhraseCalibration
-    from calibration.profile import DepartmentProfile, ReaderProfile
+    from calibration.profile import ReaderProfile
     from calibration.result import GroupResult
     from calibration.substitution import Advice
-    from reports.figures.funnel import Funnel
 
 __all__ = [
     "ActionCases",
     "Case",
-    "CaseHistogram",
-    "CaseMix",
-    "CommitteeContent",
     "Coverage",
-    "Disagreement",
     "Exclusion",
     "FloatArray",
     "FlowStep",
-    "FrontierPoint",
     "Gate",
     "GateFailureContent",
     "GovernanceText",
     "Instrument",
     "InstrumentFigure",
     "Masthead",
-    "MixRow",
     "PathologyAdvice",
     "PathologyResult",
     "RadiologistContent",
-    "ReaderRow",
-    "ScaleUse",
-    "SensitivityRow",
-    "SensitivityTable",
     "SuppressedCell",
     "TrendPoint",
     "Unscored",
@@ -90,7 +78,7 @@ class Masthead:
     contact: str
     next_issue: str
     logo: bytes | None = None
-    """A PNG file's bytes, drawn beside the title; see ``reports.drawing.logo.check``."""
+    """A PNG file's bytes, drawn beside the title; see ``reports.drawing.style.check``."""
     language: str = "en-GB"
     demonstration: bool = False
     """True stamps every page as made from simulated reports."""
@@ -217,126 +205,11 @@ class FlowStep:
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderRow:
-    """One coded reader in the committee's tables. Rows are printed in code order, never by value.
-
-    ``gap`` is the unadjusted signed difference CT minus words (mean of label minus mean
-    probability of the phrases used), ``adjusted`` the same adjusted for case mix, ``shrunk`` the
-    empirical-Bayes estimate; ``reliability`` is signal over total variance (NaN: not computed).
-    """
-
-    code: str
-    n: int
-    gap: Estimate | SuppressedCell | None
-    adjusted: Estimate | SuppressedCell | None = None
-    shrunk: Estimate | SuppressedCell | None = None
-    reliability: float = float("nan")
-    share_paired: float | None = None
-    signal: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SensitivityRow:
-    """The department's figures under one other choice; ``reference`` marks the choice made."""
-
-    name: str
-    n: int
-    ece: Estimate | SuppressedCell | None
-    phrase_error: Estimate | SuppressedCell | None
-    slope: Estimate | SuppressedCell | None = None
-    reference: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SensitivityTable:
-    """One question of the form "would another choice have changed the answer?"."""
-
-    title: str
-    caption: str
-    rows: tuple[SensitivityRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScaleUse:
-    """Shares of certainty phrases that the scale recommends and discourages, per period.
-
-    ``recommended`` and ``discouraged`` are (T,), NaN where a period has too few phrases; ``n``
-    counts phrases (T,). ``terms`` lists the whole span's count per phrase, or that it is withheld.
-    """
-
-    periods: tuple[str, ...]
-    n: npt.NDArray[np.int64]
-    recommended: FloatArray
-    discouraged: FloatArray
-    terms: tuple[
-        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "other"]], ...
-    ] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierPoint:
-    """One setting of the map: share of phrases it would change, and held-out ECE after it."""
-
-    words_changed: float
-    ece_after: float
-    label: str = ""
-    chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class GovernanceText:
     """One titled paragraph from the institution's configuration."""
 
     title: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class MixRow:
-    """One kind of case: how many statements, and the department's gap there (CT minus words).
-
-    ``adjusted`` holds the finding, the words and every other factor equal; ``share`` is of all
-    statements, NaN where the row is withheld.
-    """
-
-    factor: str
-    level: str
-    n: int
-    share: float
-    gap: Estimate | SuppressedCell | None
-    adjusted: Estimate | SuppressedCell | None
-
-
-@dataclass(frozen=True, slots=True)
-class CaseMix:
-    """Kinds of cases by factor; ``alike`` names the factors in which all cases are of one kind."""
-
-    rows: tuple[MixRow, ...]
-    alike: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CaseHistogram:
-    """Shares of cases (M,) over bins (M + 1,), what exact words would give, mean and cases."""
-
-    edges: FloatArray
-    share: FloatArray
-    expected: FloatArray | None
-    mean: float
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Hedged X-ray statements against CT, case by case.
-
-    ``plain``: distance where CT is plain; ``hedged``: distance where CT hedges itself;
-    ``entropy``: of the latter, X-ray less CT entropy in nats (above 0: the X-ray is less decided).
-    """
-
-    plain: CaseHistogram | SuppressedCell
-    hedged: CaseHistogram | SuppressedCell
-    entropy: CaseHistogram | SuppressedCell
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,34 +232,6 @@ class RadiologistContent:
     unscored: tuple[Unscored, ...] | None = None
     discouraged: frozenset[str] = frozenset()
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommitteeContent:
-    """Everything the quality committee's review says. Readers appear by code only."""
-
-    masthead: Masthead
-    minimum_n: int
-    flow: tuple[FlowStep, ...]
-    department: GroupResult | SuppressedCell
-    by_pathology: tuple[PathologyResult, ...]
-    readers: tuple[ReaderRow, ...]
-    gates: tuple[Gate, ...]
-    manifest: tuple[tuple[str, str], ...]
-    governance: tuple[GovernanceText, ...]
-    instrument: Instrument | None = None
-    funnel: Funnel | None = None
-    sensitivity: tuple[SensitivityTable, ...] | None = None
-    scale_use: ScaleUse | None = None
-    maps: tuple[PathologyAdvice, ...] | None = None
-    frontier: Sequence[FrontierPoint] | None = None
-    minimum_readers: int = 5
-    minimum_reliability: float = 0.7
-    coverage: Coverage | None = None
-    case_mix: CaseMix | None = None
-    disagreement: Disagreement | None = None
-    profiles: DepartmentProfile | SuppressedCell | None = None
-    unscored: tuple[Unscored, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

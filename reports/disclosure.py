@@ -10,14 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from reports.content import (
-    CommitteeContent,
-    PathologyResult,
-    RadiologistContent,
-    SensitivityRow,
-    SuppressedCell,
-    TrendPoint,
-)
+from reports.content import PathologyResult, RadiologistContent, SuppressedCell, TrendPoint
+from reports.review_content import CommitteeContent, SensitivityRow
 from reports.strings import Strings
 
 if TYPE_CHECKING:

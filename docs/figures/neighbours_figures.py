@@ -27,11 +27,11 @@ from calibration.neighbours.disagreement import (
     ranking_calibration_score,
 )
 from calibration.neighbours.disagreement.views import marginals
+from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.svg import to_svg
 from reports.drawing.typeset import put
-from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.neighbours.disagreement import disagreement_pages
 from reports.numbers import decimal
 

@@ -139,7 +139,7 @@ def _folder(model: Path) -> Iterator[Tried]:
 def _draw(path: Path, model: str, tried: list[Tried]) -> None:
     from pipeline.store.files import replacing
     from reports.content import Gate
-    from reports.pages.model_check import to_document
+    from reports.pages.gates import to_document
 
     gates = [Gate(t.name, t.passed, t.required, t.found, t.note) for t in tried]
     with replacing(path) as partial:

@@ -1,29 +1,37 @@
-"""The committee's review: every reader by code, the department, and how the run went."""
+"""The committee's review: every reader by code, the department and its maps, how the run went."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
+import numpy as np
 import pandas as pd
 
+from calibration.bins import phrase_bins
+from calibration.curve import calibration_error
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
+from calibration.substitution.effect import split_tally
+from calibration.substitution.guardrails import allowed_cells
+from calibration.substitution.variation import frontier
+from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix
 from pipeline.pages.committee.disagreement import disagreement
 from pipeline.pages.committee.extraction_errors import extraction_tables
-from pipeline.pages.committee.frontier import held_out_frontier
 from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import Variation, variation
-from pipeline.pages.committee.withheld import results_without, withheld_phrases
+from pipeline.pages.small_cells import results_without, withheld_phrases
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import GroupResults, Scale, tally_of
-from reports.content import CommitteeContent, Gate, Instrument, SuppressedCell
+from reports.content import Gate, Instrument, SuppressedCell
+from reports.review_content import CommitteeContent, FrontierPoint
 
-__all__ = ["CommitteeFacts", "committee_content"]
+__all__ = ["CommitteeFacts", "committee_content", "held_out_frontier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +135,42 @@ def _few_readers(cells: pd.DataFrame, minimum: int) -> Mapping[str, SuppressedCe
     """Pathologies that fewer than `minimum` readers wrote about."""
     readers = cells.groupby("pathology")["reader_code"].nunique()
     return {str(p): SuppressedCell(minimum, "readers") for p in readers.index[readers < minimum]}
+
+
+_EPSILONS: Final = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
+
+
+def held_out_frontier(counted: Tally, *, scale: Scale) -> tuple[FrontierPoint, ...]:
+    """Fit one map per ε on one half of the observations and test it on the other.
+
+    ECE is averaged over both ways round; settings whose solver did not converge are left out.
+    """
+    settings = scale.config.advice
+    epsilons = sorted({*_EPSILONS, settings.epsilon})
+    halves = split_tally(counted, rng=scale.study.chance("frontier"))
+    allowed = allowed_cells(scale.phrases, guard_rails=scale.guard_rails)
+    rounds = [
+        frontier(
+            fit,
+            tested_on=test,
+            phrase_table=scale.phrases,
+            epsilons=epsilons,
+            taus=(settings.tau,),
+            regulariser=settings.regulariser,
+            allowed=allowed,
+        )
+        for fit, test in (halves, halves[::-1])
+    ]
+    tables = phrase_bins(scale.phrases.distributions)
+    before = [calibration_error(part.n, part.label_mass, tables=tables) for part in halves]
+    kept_words = FrontierPoint(0.0, float(np.mean(before)), "no word changed")
+    return kept_words, *(
+        FrontierPoint(
+            words_changed=float(np.mean([p.words_changed for p in both])),
+            ece_after=float(np.mean([p.ece_after for p in both])),
+            label=f"\N{GREEK SMALL LETTER EPSILON} = {epsilon:g}",
+            chosen=epsilon == settings.epsilon,
+        )
+        for epsilon, *both in zip(epsilons, *rounds, strict=True)
+        if all(p.converged for p in both)
+    )

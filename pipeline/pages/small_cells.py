@@ -2,21 +2,36 @@
 
 Where a total is printed and exactly one of its parts is withheld, that part is the total less the
 others. One more part, the smallest of those shown, is then withheld with it. Two or more withheld
-parts hide each other.
+parts hide each other. A department of many readers can hold a phrase that only two of them use; its
+rate would be theirs, so it is taken out of everything the committee sees.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.phrase_calibration import PhraseCalibration
+from calibration.result import GroupResult
+from calibration.substitution import Advice
+from pipeline.tables.results import GroupResults
 
-__all__ = ["complementary", "few_users", "of_enough_readers", "without"]
+if TYPE_CHECKING:
+    from pipeline.config import Reports
+
+__all__ = [
+    "complementary",
+    "few_users",
+    "of_enough_readers",
+    "results_without",
+    "withheld_phrases",
+    "without",
+]
 
 Name = TypeVar("Name")
 
@@ -93,4 +108,47 @@ def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibra
         observed=kept(phrases.observed),
         low=kept(phrases.low),
         high=kept(phrases.high),
+    )
+
+
+def withheld_phrases(cells: pd.DataFrame, settings: Reports) -> dict[str | None, frozenset[str]]:
+    """Name each finding's phrases of too few readers; those of all findings under None."""
+    groups = {str(name): part for name, part in cells.groupby("pathology")}
+    return {name: _few_users(part, settings) for name, part in (*groups.items(), (None, cells))}
+
+
+def _few_users(cells: pd.DataFrame, settings: Reports) -> frozenset[str]:
+    by_phrase = cells.groupby("phrase")
+    return few_users(
+        {str(p): float(n) for p, n in by_phrase["count"].sum().items()},
+        {str(p): int(n) for p, n in by_phrase["reader_code"].nunique().items()},
+        minimum_n=settings.min_exams,
+        minimum_readers=settings.min_readers,
+    )
+
+
+def results_without(
+    results: GroupResults, withheld: Mapping[str | None, frozenset[str]]
+) -> GroupResults:
+    """Take withheld phrases out of the phrase tables and the advice."""
+
+    def cut(result: GroupResult | None, name: str | None) -> GroupResult | None:
+        hidden = withheld.get(name)
+        if result is None or not hidden:
+            return result
+        return replace(result, phrases=without(result.phrases, hidden))
+
+    def hushed(advice: Advice, name: str | None) -> Advice:
+        hidden = withheld.get(name, frozenset())
+        return replace(
+            advice,
+            suggestions=tuple(s for s in advice.suggestions if s.source not in hidden),
+            suppressed=tuple(s for s in advice.suppressed if s.source not in hidden),
+        )
+
+    return replace(
+        results,
+        overall=cut(results.overall, None),
+        by_pathology={name: cut(result, name) for name, result in results.by_pathology.items()},
+        advice={name: hushed(advice, name) for name, advice in results.advice.items()},
     )

@@ -14,7 +14,7 @@ from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
 from reports.figures.run import RunStage
-from reports.pages import gate_failure, run_report
+from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent
 
 __all__ = ["draw_refusal", "draw_report"]
@@ -49,7 +49,7 @@ def draw_refusal(
     about = content.Issue(site.config, never, logo=site.logo)
     masthead = content.masthead(about, content.COMMITTEE)
     filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    page = gate_failure.build(filled, style=style_for(site.config.reports.page))
+    page = gate_pages.build(filled, style=style_for(site.config.reports.page))
     path = site.workspace.root / "runs" / run / "gates.pdf"
     site.workspace.write_bytes(path, page)
     return str(path)

@@ -29,7 +29,7 @@ from pipeline.site.audited import SiteAudit, read_audit
 from pipeline.store.outcomes import OutcomeMemory
 from pipeline.store.workspace import Workspace
 from pipeline.vault.vault import Vault
-from reports.drawing.logo import LogoError, check
+from reports.drawing.style import LogoError, check
 
 __all__ = ["Site"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from reports.content import Masthead
-from reports.drawing.logo import fitted
 from reports.drawing.marks import Bookmark, Box, Drawing, Line, Picture
 from reports.drawing.style import (
     BODY,
@@ -19,6 +18,7 @@ from reports.drawing.style import (
     TITLE,
     Style,
     Type,
+    fitted,
     palette,
 )
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap

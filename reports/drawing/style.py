@@ -1,4 +1,4 @@
-"""One visual language: type scale, palette, grid, paper.
+"""One visual language: type scale, palette, grid, paper, and the logo that stands on it.
 
 Palette: own results are dark blue, the department is ochre, what readers of a word expect is a
 pale blue-grey band. The three differ in lightness (about 25, 50 and 90 %) and in shape (disc,
@@ -9,6 +9,7 @@ Grid: margins of 48 points, twelve columns with gutters of 12, vertical steps of
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,9 +32,12 @@ __all__ = [
     "NOTE",
     "SUBHEADING",
     "TITLE",
+    "LogoError",
     "Paper",
     "Style",
     "Type",
+    "check",
+    "fitted",
     "palette",
     "register_fonts",
     "style_for",
@@ -140,3 +144,40 @@ def style_for(paper: str, *, catalogue: Path | None = None) -> Style:
             return Style(paper=known, strings=Strings.load(catalogue))
     message = f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}."
     raise ValueError(message)
+
+
+_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
+_LARGEST_FILE: Final = 500_000
+_LARGEST_SIDE: Final = 4000
+
+
+class LogoError(ValueError):
+    """The logo cannot be printed; the message says why and what to give instead."""
+
+
+def check(png: bytes) -> tuple[int, int]:
+    """Return a PNG's width and height in pixels.
+
+    Raises
+    ------
+    LogoError
+        When the bytes are no PNG, or too large in bytes or pixels.
+    """
+    if len(png) > _LARGEST_FILE:
+        message = f"logo: {len(png):,} bytes; give a PNG of at most {_LARGEST_FILE:,}."
+        raise LogoError(message)
+    if not png.startswith(_SIGNATURE) or len(png) < 24 or png[12:16] != b"IHDR":
+        message = "logo: the file is not a PNG image; convert it to PNG."
+        raise LogoError(message)
+    width, height = struct.unpack(">II", png[16:24])
+    if not (0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE):
+        message = f"logo: {width} x {height} pixels; give at most {_LARGEST_SIDE} on a side."
+        raise LogoError(message)
+    return int(width), int(height)
+
+
+def fitted(png: bytes, *, width: float, height: float) -> tuple[float, float]:
+    """Size in points that fits a frame and keeps the image's proportions."""
+    wide, tall = check(png)
+    scale = min(width / wide, height / tall)
+    return wide * scale, tall * scale

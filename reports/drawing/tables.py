@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Rect
 from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
-from reports.figures.axes import Scale
 
 __all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox", "draw_span"]
 

@@ -7,54 +7,23 @@ review; every other reader is an unlabelled disc.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from calibration.arrays import FloatArray
 from calibration.gaps import Funnel as Measured
+from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of
-from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.numbers import count, signed
+from reports.review_content import Funnel, FunnelPoint
 from reports.strings import Strings
 
-__all__ = ["Funnel", "FunnelPoint", "funnel_content", "funnel_plot"]
+__all__ = ["funnel_content", "funnel_plot"]
 
 _Z95, _Z998 = 1.959963984540054, 3.0902323061678132
 _STEPS: Final = 80
-
-
-@dataclass(frozen=True, slots=True)
-class FunnelPoint:
-    """One reader on the funnel: value against size, and whether it is a signal for review."""
-
-    code: str
-    n: int
-    value: float
-    signal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """A funnel plot: limits over ``sizes`` (G,) around ``centre``, already inflated.
-
-    ``overdispersion`` is the inflation factor that was applied to the limits' variance;
-    ``hypotheses`` how many readers were judged.
-    """
-
-    measure: str
-    centre: float
-    sizes: FloatArray
-    low_95: FloatArray
-    high_95: FloatArray
-    low_998: FloatArray
-    high_998: FloatArray
-    points: tuple[FunnelPoint, ...]
-    overdispersion: float
-    hypotheses: int
 
 
 def funnel_content(

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from reports.drawing.axes import Scale
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.axes import Scale
 from reports.figures.phrase_rows import PhraseRow, RowState
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from calibration.profile import Coordinate, ReaderProfile
+from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Rect
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.numbers import decimal, interval, signed
 from reports.strings import Strings
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reports.content import FloatArray, FrontierPoint, ScaleUse, SuppressedCell, TrendPoint
+from reports.content import FloatArray, SuppressedCell, TrendPoint
 from reports.disclosure import state_of
+from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
 from reports.drawing.marks import Shape as MarkShape
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put
-from reports.figures.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.numbers import count, decimal, percent, points
+from reports.review_content import FrontierPoint, ScaleUse
 from reports.strings import Strings
 
 __all__ = [

@@ -15,12 +15,12 @@ import numpy as np
 
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
 from calibration.neighbours.disagreement.views import Marginals, Pair
+from reports.drawing.axes import nice_ticks
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.drawing.typeset import paragraph, put
-from reports.figures.axes import nice_ticks
-from reports.figures.histograms import histogram_panel, reliability_bars
+from reports.figures.counts import histogram_panel, reliability_bars
 from reports.numbers import count, decimal
 from reports.strings import Strings
 

@@ -18,7 +18,7 @@ from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import paragraph, put
-from reports.figures.histograms import reliability_bars
+from reports.figures.counts import reliability_bars
 from reports.figures.reliability import reliability
 from reports.figures.swap_flow import Stream, swap_flow
 from reports.numbers import BLANK, count, decimal, percent

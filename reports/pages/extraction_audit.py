@@ -12,7 +12,7 @@ from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put
-from reports.figures.confusion import confusion_grid
+from reports.figures.counts import confusion_grid
 from reports.numbers import BLANK, count, decimal, interval
 from reports.strings import Strings
 

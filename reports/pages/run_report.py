@@ -21,7 +21,7 @@ from reports.figures.run import (
     stage_times_height,
 )
 from reports.numbers import count
-from reports.pages.run_tables import gate_table, manifest_table
+from reports.pages.gates import gate_table, manifest_table
 from reports.strings import Strings
 
 __all__ = ["RunCounts", "RunReportContent", "build", "pages"]

@@ -16,7 +16,7 @@ from types import ModuleType
 import pypdf
 import pytest
 
-from reports import content
+from reports import review_content
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
 from reports.pages import committee
@@ -83,12 +83,12 @@ def read(page: bytes) -> Reader:
 
 
 @pytest.fixture(scope="module")
-def review() -> content.CommitteeContent:
+def review() -> review_content.CommitteeContent:
     return samples.committee()
 
 
 @pytest.fixture(scope="module")
-def page(review: content.CommitteeContent) -> bytes:
+def page(review: review_content.CommitteeContent) -> bytes:
     return html.build(review, style=STYLE)
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_loaded_from_anywhere(page: bytes) -> None:
 
 
 def test_every_cell_of_the_pdfs_tables_is_in_the_html(
-    review: content.CommitteeContent, page: bytes
+    review: review_content.CommitteeContent, page: bytes
 ) -> None:
     printed = {cell for rows in read(page).tables.values() for row in rows for cell in row}
     cells = 0
@@ -114,7 +114,7 @@ def test_every_cell_of_the_pdfs_tables_is_in_the_html(
 
 
 def test_every_number_of_the_htmls_tables_is_printed_in_the_pdf(
-    review: content.CommitteeContent, page: bytes
+    review: review_content.CommitteeContent, page: bytes
 ) -> None:
     pdf = pypdf.PdfReader(io.BytesIO(committee.build(review, style=STYLE)))
     printed = " ".join(" ".join(sheet.extract_text().split()) for sheet in pdf.pages)
@@ -137,7 +137,7 @@ def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
 
 
 def test_the_same_content_gives_the_same_bytes(
-    review: content.CommitteeContent, page: bytes
+    review: review_content.CommitteeContent, page: bytes
 ) -> None:
     assert html.build(review, style=STYLE) == page
 

@@ -15,12 +15,12 @@ import pypdf
 import pytest
 
 from calibration.profile import DepartmentProfile, ReaderProfile
-from reports import content
+from reports import content, review_content
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette
-from reports.pages import committee, gate_failure, radiologist
+from reports.pages import committee, gates, radiologist
 from reports.pages.committee.decisions import decisions
 from reports.swaps import kept_swaps
 from reports.verdict import sides
@@ -52,7 +52,7 @@ def reader() -> content.RadiologistContent:
 
 
 @pytest.fixture(scope="module")
-def review() -> content.CommitteeContent:
+def review() -> review_content.CommitteeContent:
     return samples.committee()
 
 
@@ -75,7 +75,7 @@ def all_documents() -> list[list[Drawing]]:
         radiologist.pages(samples.radiologist(n=0, trend=None, cases=None), style=STYLE),
         committee.pages(samples.committee(), style=STYLE),
         committee.pages(samples.committee(per_reader=0, readers=2), style=STYLE),
-        gate_failure.pages(samples.gate_failure(), style=STYLE),
+        gates.pages(samples.gate_failure(), style=STYLE),
     ]
 
 
@@ -157,14 +157,14 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
 
 
 def test_the_same_content_gives_the_same_bytes(
-    reader: content.RadiologistContent, review: content.CommitteeContent
+    reader: content.RadiologistContent, review: review_content.CommitteeContent
 ) -> None:
     assert radiologist.build(reader, style=STYLE) == radiologist.build(reader, style=STYLE)
     assert committee.build(review, style=STYLE) == committee.build(review, style=STYLE)
 
 
 def test_documents_have_title_language_outline_and_embedded_fonts(
-    review: content.CommitteeContent,
+    review: review_content.CommitteeContent,
 ) -> None:
     reader = pypdf.PdfReader(io.BytesIO(committee.build(review, style=STYLE)))
     assert reader.metadata is not None
@@ -312,7 +312,7 @@ def test_a_review_of_four_readers_names_none_of_them() -> None:
 
 
 def test_readers_stand_in_code_order_and_never_by_value(
-    review: content.CommitteeContent,
+    review: review_content.CommitteeContent,
 ) -> None:
     codes = [
         m.string
@@ -338,7 +338,7 @@ def test_a_reader_below_the_reliability_limit_is_listed_without_figures() -> Non
 
 
 def test_signals_are_called_signals_for_review_and_hypotheses_are_counted(
-    review: content.CommitteeContent,
+    review: review_content.CommitteeContent,
 ) -> None:
     text = " ".join(strings(committee.pages(review, style=STYLE)))
     assert "signal for review" in text
@@ -361,7 +361,7 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
 
 
 def test_a_failed_gate_is_named_before_those_that_passed() -> None:
-    text = " ".join(text_of(gate_failure.build(samples.gate_failure(), style=STYLE)))
+    text = " ".join(text_of(gates.build(samples.gate_failure(), style=STYLE)))
     assert text.index("Leak scan") < text.index("Accounting")
     assert "NOT PASSED" in text
     assert "NOT EVALUATED" in text
@@ -377,7 +377,7 @@ def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistCon
 
 
 def test_proposals_count_the_readers_they_rest_on_and_name_none(
-    review: content.CommitteeContent,
+    review: review_content.CommitteeContent,
 ) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)

@@ -15,20 +15,25 @@ from pipeline.config import Configuration, Phrases
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix
 from pipeline.pages.committee.disagreement import disagreement
-from pipeline.pages.committee.frontier import held_out_frontier
 from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import Variation, variation
-from pipeline.pages.committee.withheld import results_without, withheld_phrases
-from pipeline.pages.small_cells import complementary, of_enough_readers
+from pipeline.pages.review import held_out_frontier
+from pipeline.pages.small_cells import (
+    complementary,
+    of_enough_readers,
+    results_without,
+    withheld_phrases,
+)
 from pipeline.store.workspace import Workspace
 from pipeline.tables import sums
 from pipeline.tables.observations import Answer, tallied
 from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table
 from pipeline.tables.results import Scale, group_results, tally_of
-from reports.content import ScaleUse, SuppressedCell
+from reports.content import SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
+from reports.review_content import ScaleUse
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)

@@ -14,7 +14,7 @@ from reports.drawing.marks import Box, Drawing, Rect, Text
 from reports.drawing.style import MARGIN, Style
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box
-from reports.pages import committee, gate_failure, radiologist
+from reports.pages import committee, gates, radiologist
 
 
 def _samples() -> ModuleType:
@@ -85,7 +85,7 @@ def test_typical_pages_have_no_overflow_and_no_overlap(paper: str) -> None:
     style = Style(paper=paper)
     assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
     assert faults(committee.pages(samples.committee(), style=style)) == []
-    assert faults(gate_failure.pages(samples.gate_failure(), style=style)) == []
+    assert faults(gates.pages(samples.gate_failure(), style=style)) == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:
@@ -168,7 +168,7 @@ def test_a_table_cut_at_a_page_end_leaves_no_row_alone(rows: int) -> None:
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
     gate = content.Gate("a" * 80, False, "b" * 300, "c " * 300, "word " * 2000)
     filled = content.GateFailureContent(samples.masthead(), (gate,) * 9, (("k" * 90, "v" * 5000),))
-    assert faults(gate_failure.pages(filled, style=Style())) == []
+    assert faults(gates.pages(filled, style=Style())) == []
 
 
 def test_long_mastheads_are_fitted() -> None:

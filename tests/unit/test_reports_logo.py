@@ -19,9 +19,8 @@ from pipeline.pages import content
 from pipeline.site.site import Site
 from pipeline.stages.pages import FEEDBACK
 from pipeline.tables.results import Period
-from reports.drawing.logo import LogoError, check, fitted
 from reports.drawing.marks import Picture
-from reports.drawing.style import MARGIN, Style
+from reports.drawing.style import MARGIN, LogoError, Style, check, fitted
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
 

@@ -24,7 +24,8 @@ from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import tallied
 from pipeline.tables.results import Scale, tally_of
 from pipeline.tables.sums import BANDS
-from reports.content import CaseMix, MixRow, SuppressedCell
+from reports.content import SuppressedCell
+from reports.review_content import CaseMix, MixRow
 
 __all__ = ["EASY", "HARD", "MIX", "case_mix", "mix_columns"]
 

@@ -18,7 +18,8 @@ from calibration.substitution.guardrails import statements_of_certainty
 from pipeline.pages.committee.case_mix import EASY, HARD, mix_columns
 from pipeline.tables.observations import tallied
 from pipeline.tables.results import Scale, tally_of
-from reports.content import CaseHistogram, Disagreement, SuppressedCell
+from reports.content import SuppressedCell
+from reports.review_content import CaseHistogram, Disagreement
 
 __all__ = ["disagreement"]
 

@@ -11,7 +11,7 @@ from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
 from pipeline.tables.observations import ct_labels
 from pipeline.tables.results import Scale
-from reports.content import SensitivityRow, SensitivityTable
+from reports.review_content import SensitivityRow, SensitivityTable
 
 __all__ = ["extraction_tables"]
 

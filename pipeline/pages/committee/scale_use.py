@@ -10,7 +10,8 @@ import pandas as pd
 
 from pipeline.pages.small_cells import few_users
 from pipeline.tables.results import quarters
-from reports.content import ScaleUse, SuppressedCell
+from reports.content import SuppressedCell
+from reports.review_content import ScaleUse
 
 if TYPE_CHECKING:
     from pipeline.config import Phrases

@@ -20,7 +20,8 @@ from pipeline.tables.observations import Label, Silence, tallied
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.results import Scale, tally_of
 from pipeline.tables.sums import QUIET
-from reports.content import SensitivityRow, SensitivityTable, SuppressedCell
+from reports.content import SuppressedCell
+from reports.review_content import SensitivityRow, SensitivityTable
 
 __all__ = ["Evidence", "sensitivity_tables"]
 

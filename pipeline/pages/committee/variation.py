@@ -24,8 +24,9 @@ from pipeline.pages import content
 from pipeline.pages.committee.case_mix import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale, tally_of
-from reports.content import ReaderRow, SuppressedCell
-from reports.figures.funnel import Funnel, funnel_content
+from reports.content import SuppressedCell
+from reports.figures.funnel import funnel_content
+from reports.review_content import Funnel, ReaderRow
 
 __all__ = ["Variation", "variation"]
 

@@ -6,7 +6,7 @@ Readers appear by code, in code order; figures by reader and for the department 
 
 from __future__ import annotations
 
-from reports.content import CommitteeContent, SuppressedCell
+from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.document import Section, compose
 from reports.drawing.layout import Composer, Prose
@@ -17,9 +17,10 @@ from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
-from reports.pages.committee.department import department, exams, pathologies
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
+from reports.pages.committee.sections import department, exams, pathologies
+from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
 __all__ = ["build", "headline", "pages", "sections"]

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from reports.content import (
-    CaseHistogram,
-    CaseMix,
-    CommitteeContent,
-    Disagreement,
-    MixRow,
-    SuppressedCell,
-)
+from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
@@ -20,8 +13,9 @@ from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put
-from reports.figures.histograms import histogram_panel
+from reports.figures.counts import histogram_panel
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.review_content import CaseHistogram, CaseMix, CommitteeContent, Disagreement, MixRow
 from reports.strings import Strings
 
 __all__ = ["case_mix", "disagreement"]

@@ -10,10 +10,11 @@ from collections import Counter
 from typing import Final
 
 from calibration.profile import DepartmentProfile, ReaderProfile
-from reports.content import CommitteeContent, SuppressedCell
+from reports.content import SuppressedCell
 from reports.drawing.document import Section, statement
 from reports.drawing.layout import Prose
 from reports.drawing.style import BODY
+from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
 from reports.verdict import sides

@@ -14,17 +14,16 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from reports.content import CommitteeContent
 from reports.disclosure import guard_committee
 from reports.drawing.document import Piece, Section, Subheading
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.logo import check
 from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import CAPTION, NOTE, Style
+from reports.drawing.style import CAPTION, NOTE, Style, check
 from reports.drawing.svg import to_svg
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.pages import committee
 from reports.pages.committee import headline
+from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
 __all__ = ["build"]

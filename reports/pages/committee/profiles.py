@@ -8,7 +8,7 @@ from typing import Final
 from scipy.special import expit
 
 from calibration.profile import Coordinate, DepartmentProfile, ReaderProfile
-from reports.content import CommitteeContent, SuppressedCell
+from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure, Prose
@@ -17,6 +17,7 @@ from reports.drawing.style import BODY
 from reports.drawing.tables import Column, Row, Table
 from reports.figures.reader_lines import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
 

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from reports.content import CommitteeContent, ReaderRow, SuppressedCell
+from reports.content import SuppressedCell
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.figures.funnel import funnel_plot
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.review_content import CommitteeContent, ReaderRow
 from reports.strings import Strings
 
 if TYPE_CHECKING:

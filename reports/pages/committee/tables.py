@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.phrase_calibration import in_the_large
-from reports.content import (
-    CommitteeContent,
-    PathologyAdvice,
-    ScaleUse,
-    SensitivityTable,
-    SuppressedCell,
-)
+from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.numbers import (
@@ -23,6 +17,7 @@ from reports.numbers import (
     percent_interval,
     signed,
 )
+from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable
 from reports.strings import Strings
 
 if TYPE_CHECKING:

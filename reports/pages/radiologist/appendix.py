@@ -11,7 +11,7 @@ from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import BODY, CAPTION, palette
 from reports.drawing.tables import Column, Row, Table, TickBox
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
-from reports.figures.small_multiples import panel_pieces
+from reports.figures.reliability import panel_pieces
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.strings import Strings
 

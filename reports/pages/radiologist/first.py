@@ -1,23 +1,113 @@
-"""The radiologist's first page: the one sentence with its picture, what to try, the chart."""
+"""The radiologist's first page: the one sentence with its picture, then actions as cards."""
 
 from __future__ import annotations
 
 from typing import Final, TypeAlias
 
 from calibration.profile import ReaderProfile
-from reports.content import ActionCases, RadiologistContent, SuppressedCell
+from reports.content import ActionCases, Case, RadiologistContent, SuppressedCell
+from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box, Line
-from reports.drawing.style import BODY, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
+from reports.drawing.marks import Box, Drawing, Line
+from reports.drawing.style import (
+    BODY,
+    CAPTION,
+    GUTTER,
+    HEADING,
+    LEAD,
+    NOTE,
+    SUBHEADING,
+    Type,
+    palette,
+)
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put
-from reports.figures.ladder import ladder
-from reports.pages.radiologist.cards import card, card_height
+from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
+from reports.numbers import count, points
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases
-from reports.pages.radiologist.sentences import facts
+from reports.strings import Strings
 from reports.swaps import Action
 from reports.verdict import Said, in_words
 
 __all__ = ["first_page"]
+
+_NUMBER: Final = 18.0
+_GUTTER: Final = 20.0
+_LINE: Final = 9.5
+_PAD: Final = 8.0
+
+
+def card_height(composer: Composer, action: Action, own: ActionCases | None) -> float:
+    """Height of one card on this page."""
+    left, _ = _columns(composer.body)
+    words = composer.style.strings
+    text = paragraph_height(action.evidence, CAPTION, left.width)
+    example = _example(action, own, words)
+    written = paragraph_height(example, BODY, left.width) + 2.0 if example else 0.0
+    title = paragraph_height(action.title, SUBHEADING, left.width)
+    cases = len(own.cases) if own else 0
+    right = ACTION_STRIP_HEIGHT - 6.0 + (_LINE * (cases + 1) if cases else 0.0)
+    return max(title + written + text, right) + _PAD
+
+
+def card(composer: Composer, action: Action, own: ActionCases | None, *, number: int) -> None:
+    """Set number, swap, wording and evidence on the left; picture and cases on the right."""
+    box = composer.claim(card_height(composer, action, own))
+    page, words = composer.page, composer.style.strings
+    page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
+    put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
+    left, right = _columns(box)
+    y = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
+    example = _example(action, own, words)
+    if example:
+        y = paragraph(page, left.cut(top=y - left.y + 1.0), example, BODY) + 1.0
+    paragraph(page, left.cut(top=y - left.y), action.evidence, CAPTION)
+    picture = Box(right.x, right.y, right.width, ACTION_STRIP_HEIGHT)
+    action_strip(page, picture, swap=action.swap)
+    if own and own.cases:
+        _cases(page, right.cut(top=ACTION_STRIP_HEIGHT - 6.0), own, words, number)
+
+
+def _columns(box: Box) -> tuple[Box, Box]:
+    width = 0.56 * box.width - _NUMBER
+    left = Box(box.x + _NUMBER, box.y + 3.0, width, box.height)
+    x = left.right + _GUTTER
+    return left, Box(x, box.y + 3.0, box.right - x, box.height)
+
+
+def _example(action: Action, own: ActionCases | None, words: Strings) -> str:
+    """Compose the sentence before and after, for the finding that the cases are about."""
+    finding = action.swap.finding or (own.cases[0].pathology if own and own.cases else "")
+    both = [f"wording.{phrase}" for phrase in (action.swap.phrase, action.swap.instead)]
+    if not finding or not all(key in words.sentences for key in both):
+        return ""
+    before, after = (_sentence(words(key, finding=finding)) for key in both)
+    return words("card.example", before=before, after=after)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _cases(page: Drawing, box: Box, own: ActionCases, words: Strings, number: int) -> None:
+    """List the cases, misses first, each with code, month, finding and what CT said."""
+    put(page, box.x, box.y + 7.0, words("card.cases"), NOTE.bold, colour=palette.muted)
+    for i, case in enumerate(own.cases):
+        y = box.y + 7.0 + (i + 1) * _LINE
+        line, kind = fit(_case(case, own, words), NOTE, box.width, smallest=5.0)
+        put(page, box.x, y, line, kind, id=f"action.{number}.case.{i}")
+
+
+def _case(case: Case, own: ActionCases, words: Strings) -> str:
+    finding = "" if own.finding else words("card.finding", finding=case.pathology)
+    calls = {True: "good", False: "miss", None: "open"}
+    return words(
+        f"card.{calls[case.agreed]}",
+        code=case.xray_code,
+        month=case.month,
+        finding=finding,
+        ct=case.ct_phrase,
+    )
+
 
 _LEAST_PICTURE: Final = 138.0
 _MOST_PICTURE: Final = 250.0
@@ -131,3 +221,24 @@ def _actions(composer: Composer, said: Said, cards: list[Card]) -> None:
     composer.heading(composer.style.strings(key), level=1, room=room)
     for number, (action, own) in enumerate(cards, start=1):
         card(composer, action, own, number=number)
+
+
+def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, str], ...]:
+    """Up to three (value, label) pairs under the title."""
+    shown: list[tuple[str, str]] = []
+    if content.coverage is not None:
+        cover = content.coverage
+        of = words("radiologist.facts.of", paired=count(cover.paired), xrays=count(cover.xrays))
+        label = words("radiologist.facts.paired", hours=f"{cover.window_hours:g}")
+        shown.append((of, label))
+    overall = content.overall
+    if isinstance(overall, SuppressedCell):
+        few = state_of(overall, words)
+        shown.append((few, words("radiologist.facts.statements")))
+        return tuple(shown)
+    shown.append((count(overall.n), words("radiologist.facts.statements")))
+    gap = overall.phrase_error
+    if gap.value == gap.value:
+        value = words("radiologist.facts.gap_points", value=points(gap.value))
+        shown.append((value, words("radiologist.facts.gap", chance=points(gap.null_high))))
+    return tuple(shown)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from reports.content import RadiologistContent, SuppressedCell
+from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
 from reports.drawing.typeset import paragraph, paragraph_height, put, wrap
 from reports.figures.reliability import reliability
 from reports.figures.series import trend
+from reports.numbers import count, percent, percent_interval
 from reports.pages.radiologist.chart import phrases
-from reports.pages.radiologist.sentences import how_to_read, what_it_is_not
 from reports.strings import Strings
 
 __all__ = ["second_page"]
@@ -99,3 +99,51 @@ def _reading(composer: Composer, content: RadiologistContent) -> None:
     composer.skip(4.0)
     line = words("radiologist.contact", contact=head.contact, next_issue=head.next_issue)
     composer.add(Prose(line, CAPTION.bold), after=0.0)
+
+
+def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
+    """Explain the signs that are drawn, and no others."""
+    shown = ["line", "tick"]
+    if content.department is not None and not isinstance(content.department, SuppressedCell):
+        shown.append("department")
+    return tuple(words(f"how.{key}") for key in (*shown, "side"))
+
+
+def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
+    """Paragraphs of the limits, with coverage and extraction accuracy as measured."""
+    instrument = content.instrument
+    engine = instrument.engine if instrument else words("state.not_computed")
+    accuracy = _accuracy(instrument, words)
+    return (
+        _coverage(content.coverage, words),
+        words("not.ct"),
+        words("not.extraction", engine=engine, accuracy=accuracy),
+        words("not.case_mix"),
+    )
+
+
+def _coverage(coverage: Coverage | None, words: Strings) -> str:
+    if coverage is None:
+        return words("not.coverage_unknown")
+    text = words(
+        "not.coverage",
+        paired=count(coverage.paired),
+        xrays=count(coverage.xrays),
+        hours=f"{coverage.window_hours:g}",
+    )
+    return f"{text} {words('not.silence')}" if coverage.ct_silence_is_absent else text
+
+
+def _accuracy(instrument: Instrument | None, words: Strings) -> str:
+    if instrument is None or not instrument.figures:
+        return words("state.not_audited")
+    parts = []
+    for figure in instrument.figures:
+        if figure.estimate is None:
+            parts.append(f"{figure.name}: {words('state.not_audited')}")
+        else:
+            estimate = figure.estimate
+            span = percent_interval(estimate.low, estimate.high)
+            value = percent(estimate.value)
+            parts.append(words("not.accuracy", name=figure.name, value=value, interval=span))
+    return "; ".join(parts)

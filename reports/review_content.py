@@ -1,0 +1,217 @@
+"""What the committee's review needs, in the states of `reports.content`; nothing here computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from reports.content import (
+    Coverage,
+    FloatArray,
+    FlowStep,
+    Gate,
+    GovernanceText,
+    Instrument,
+    Masthead,
+    PathologyAdvice,
+    PathologyResult,
+    SuppressedCell,
+    Unscored,
+)
+
+if TYPE_CHECKING:
+    from calibration.estimate import Estimate
+    from calibration.profile import DepartmentProfile
+    from calibration.result import GroupResult
+
+__all__ = [
+    "CaseHistogram",
+    "CaseMix",
+    "CommitteeContent",
+    "Disagreement",
+    "FrontierPoint",
+    "Funnel",
+    "FunnelPoint",
+    "MixRow",
+    "ReaderRow",
+    "ScaleUse",
+    "SensitivityRow",
+    "SensitivityTable",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FunnelPoint:
+    """One reader on the funnel: value against size, and whether it is a signal for review."""
+
+    code: str
+    n: int
+    value: float
+    signal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """A funnel plot: limits over ``sizes`` (G,) around ``centre``, already inflated.
+
+    ``overdispersion`` is the inflation factor that was applied to the limits' variance;
+    ``hypotheses`` how many readers were judged.
+    """
+
+    measure: str
+    centre: float
+    sizes: FloatArray
+    low_95: FloatArray
+    high_95: FloatArray
+    low_998: FloatArray
+    high_998: FloatArray
+    points: tuple[FunnelPoint, ...]
+    overdispersion: float
+    hypotheses: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRow:
+    """One coded reader in the committee's tables. Rows are printed in code order, never by value.
+
+    ``gap`` is the unadjusted signed difference CT minus words (mean of label minus mean
+    probability of the phrases used), ``adjusted`` the same adjusted for case mix, ``shrunk`` the
+    empirical-Bayes estimate; ``reliability`` is signal over total variance (NaN: not computed).
+    """
+
+    code: str
+    n: int
+    gap: Estimate | SuppressedCell | None
+    adjusted: Estimate | SuppressedCell | None = None
+    shrunk: Estimate | SuppressedCell | None = None
+    reliability: float = float("nan")
+    share_paired: float | None = None
+    signal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityRow:
+    """The department's figures under one other choice; ``reference`` marks the choice made."""
+
+    name: str
+    n: int
+    ece: Estimate | SuppressedCell | None
+    phrase_error: Estimate | SuppressedCell | None
+    slope: Estimate | SuppressedCell | None = None
+    reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SensitivityTable:
+    """One question of the form "would another choice have changed the answer?"."""
+
+    title: str
+    caption: str
+    rows: tuple[SensitivityRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleUse:
+    """Shares of certainty phrases that the scale recommends and discourages, per period.
+
+    ``recommended`` and ``discouraged`` are (T,), NaN where a period has too few phrases; ``n``
+    counts phrases (T,). ``terms`` lists the whole span's count per phrase, or that it is withheld.
+    """
+
+    periods: tuple[str, ...]
+    n: npt.NDArray[np.int64]
+    recommended: FloatArray
+    discouraged: FloatArray
+    terms: tuple[
+        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "other"]], ...
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """One setting of the map: share of phrases it would change, and held-out ECE after it."""
+
+    words_changed: float
+    ece_after: float
+    label: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MixRow:
+    """One kind of case: how many statements, and the department's gap there (CT minus words).
+
+    ``adjusted`` holds the finding, the words and every other factor equal; ``share`` is of all
+    statements, NaN where the row is withheld.
+    """
+
+    factor: str
+    level: str
+    n: int
+    share: float
+    gap: Estimate | SuppressedCell | None
+    adjusted: Estimate | SuppressedCell | None
+
+
+@dataclass(frozen=True, slots=True)
+class CaseMix:
+    """Kinds of cases by factor; ``alike`` names the factors in which all cases are of one kind."""
+
+    rows: tuple[MixRow, ...]
+    alike: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseHistogram:
+    """Shares of cases (M,) over bins (M + 1,), what exact words would give, mean and cases."""
+
+    edges: FloatArray
+    share: FloatArray
+    expected: FloatArray | None
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Hedged X-ray statements against CT, case by case.
+
+    ``plain``: distance where CT is plain; ``hedged``: distance where CT hedges itself;
+    ``entropy``: of the latter, X-ray less CT entropy in nats (above 0: the X-ray is less decided).
+    """
+
+    plain: CaseHistogram | SuppressedCell
+    hedged: CaseHistogram | SuppressedCell
+    entropy: CaseHistogram | SuppressedCell
+
+
+@dataclass(frozen=True, slots=True)
+class CommitteeContent:
+    """Everything the quality committee's review says. Readers appear by code only."""
+
+    masthead: Masthead
+    minimum_n: int
+    flow: tuple[FlowStep, ...]
+    department: GroupResult | SuppressedCell
+    by_pathology: tuple[PathologyResult, ...]
+    readers: tuple[ReaderRow, ...]
+    gates: tuple[Gate, ...]
+    manifest: tuple[tuple[str, str], ...]
+    governance: tuple[GovernanceText, ...]
+    instrument: Instrument | None = None
+    funnel: Funnel | None = None
+    sensitivity: tuple[SensitivityTable, ...] | None = None
+    scale_use: ScaleUse | None = None
+    maps: tuple[PathologyAdvice, ...] | None = None
+    frontier: Sequence[FrontierPoint] | None = None
+    minimum_readers: int = 5
+    minimum_reliability: float = 0.7
+    coverage: Coverage | None = None
+    case_mix: CaseMix | None = None
+    disagreement: Disagreement | None = None
+    profiles: DepartmentProfile | SuppressedCell | None = None
+    unscored: tuple[Unscored, ...] | None = None
