@@ -14,6 +14,7 @@ from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
 from reports.figures.run import RunStage
+from reports.pages import gates as gate_pages
 from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent
 

@@ -202,12 +202,12 @@ def test_tables_of_readers_sort_by_code_only(page: bytes) -> None:
 
 def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path: Path) -> None:
     click = "document.querySelectorAll('table[data-id=sensitivity] button')[1].click();"
-    up = _in_chromium(page, click, tmp_path).tables["sensitivity"][1:]
+    up = _in_chromium(page, click, tmp_path).tables["sensitivity"][1:5]  # the first of its tables
     sizes = [row[1] for row in up]
     assert sizes[-1] == "too few"
     numbers = [int(size.replace(",", "")) for size in sizes[:-1]]
     assert numbers == sorted(numbers)
-    assert len(numbers) == 6
-    down = _in_chromium(page, click + click, tmp_path).tables["sensitivity"][1:]
+    assert len(numbers) == 3
+    down = _in_chromium(page, click + click, tmp_path).tables["sensitivity"][1:5]
     assert down[-1][1] == "too few"
     assert down[0][1] == f"{numbers[-1]:,}"
