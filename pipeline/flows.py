@@ -59,12 +59,12 @@ def gather(run: Run) -> Gathered:
     """Go from exports to tallies; what is known already is found, not made."""
     sources = run.map(ingest.INGEST, ingest.sources(run.site))
     exams = clean.shards(sources)
-    run.call(clean.REGISTER, tuple(exams))
+    registered = run.call(clean.REGISTER, tuple(exams))
     coded = run.map(clean.CLEAN, exams)
     paired = run.map(pair.PAIR, pair.blocks(run.site, coded))
     read = run.map(extract.EXTRACT, extract.shards(paired))
     tallied = run.map(tally.TALLY, tally.blocks(paired, read))
-    return Gathered(sources, coded, paired, read, tallied)
+    return Gathered(sources, registered, coded, paired, read, tallied)
 
 
 def hand_out(run: Run, gathered: Gathered, facts: RunFacts, period: str | None) -> Issued:

@@ -29,6 +29,7 @@ __all__ = [
     "Input",
     "Pairing",
     "Phrases",
+    "ReaderIds",
     "Reports",
     "Section",
     "Store",
@@ -43,6 +44,13 @@ class Section(BaseModel):
     """A section: frozen, and an unknown name in it is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ReaderIds(Section):
+    """Which ids are one reader's: whether case tells them apart, and a table of aliases."""
+
+    case_sensitive: bool = True
+    aliases: str | None = None
 
 
 class Input(Section):
@@ -69,6 +77,7 @@ class Input(Section):
     hl7: Mapping[str, str] = Field(default_factory=dict)
     patient_authority: str = ""
     patient_ids_shared: bool = False
+    reader_ids: ReaderIds = ReaderIds()
 
     @property
     def time_formats(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pipeline.stage import merged
 from pipeline.tables.pairing import TAKEN_BACK, FlowStep
 
 if TYPE_CHECKING:
-    from pipeline.stages.clean import Coded
+    from pipeline.stages.clean import Coded, Registered
     from pipeline.stages.deliver import Delivered
     from pipeline.stages.extract import Read
     from pipeline.stages.ingest import Ingested
@@ -37,6 +37,7 @@ class Gathered:
     """What every stage from the exports to the tallies found, an entry an item."""
 
     sources: Sequence[Ingested]
+    registered: Registered
     coded: Sequence[Coded]
     paired: Sequence[Paired]
     read: Sequence[Read]
@@ -70,8 +71,8 @@ class Gathered:
 
     @property
     def reading(self) -> Counter[str]:
-        """Exams read that were not written as they should be, by how."""
-        return merged(source.reading for source in self.sources)
+        """Exams read that were not written as they should be, by how; ids that look wrong."""
+        return merged((*(source.reading for source in self.sources), self.registered.notes))
 
     @property
     def failed(self) -> Counter[str]:

@@ -67,6 +67,7 @@ class Manifest:
     config_hash: str
     configuration: Configuration
     sources: tuple[Ingested, ...]
+    reading_notes: Mapping[str, int]
     ingredients: Ingredients
     accounting: Accounting
     flow: tuple[FlowStep, ...]
@@ -95,6 +96,7 @@ class Manifest:
             config_hash=site.config.digest,
             configuration=site.config,
             sources=tuple(gathered.sources),
+            reading_notes=gathered.reading,
             ingredients={stage.kind: stage.ingredients(site) for stage in KEYED},
             accounting=gathered.accounting(),
             flow=gathered.flow,

@@ -59,12 +59,11 @@ def draw_refusal(
 def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
     a = manifest.accounting
     set_aside = merged(source.quarantined for source in manifest.sources)
-    noted = merged(source.reading for source in manifest.sources)
     return RunCounts(
         exports=len(manifest.sources),
         rows_read=a.rows_in,
         set_aside=tuple(sorted(set_aside.items())),
-        noted=tuple(sorted(noted.items())),
+        noted=tuple(sorted(manifest.reading_notes.items())),
         cleaned=a.exams_cleaned,
         withheld=a.exams_withheld,
         reports_read=a.reports_read,

@@ -8,6 +8,7 @@ side; `CLEAN` takes one shard of exams. What cannot be proved clean is withheld 
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import pandas as pd
 
 from pipeline.config.document import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
+from pipeline.formats.readers import reader_notes
 from pipeline.names.own_lists import contents, own_lexicon
 from pipeline.stage import Keyed, Made, Named, Stage, options
 from pipeline.tables.coding import Codes, clean, known_identifiers
@@ -29,13 +31,14 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.ingest import Ingested
 
-__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "shards"]
+__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "Registered", "shards"]
 
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
     "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",
     "relative_names", "other_ids",
 )  # fmt: skip
+_LOG: Final = logging.getLogger("radcal")
 _BATCH_EXAMS: Final = 50_000
 """So many exams' identifiers are held at a time, however long the export is."""
 _WORD_LISTS: Final = "deidentification.word_lists"
@@ -132,7 +135,15 @@ class Clean(Keyed[ExamShard, Coded]):
 CLEAN: Final = Clean()
 
 
-class Register(Stage[tuple[ExamShard, ...], int]):
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """How many shards were new, and what looks wrong in the readers' ids of all of them."""
+
+    shards: int
+    notes: Mapping[str, int]
+
+
+class Register(Stage[tuple[ExamShard, ...], Registered]):
     """Give every patient, study and reader of new shards a code; one writer, before the rest."""
 
     name = "register"
@@ -142,8 +153,8 @@ class Register(Stage[tuple[ExamShard, ...], int]):
         del site
         return True
 
-    def do(self, site: Site, item: tuple[ExamShard, ...]) -> Made[int]:
-        """Register the shards that are not cleaned yet; says how many those are."""
+    def do(self, site: Site, item: tuple[ExamShard, ...]) -> Made[Registered]:
+        """Register the shards that are not cleaned yet, and look at all readers' ids."""
         todo = [
             each.shard for each in item
             if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
@@ -162,7 +173,7 @@ class Register(Stage[tuple[ExamShard, ...], int]):
                 patients = sorted(set(patient_identifiers(exams)))
                 vault.codes("patient", patients)
                 vault.shift_days(patients)
-        return Made(len(todo))
+        return Made(Registered(len(todo), _reader_notes(site, [each.shard for each in item])))
 
 
 REGISTER: Final = Register()
@@ -220,6 +231,18 @@ def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
         )
     )
     return LeakScan.from_known(people, lexicon=site.once(_deidentifier).lexicon)
+
+
+def _reader_notes(site: Site, shards: Sequence[str]) -> Mapping[str, int]:
+    """Count and tell what looks wrong in the readers' ids, before any page is made of them."""
+    columns, found = ["reader_id", "reader_name"], set[tuple[str, str]]()
+    for shard in shards:
+        exams = site.workspace.read("raw", "exams", [shard], columns=columns).drop_duplicates()
+        found.update(zip(exams["reader_id"], exams["reader_name"], strict=True))
+    notes = reader_notes(found)
+    for note, count in notes.items():
+        _LOG.warning("%s: %d; see [input.reader_ids]", note, count)
+    return notes
 
 
 def _distinct(values: pd.Series) -> list[str]:

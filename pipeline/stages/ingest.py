@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ import pandas as pd
 from pipeline.config.document import digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.stage import Keyed, Look, Named, options
@@ -59,9 +60,12 @@ class Ingest(Keyed[str, Ingested]):
 
     def settings(self, site: Site) -> Named:
         """Give how exports are read."""
-        read = site.config.input.model_dump(mode="json", exclude={"paths", "exam_codes", "query"})
+        apart = {"paths", "exam_codes", "query", "reader_ids"}
+        read = site.config.input.model_dump(mode="json", exclude=apart)
         chest = digest_of(sorted(site.once(_chest_codes).items()))
-        return {**options("input", read), "exam codes": chest}
+        rules = site.once(_reader_rules)
+        readers = digest_of(rules.case_sensitive, sorted(rules.aliases.items()))
+        return {**options("input", read), "exam codes": chest, "reader ids": readers}
 
     def key(self, site: Site, item: str) -> str:
         """Hash what a source holds.
@@ -204,6 +208,13 @@ def _formats(site: Site) -> Sources:
     return Sources(site.config.input, known, site.config.execution.shard_rows)
 
 
+def _reader_rules(site: Site) -> ReaderRules:
+    """Which of this site's reader ids are one reader's."""
+    settings = site.config.input.reader_ids
+    path = site.config.path(settings.aliases) if settings.aliases else None
+    return ReaderRules.of(path, case_sensitive=settings.case_sensitive)
+
+
 def _exam_codes(site: Site) -> pd.DataFrame:
     """Read the configured exam-code map; no rows where there is none."""
     name = site.config.input.exam_codes
@@ -246,8 +257,10 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         patient_ids_shared=settings.patient_ids_shared,
     )
     seen: set[str] = set()
+    rules = site.once(_reader_rules)
     for batch in site.once(_formats).read(path):
-        yield validate(batch, source=path.name, options=checks, seen=seen)
+        judged = validate(batch, source=path.name, options=checks, seen=seen)
+        yield replace(judged, exams=rules.applied(judged.exams))
 
 
 def _now() -> pd.Timestamp:

@@ -41,9 +41,13 @@ _OF: Final = "\N{SYMBOL FOR UNIT SEPARATOR}"
 _MAX_SHIFT_DAYS: Final = 365
 
 
-def normalised(identifier: str) -> str:
-    """Fold an identifier so that spelling variants of the same one share a code."""
-    return " ".join(unicodedata.normalize("NFKC", identifier).casefold().split())
+def normalised(identifier: str, domain: Domain = "patient") -> str:
+    """Fold an identifier so that spelling variants of the same one share a code.
+
+    A reader's keeps its case: whether it tells readers apart, ``[input.reader_ids]`` says.
+    """
+    composed = unicodedata.normalize("NFKC", identifier)
+    return " ".join((composed if domain == "reader" else composed.casefold()).split())
 
 
 def domain_of(code: str) -> Domain:

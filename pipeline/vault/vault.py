@@ -259,7 +259,7 @@ class Vault:
         return int(row[0])
 
     def _lookup(self, domain: Domain, identifier: str) -> bytes:
-        folded = normalised(identifier)
+        folded = normalised(identifier, domain)
         return self._lookups[domain](folded) if folded else b""
 
     def _stored_codes(

@@ -15,7 +15,7 @@ from pipeline.simulate.write import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import extract, tally
 from pipeline.stages import pair as pair_stage
-from pipeline.stages.clean import Coded
+from pipeline.stages.clean import Coded, Registered
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.pair import PAIR, Block, Paired
 from pipeline.stages.tally import TALLY
@@ -63,7 +63,7 @@ def gathered(
     read = here.map(EXTRACT, extract.shards(paired))
     tallied = here.map(TALLY, tally.blocks(paired, read))
     keys, tallies = [block.key for block in paired], [block.key for block in tallied]
-    chosen = here.choose(Gathered((), clean, paired, read, tallied))
+    chosen = here.choose(Gathered((), Registered(0, {}), clean, paired, read, tallied))
     found: dict[str, Any] = {
         name: store.read("analysis", name, keys if name != "observations" else tallies)
         .sort_values([by, *(["pathology"] if name == "observations" else [])])
