@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from extraction.engines import Modality
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.finding import Extracted
+from extraction.finding import Extracted, Modality
 from extraction.prompt import OTHER, AnswerForm, Line, Manner, estimated_tokens
 from extraction.rules import RuleEngine
 

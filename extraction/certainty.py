@@ -1,19 +1,24 @@
-"""Where a text speaks of certainty: the cue words, found fast and without reading the rest.
+"""What a text says at a glance, without being read: its words of certainty, and a CT it recommends.
 
-De-identification locks these spans first, so that "May represent" never becomes a month.
+De-identification locks the spans of certainty first, so that "May represent" never becomes a
+month. A recommendation is a flag for one sensitivity analysis, not a finding: a sentence counts
+when a word of recommending and a word for CT stand in it and nothing denies it ("no further CT is
+needed"). Word lists: ``recommendation.toml`` beside this file.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import tomllib
+from functools import cache, lru_cache
+from importlib import resources
 from itertools import compress, count
 from typing import Final
 
 from extraction.rules.lexicon import END, Node, Part, build
 from extraction.vocabulary import Vocabulary, load
 
-__all__ = ["CertaintyReader", "certainty_spans"]
+__all__ = ["CertaintyReader", "certainty_spans", "recommends_ct"]
 
 _WORD: Final = re.compile(r"(\w+|[^\w\s-])")
 _ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
@@ -104,3 +109,36 @@ def certainty_spans(text: str) -> list[tuple[int, int]]:
     ['May represent', 'no evidence of']
     """
     return _shipped().spans(text)
+
+
+def recommends_ct(text: str) -> bool:
+    """Tell whether any sentence of the text recommends a CT.
+
+    Examples
+    --------
+    >>> recommends_ct("Opacity at the left base. CT of the chest is recommended.")
+    True
+    >>> recommends_ct("Compared with the CT of last week. Follow-up radiograph recommended.")
+    False
+    >>> recommends_ct("No CT follow-up is needed.")
+    False
+    """
+    scan, advice, denial = _patterns()
+    if not scan.search(text):
+        return False
+    sentences = re.split(r"(?<=[.;:!?])\s+|\n\s*\n", text)
+    return any(
+        scan.search(sentence) and advice.search(sentence) and not denial.search(sentence)
+        for sentence in sentences
+    )
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    file = resources.files("extraction").joinpath("recommendation.toml")
+    words = tomllib.loads(file.read_text(encoding="utf-8"))
+
+    def any_of(name: str) -> re.Pattern[str]:
+        return re.compile(rf"\b(?:{'|'.join(words[name])})\b", re.IGNORECASE)
+
+    return any_of("scan"), any_of("advice"), any_of("denial")

@@ -1,4 +1,4 @@
-"""What an engine returns for one report: findings, nothing, or a failure with its reason.
+"""What an engine is, and what it returns for one report: findings, nothing, or why it failed.
 
 A failure and "nothing stated" are different types, so that neither can be read as "absent".
 Offsets count characters of the report text exactly as it was given.
@@ -6,8 +6,9 @@ Offsets count characters of the report text exactly as it was given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, Protocol, TypeAlias, get_args
 
 __all__ = [
     "FAILURE_REASONS",
@@ -15,11 +16,13 @@ __all__ = [
     "NOT_EVALUABLE",
     "OTHER",
     "PLAIN",
+    "Engine",
     "Explanation",
     "Extracted",
     "Failed",
     "FailureReason",
     "Finding",
+    "Modality",
     "NothingStated",
     "Outcome",
 ]
@@ -141,3 +144,34 @@ class Failed:
 
 
 Outcome: TypeAlias = Extracted | NothingStated | Failed
+
+Modality: TypeAlias = Literal["XR", "CT"]
+"""Chest radiograph or chest CT."""
+
+
+class Engine(Protocol):
+    """Anything that turns report texts into outcomes."""
+
+    @property
+    def name(self) -> str:
+        """Short name, as written into every row (``rules``)."""
+
+    @property
+    def version(self) -> str:
+        """What produced a row: engine revision and vocabulary digest."""
+
+    def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
+        """Read reports of one modality.
+
+        Parameters
+        ----------
+        texts
+            N report texts.
+        modality
+            All of them ``XR`` or all of them ``CT``.
+
+        Returns
+        -------
+        N outcomes in the same order. A text that cannot be read gives `Failed` at its place and
+        never disturbs the others.
+        """

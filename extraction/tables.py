@@ -1,7 +1,8 @@
 """Outcomes as table rows: one per statement, or one per (report, pathology) after resolution.
 
 A report that could not be processed is a row of its own with ``outcome = failed`` and the reason;
-a pathology nobody mentioned is no row; neither can be read as "absent".
+a pathology nobody mentioned is no row; neither can be read as "absent". `explain` writes the same
+for the eye, with the words that decided.
 """
 
 from __future__ import annotations
@@ -17,9 +18,16 @@ from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary
 
 __all__ = [
-    "ANSWER_COLUMNS", "QUEUE_COLUMNS", "REPORT_COLUMNS", "STATEMENT_COLUMNS", "answer_table",
-    "queue_table", "report_table", "statement_table",
-]  # fmt: skip
+    "ANSWER_COLUMNS",
+    "QUEUE_COLUMNS",
+    "REPORT_COLUMNS",
+    "STATEMENT_COLUMNS",
+    "answer_table",
+    "explain",
+    "queue_table",
+    "report_table",
+    "statement_table",
+]
 
 STATEMENT_COLUMNS: Final = (
     "report_id", "section", "start", "end", "sentence", "pathology", "cue", "phrase", "outcome",
@@ -150,3 +158,40 @@ def _statements(report_id: str, text: object, outcome: Outcome) -> Iterator[tupl
 def _mention(text: str, found: Finding) -> str:
     why = found.explanation
     return "" if why is None else text[why.mention_start : why.mention_end]
+
+
+def explain(text: str, outcome: Outcome) -> Iterator[str]:
+    """Lines that show each sentence with its mentions, cues, scopes and decisions.
+
+    Parameters
+    ----------
+    text
+        The report, as given to the engine.
+    outcome
+        What the engine returned for it.
+    """
+    if isinstance(outcome, Failed):
+        yield f"failed: {outcome.reason}"
+        return
+    if outcome.not_evaluable:
+        yield f"not evaluable: {', '.join(sorted(outcome.not_evaluable))}"
+    if not isinstance(outcome, Extracted):
+        yield "nothing stated about any pathology of the vocabulary"
+        return
+    sentence = (-1, -1)
+    for finding in outcome.findings:
+        if (finding.start, finding.end) != sentence:
+            sentence = (finding.start, finding.end)
+            yield f"[{finding.section}] {' '.join(text[slice(*sentence)].split())}"
+        yield f"    {_line(text, finding)}"
+
+
+def _line(text: str, finding: Finding) -> str:
+    said = f"{finding.pathology}: {finding.phrase or 'unmapped'}"
+    why = finding.explanation
+    if why is None:
+        return said
+    mention = " ".join(text[why.mention_start : why.mention_end].split())
+    scope = " ".join(text[why.scope_start : why.scope_end].split())
+    cue = f"cue '{' '.join(finding.cue.split())}'" if finding.cue else "no cue"
+    return f"{said}  <- '{mention}', {cue}, scope '{scope}', rule: {why.rule}"

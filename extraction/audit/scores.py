@@ -21,8 +21,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.audit.counts import (
+from extraction.audit.gold import (
     NOT_MENTIONED,
+    GoldReport,
+    Pairs,
     Score,
     by_pathology,
     by_phrase,
@@ -32,7 +34,6 @@ from extraction.audit.counts import (
     ratio,
     said_of,
 )
-from extraction.audit.gold import GoldReport
 from extraction.finding import Outcome
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
@@ -133,19 +134,17 @@ def audit(
         per_section=by_section(gold, outcomes, strength),
         phrase_confusion=phrase_confusion_of(pairs),
         pathology_confusion=pathology_confusion_of(pairs),
-        modality_confusion={
-            modality: phrase_confusion_of(
-                [
-                    pair
-                    for pair, report in zip(pairs, gold, strict=True)
-                    if report.modality == modality
-                ]
-            )
-            for modality in sorted({report.modality for report in gold})
-        },
+        modality_confusion=_by_modality(gold, pairs),
         failed=sum("failed" in got.values() for got in states),
         unmapped=sum(list(got.values()).count("unmapped") for got in states),
     )
+
+
+def _by_modality(gold: Sequence[GoldReport], pairs: Pairs) -> dict[str, dict[tuple[str, str], int]]:
+    of: dict[str, list[tuple[Mapping[str, str], Mapping[str, str]]]] = {}
+    for report, pair in zip(gold, pairs, strict=True):
+        of.setdefault(report.modality, []).append(pair)
+    return {modality: phrase_confusion_of(of[modality]) for modality in sorted(of)}
 
 
 def counts_of(
@@ -163,9 +162,7 @@ def counts_of(
     return _counted(list(zip(wanted, states, strict=True)))
 
 
-def _counted(
-    pairs: Sequence[tuple[Mapping[str, str], Mapping[str, str]]],
-) -> NDArray[np.float64]:
+def _counted(pairs: Pairs) -> NDArray[np.float64]:
     return np.array([_report_counts(want, got) for want, got in pairs], dtype=np.float64)
 
 
@@ -186,9 +183,7 @@ def _report_counts(want: Mapping[str, str], got: Mapping[str, str]) -> tuple[int
     return right, len(said), len(want), agreeing, len(got), exact, len(hedged)
 
 
-def _state_counts(
-    pairs: Sequence[tuple[Mapping[str, str], Mapping[str, str]]], vocabulary: Vocabulary
-) -> NDArray[np.float64]:
+def _state_counts(pairs: Pairs, vocabulary: Vocabulary) -> NDArray[np.float64]:
     """Count gold cells by (report, state, agreeing | all)."""
     number = {state: i for i, state in enumerate((NOT_MENTIONED, *vocabulary.phrases))}
     counts = np.zeros((len(pairs), len(number), 2))

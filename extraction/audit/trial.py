@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, cast
 
-from extraction.engines import Modality
 from extraction.engines.completer import Question, Reply
 from extraction.engines.model import ModelEngine
-from extraction.finding import Extracted, Failed
+from extraction.finding import Extracted, Failed, Modality
 from extraction.prompt import MARK, estimated_tokens
 
 __all__ = ["Known", "Tried", "known", "trial"]

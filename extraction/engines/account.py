@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
-from extraction.engines import Engine, Modality
 from extraction.engines.witness import VERDICTS, Coverage, Verdict
-from extraction.finding import Extracted, Failed, FailureReason, Outcome
+from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
 __all__ = [
     "REJECTIONS", "Answer", "AnswerLine", "Became", "Disagreement", "Rejection", "answers_of",

@@ -17,14 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol
 
-from extraction.engines import Modality
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
 from extraction.engines.ledger import NO_ANSWER, Ledger, check_outage
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.record import Heading, RecordingCompleter
 from extraction.engines.witness import Testimony
-from extraction.finding import Failed, FailureReason, Outcome
+from extraction.finding import Failed, FailureReason, Modality, Outcome
 from extraction.prompt import MARK
 
 __all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
@@ -73,7 +72,7 @@ class Named:
 
 
 class ModelEngine:
-    """Reads reports with a language model; see `extraction.engines.Engine`.
+    """Reads reports with a language model; see `extraction.finding.Engine`.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ class ModelEngine:
         self._completer.close()
 
     def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
-        """Read reports; see `extraction.engines.Engine.extract`.
+        """Read reports; see `extraction.finding.Engine.extract`.
 
         Raises
         ------

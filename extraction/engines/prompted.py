@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from extraction.engines import Modality
 from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import CompletionReader
 from extraction.engines.grounding import Place
 from extraction.engines.witness import Testimony, Witness
-from extraction.finding import Extracted, Failed, Outcome
+from extraction.finding import Extracted, Failed, Modality, Outcome
 from extraction.prompt import (
     NOT_EVALUABLE,
     OTHER,
@@ -31,8 +30,7 @@ from extraction.prompt import (
     ordered,
 )
 from extraction.prompt import load as load_prompts
-from extraction.prompt.choose import TokenCounter
-from extraction.prompt.template import REVISION
+from extraction.prompt.template import REVISION, TokenCounter
 from extraction.report import Section, SectionReader, without_markup
 from extraction.vocabulary import Vocabulary, load
 

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from extraction.engines.completer import Completion, Question, Reply
-from extraction.engines.health import VAIN_TRIALS, Health
+from extraction.engines.health import VAIN_TRIALS, Health, Pace
 from extraction.engines.link import Link, Setback
-from extraction.engines.pace import Pace
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelRefusedError
 from extraction.finding import FailureReason

@@ -1,10 +1,29 @@
 """What a language model is shown and in which lines it answers; the worked examples are data."""
 
-from extraction.prompt.choose import estimated_tokens, fitting, ordered
-from extraction.prompt.examples import Example, Prompts, load
+from extraction.prompt.examples import (
+    NONE,
+    NOT_EVALUABLE,
+    OTHER,
+    Example,
+    Line,
+    Prompts,
+    load,
+    parse,
+    regex,
+    written,
+)
 from extraction.prompt.forms import AnswerForm, Parsed
-from extraction.prompt.lines import NONE, NOT_EVALUABLE, OTHER, Line, parse, regex, written
-from extraction.prompt.template import MARK, RAW, Manner, Template, Turn, Worked
+from extraction.prompt.template import (
+    MARK,
+    RAW,
+    Manner,
+    Template,
+    Turn,
+    Worked,
+    estimated_tokens,
+    fitting,
+    ordered,
+)
 
 __all__ = [
     "MARK",

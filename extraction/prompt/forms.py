@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from extraction.prompt.lines import NONE, NOT_EVALUABLE, OTHER, Line, parse, regex, written
+from extraction.prompt.examples import NONE, NOT_EVALUABLE, OTHER, Line, parse, regex, written
 from extraction.vocabulary import Vocabulary
 
 __all__ = ["BY_WORDS", "AnswerForm", "Parsed", "says_none"]

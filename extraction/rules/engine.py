@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from extraction.engines import Modality
-from extraction.finding import Explanation, Extracted, Failed, Finding, NothingStated, Outcome
+from extraction.finding import (
+    Explanation,
+    Extracted,
+    Failed,
+    Finding,
+    Modality,
+    NothingStated,
+    Outcome,
+)
 from extraction.report import Section, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide
 from extraction.rules.lexicon import build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import is_run_on, pieces
 from extraction.rules.scan import Item, clauses, scan
-from extraction.rules.sentences import split
-from extraction.rules.tokens import Token, TokenReader
+from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
 __all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine", "Spoken"]
@@ -71,7 +77,7 @@ class RuleEngine:
         self._mentions = MentionFinder(self.vocabulary)
 
     def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
-        """Read reports; see `extraction.engines.Engine.extract`."""
+        """Read reports; see `extraction.finding.Engine.extract`."""
         del modality  # one grammar reads both: the hedges of both are in the vocabulary
         outcomes: list[Outcome] = []
         for start in range(0, len(texts), _BATCH):

@@ -43,8 +43,10 @@ def forward(
         if not governed and parts & Part.COMMA and _missed(items, at, j, cue):
             return Scope(at, cue, at + 1, j, "before")
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
-        if parts & Part.CUE and _cue_ends(items, at, j, cue, tokens, grammar, governed=governed):
-            return Scope(at, cue, at + 1, j, "before")
+        if parts & Part.CUE:
+            until = Scope(at, cue, at + 1, j, "before")
+            if _cue_ends(items, until, tokens, grammar, governed=governed):
+                return until
         if governed and _opens_anew(items, j, cue):
             return Scope(at, cue, at + 1, j, "before")
         governed = governed or bool(parts & GOVERNABLE)
@@ -80,15 +82,10 @@ def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
 
 
 def _cue_ends(
-    items: list[Item],
-    at: int,
-    j: int,
-    cue: Cue,
-    tokens: list[Token],
-    grammar: GrammarFile,
-    *,
-    governed: bool,
+    items: list[Item], until: Scope, tokens: list[Token], grammar: GrammarFile, *, governed: bool
 ) -> bool:
+    """Whether the cue at the end of a scope keeps it from reaching any further."""
+    at, cue, j = until.at, until.cue, until.last
     following = {other.side: other for other in items[j].lexeme.cues}
     other = following.get("before") or following.get("either")
     if other is None or ("after" in following and governed):

@@ -1,7 +1,9 @@
-"""spaCy tokens as plain tuples: lower-case word, start, end, and whether space follows.
+"""spaCy tokens as plain tuples, and the sentences they form.
 
-Every punctuation mark is a token of its own. Only the tokeniser of a blank English pipeline is
-used; it runs inside a memory zone so that a nightly run over millions of reports stays flat.
+A token is a lower-case word with start, end, and whether space follows. Every punctuation mark is a
+token of its own. Only the tokeniser of a blank English pipeline is used; it runs inside a memory
+zone so that a nightly run over millions of reports stays flat. Sentences end at full stops, lists,
+blank lines, and capitals where a full stop is missing.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ from typing import Final, NamedTuple
 import spacy
 from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled, no stub
 
-__all__ = ["Token", "TokenReader"]
+from extraction.vocabulary.schema import GrammarFile
+
+__all__ = ["Token", "TokenReader", "split"]
 
 _MARK: Final = re.compile(r"[^\w\s]")
 _FIRST: Final = re.compile(r"^[^\w\s]")
@@ -73,3 +77,118 @@ class TokenReader:
         if _ENDLESS.search(text):  # spaCy strips affixes one by one: quadratic on such runs
             return [(match[0], match.start()) for match in _PIECE.finditer(text)]
         return [(token.text, token.idx) for token in self._nlp.make_doc(text)]
+
+
+_BULLETS: Final = frozenset('"“”•·●▪◦*')
+_UNITS: Final = frozenset({"cm", "mm", "ca"})
+_LONGEST: Final = 200
+"""More tokens are no sentence; cutting there keeps the work proportional to the text."""
+_LONG_LINE: Final = 55
+"""A line at least this long may have been wrapped by a machine rather than ended by a writer."""
+
+
+def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Token]]:
+    """Group tokens into sentences; the marks that end a sentence belong to it.
+
+    Parameters
+    ----------
+    tokens
+        Tokens of one section, with offsets into `text`.
+    text
+        The whole report.
+    grammar
+        Its `restarts` and `abbreviations` decide where a full stop is missing or means nothing.
+    """
+    sentences: list[list[Token]] = []
+    current: list[Token] = []
+    depth = 0
+    line_start = tokens[0].start if tokens else 0
+    for number, token in enumerate(tokens):
+        word = token.word
+        if word.isspace():
+            if "\n" in word or "\r" in word:
+                if _line_ends(tokens, number, text, token.start - line_start):
+                    current, depth = _close(sentences, current), 0
+                line_start = token.end
+            continue
+        if word in _BULLETS and _opens_item(tokens, number):
+            current, depth = _close(sentences, current), 0
+            continue
+        if current and word in grammar.restarts and _restarts(current[-1], token, text, depth):
+            current, depth = _close(sentences, current), 0
+        if len(current) >= _LONGEST:
+            current, depth = _close(sentences, current), 0
+        current.append(token)
+        depth = max(0, depth + (word in "([") - (word in ")]"))
+        if word in ".!?" and _ends(tokens, number, text, depth, grammar):
+            current, depth = _close(sentences, current), 0
+    _close(sentences, current)
+    return sentences
+
+
+def _close(sentences: list[list[Token]], current: list[Token]) -> list[Token]:
+    if current:
+        sentences.append(current)
+    return []
+
+
+def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: GrammarFile) -> bool:
+    token = tokens[number]
+    following = tokens[number + 1] if number + 1 < len(tokens) else None
+    if following is None:
+        return True
+    joined = following.start == token.end
+    before = tokens[number - 1] if number else None
+    if token.word == "?":
+        apart = before is None or before.end < token.start or before.word in ",;:("
+        opens_word = apart and (joined or following.word not in grammar.restarts)
+        return depth == 0 and not opens_word and text[following.start].isupper()
+    if before is None or token.word == "!":
+        return True
+    if before.end == token.start:
+        if joined and before.word[-1].isdigit() and following.word[0].isdigit():
+            return False
+        if before.word in grammar.abbreviations and (joined or before.word not in _UNITS):
+            return False
+        if len(before.word) == 1 and before.word.isalpha() and joined:
+            return False
+    return not (joined and following.word in {",", ")", ";"})
+
+
+def _restarts(before: Token, token: Token, text: str, depth: int) -> bool:
+    """Whether a capitalised word in running text opens a sentence whose full stop is missing."""
+    shown = text[token.start : token.end]
+    if depth or not shown[0].isupper() or (len(shown) > 1 and shown.isupper()):
+        return False
+    previous = text[before.start : before.end]
+    return previous.isalpha() and previous.islower() and len(previous) > 2
+
+
+def _opens_item(tokens: list[Token], number: int) -> bool:
+    """Whether a bullet or quotation mark starts or ends a list item rather than a quoted word."""
+    token = tokens[number]
+    before = tokens[number - 1] if number else None
+    following = tokens[number + 1] if number + 1 < len(tokens) else None
+    if before is None or following is None or token.word not in '"“”':
+        return True
+    return (
+        before.word in {".", "?", ")", '"'}
+        or following.start > token.end
+        or before.end < token.start
+    )
+
+
+def _line_ends(tokens: list[Token], number: int, text: str, length: int) -> bool:
+    if text.count("\n", tokens[number].start, tokens[number].end) > 1:
+        return True
+    following = tokens[number + 1] if number + 1 < len(tokens) else None
+    if following is None:
+        return True
+    shown = text[following.start : following.end]
+    if shown in {"-", "*", "•", "–"} or (shown.isdigit() and _numbers_item(tokens, number + 1)):
+        return True
+    return shown[0].isupper() and length < _LONG_LINE
+
+
+def _numbers_item(tokens: list[Token], number: int) -> bool:
+    return number + 1 < len(tokens) and tokens[number + 1].word in {".", ")"}

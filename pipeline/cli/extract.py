@@ -162,7 +162,7 @@ def _asked(reader: RuleEngine | ModelEngine) -> dict[str, object]:
 
 
 def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Outcome]) -> None:
-    from extraction.explain import explain
+    from extraction.tables import explain
 
     for report_id, text, outcome in zip(ids, texts, outcomes, strict=True):
         typer.echo(f"== {report_id}")

@@ -19,9 +19,8 @@ from pipeline.errors import InputError
 if TYPE_CHECKING:
     from extraction.audit.gold import GoldReport
     from extraction.audit.scores import Audit
-    from extraction.engines import Engine
     from extraction.engines.model import ModelEngine
-    from extraction.finding import Outcome
+    from extraction.finding import Engine, Outcome
     from extraction.rules import RuleEngine
     from extraction.vocabulary import Vocabulary
 
@@ -117,7 +116,7 @@ def _side_by_side(
     """Compare every two engines, report by report."""
     import numpy as np
 
-    from extraction.audit.compare import as_lines, differences
+    from extraction.audit.text import as_lines, differences
 
     found = differences(
         read[0].reports,
@@ -201,8 +200,8 @@ def _from_engine(reader: RuleEngine | ModelEngine, gold: Path, label: str) -> _R
 def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
     """Take a findings table's word; a report without a row states nothing."""
     from extraction.finding import NothingStated
-    from extraction.readings import NEEDED_COLUMNS, ReadingError
-    from extraction.readings import outcomes_of as read_outcomes
+    from extraction.resolution import NEEDED_COLUMNS, ReadingError
+    from extraction.resolution import outcomes_of as read_outcomes
     from pipeline.formats.tables import read_table, require_columns
 
     frame = read_table(path)

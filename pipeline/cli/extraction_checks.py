@@ -36,8 +36,9 @@ def vocabulary_check(
     quiet: QuietOption = False,
 ) -> None:
     """Check edited vocabulary files and show what they change on a sample of reports."""
+    from extraction.audit.text import changes
     from extraction.vocabulary import FILES
-    from extraction.vocabulary.check import changes, warnings_for
+    from extraction.vocabulary.patterns import warnings_for
 
     place = folder.parent if folder.is_file() else folder
     present = [name for name in FILES if (place / name).is_file()]

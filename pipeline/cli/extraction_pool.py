@@ -91,7 +91,7 @@ _QUEUE_COLUMNS = (
 
 
 def _reading(path: Path, vocabulary: Vocabulary) -> dict[str, dict[str, ReportFinding]]:
-    from extraction.readings import NEEDED_COLUMNS, ReadingError, readings_of
+    from extraction.resolution import NEEDED_COLUMNS, ReadingError, readings_of
     from pipeline.formats.tables import read_table, require_columns
 
     frame = read_table(path)

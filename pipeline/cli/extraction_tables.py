@@ -13,10 +13,9 @@ from pipeline.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from extraction.engines import Engine
     from extraction.engines.account import Answer
     from extraction.engines.model import ModelEngine
-    from extraction.finding import Outcome
+    from extraction.finding import Engine, Outcome
     from extraction.rules import RuleEngine
     from pipeline.config.sections import Extraction
 

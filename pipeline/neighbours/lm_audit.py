@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,9 @@ from pipeline.neighbours.lm_engine import CacheOption, EngineOption, completer
 from pipeline.neighbours.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
 
 if TYPE_CHECKING:
-    from extraction.neighbours.elicitation import Elicited
+    from extraction.neighbours.elicitation import Elicited, Prompter
+    from extraction.neighbours.elicitation.asking import RememberingCompleter
+    from extraction.neighbours.elicitation.run import Claim
 
 __all__ = ["audit"]
 
@@ -51,8 +54,7 @@ def audit(given: AuditGiven) -> None:
     confidences that could not, are counted (exit code 3).
     """
     from extraction.neighbours.elicitation import FORMS, Prompter
-    from extraction.neighbours.elicitation.claims import claims_of, with_truth
-    from extraction.neighbours.elicitation.run import put
+    from extraction.neighbours.elicitation.run import claims_of
     from pipeline.formats.tables import write_table
 
     one_of("--reader", given.reader, ("model", "rules"))
@@ -71,19 +73,8 @@ def audit(given: AuditGiven) -> None:
         raise InputError(msg)
     kept = given.cache or given.out.with_name(f"{given.out.name}.replies")
     prompter = Prompter()
-    rows: list[tuple[Elicited, Words]] = []
     with completer(given.engine, given.choice, kept) as answerer:
-        offered = words(given.form, given.phrases, answerer, prompter)  # type: ignore[arg-type]
-        if isinstance(offered, str):
-            msg = f"--form {given.form}: the model gave no phrases of its own ({offered})."
-            raise InputError(msg)
-        asked = [
-            prompter.claim(one.report, one.statement, given.form, phrases=offered.phrases)  # type: ignore[arg-type]
-            for one in claims
-        ]
-        names = [one.item for one in claims]
-        found = put(names, asked, completer=answerer, phrases=offered.phrases)
-        rows = [(with_truth(row, one), offered) for row, one in zip(found, claims, strict=True)]
+        rows = _asked(claims, given, answerer, prompter)
         name = answerer.name
     refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
@@ -100,3 +91,25 @@ def audit(given: AuditGiven) -> None:
     given.output.tell(summary)
     if failed or reasons:
         raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _asked(
+    claims: Sequence[Claim],
+    given: AuditGiven,
+    answerer: RememberingCompleter,
+    prompter: Prompter,
+) -> list[tuple[Elicited, Words]]:
+    """Ask how likely each claim is to be right, and set what the labels say beside the answer."""
+    from extraction.neighbours.elicitation.run import put, with_truth
+
+    offered = words(given.form, given.phrases, answerer, prompter)  # type: ignore[arg-type]
+    if isinstance(offered, str):
+        msg = f"--form {given.form}: the model gave no phrases of its own ({offered})."
+        raise InputError(msg)
+    asked = [
+        prompter.claim(one.report, one.statement, given.form, phrases=offered.phrases)  # type: ignore[arg-type]
+        for one in claims
+    ]
+    names = [one.item for one in claims]
+    found = put(names, asked, completer=answerer, phrases=offered.phrases)
+    return [(with_truth(row, one), offered) for row, one in zip(found, claims, strict=True)]

@@ -19,7 +19,7 @@ from pipeline.neighbours.lm_rows import PhrasesOption, Words, answers_table, ref
 
 if TYPE_CHECKING:
     from extraction.neighbours.elicitation import Elicited, Form, Judge, Prompter, Question
-    from extraction.neighbours.elicitation.memory import RememberingCompleter
+    from extraction.neighbours.elicitation.asking import RememberingCompleter
 
 __all__ = ["elicit"]
 
@@ -80,17 +80,15 @@ def elicit(given: ElicitGiven) -> None:
         typer.echo(f"{given.questions.name}: {problem}; left out", err=True)
     kept = given.cache or given.out.with_name(f"{given.out.name}.replies")
     prompter = Prompter()
-    phrases, choose = given.phrases, given.choose
     with completer(given.engine, given.choice, kept) as answerer:
         if given.judge == "model" and given.judge_model:
             other = replace(given.choice, model=given.judge_model)
             with completer(given.engine, other, kept) as judging:
-                rows, missing = _asked(
-                    asked, forms, phrases, answerer, prompter, Judge(judging, prompter), choose
-                )
+                by = Judge(judging, prompter)
+                rows, missing = _asked(asked, forms, answerer, prompter, by, given)
         else:
-            by = Judge(answerer, prompter) if given.judge == "model" else None
-            rows, missing = _asked(asked, forms, phrases, answerer, prompter, by, choose)
+            own = Judge(answerer, prompter) if given.judge == "model" else None
+            rows, missing = _asked(asked, forms, answerer, prompter, own, given)
         name = answerer.name
     refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
@@ -125,31 +123,24 @@ def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
 def _asked(
     questions: Sequence[Question],
     forms: Sequence[Form],
-    phrases: str,
     answerer: RememberingCompleter,
     prompter: Prompter,
     judge: Judge | None,
-    choose: bool,
+    given: ElicitGiven,
 ) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
+    from extraction.neighbours.elicitation import Way
     from extraction.neighbours.elicitation import elicit as put
 
     rows: list[tuple[Elicited, Words]] = []
     missing: dict[str, str] = {}
     for form in forms:
-        offered = words(form, phrases, answerer, prompter)
+        offered = words(form, given.phrases, answerer, prompter)
         if isinstance(offered, str):
             missing[form] = offered
             continue
-        found = put(
-            questions,
-            form=form,
-            completer=answerer,
-            prompter=prompter,
-            phrases=offered.phrases,
-            choose=choose,
-            judge=judge,
-        )
+        way = Way(form, prompter, offered.phrases, given.choose)
+        found = put(questions, way=way, completer=answerer, judge=judge)
         rows += [(row, offered) for row in found]
     return rows, missing
 

@@ -13,7 +13,7 @@ from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import model_settings, one_of
 
 if TYPE_CHECKING:
-    from extraction.neighbours.elicitation.memory import RememberingCompleter
+    from extraction.neighbours.elicitation.asking import RememberingCompleter
 
 __all__ = ["CacheOption", "EngineOption", "completer"]
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from calibration.survey import PhraseTable
     from extraction.neighbours.elicitation import Elicited, Form, Prompter
-    from extraction.neighbours.elicitation.memory import RememberingCompleter
+    from extraction.neighbours.elicitation.asking import RememberingCompleter
 
 __all__ = ["COLUMNS", "PhrasesOption", "Words", "answers_table", "refuse_silence", "words"]
 

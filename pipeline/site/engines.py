@@ -9,9 +9,8 @@ from typing import Final
 
 from extraction.engines.local import Backend, LocalSettings, has_chat_template
 from extraction.engines.model import Memory, ModelEngine
-from extraction.engines.offline import OfflineEngine
+from extraction.engines.offline import OfflineEngine, ReplayEngine
 from extraction.engines.process import ModelProcess
-from extraction.engines.replay import ReplayEngine
 from extraction.engines.server import ServerCompleter, ServerEngine
 from extraction.prompt import load as load_prompts
 from extraction.rules import RuleEngine

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from extraction.engines import Engine
+from extraction.certainty import recommends_ct
 from extraction.engines.account import Answer, Disagreement, answers_of
-from extraction.finding import Extracted, Failed, Outcome
-from extraction.recommendation import recommends_ct
+from extraction.finding import Engine, Extracted, Failed, Outcome
 from extraction.resolution import resolve
 from extraction.tables import answer_table
 from extraction.vocabulary import Vocabulary

@@ -13,8 +13,8 @@ import typer
 from typer.testing import CliRunner
 
 from extraction import prompt
-from extraction.audit.compare import differences
 from extraction.audit.gold import GoldReport, load_gold
+from extraction.audit.text import differences
 from extraction.finding import Failed
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load

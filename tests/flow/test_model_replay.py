@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.engines.replay import ReplayEngine
+from extraction.engines.offline import ReplayEngine
 from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelSettingsError

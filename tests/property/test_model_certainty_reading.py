@@ -14,8 +14,7 @@ from extraction.neighbours.elicitation import (
     read_answer,
 )
 from extraction.neighbours.elicitation.answers import read_own_phrases
-from extraction.neighbours.elicitation.correctness import matched, normalised
-from extraction.neighbours.elicitation.forms import Asked, Form
+from extraction.neighbours.elicitation.forms import Asked, Form, matched, normalised
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from extraction.pool import Reading, review_queue, vote
-from extraction.readings import ReadingError, outcomes_of, readings_of
-from extraction.resolution import ReportFinding
+from extraction.resolution import ReadingError, ReportFinding, outcomes_of, readings_of
 from extraction.rules import RuleEngine
 from extraction.tables import report_table, statement_table
 from extraction.vocabulary import load

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from extraction.audit.text import changes
 from extraction.errors import VocabularyError
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load
-from extraction.vocabulary.check import changes, warnings_for
+from extraction.vocabulary.patterns import warnings_for
 
 NAMED = [
     "aspiration", "atelectasis", "bronchiectasis", "cardiomegaly", "consolidation", "emphysema",

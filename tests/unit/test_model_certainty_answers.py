@@ -15,8 +15,7 @@ from extraction.neighbours.elicitation import (
     read_answer,
 )
 from extraction.neighbours.elicitation.answers import Stated, Unreadable, read_own_phrases
-from extraction.neighbours.elicitation.correctness import matched
-from extraction.neighbours.elicitation.forms import Asked, Form, options_of
+from extraction.neighbours.elicitation.forms import Asked, Form, matched, options_of
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
 

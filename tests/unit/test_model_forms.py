@@ -8,9 +8,8 @@ from typing import Literal
 
 import pytest
 
-from extraction.engines import Modality
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.finding import Extracted, Failed, NothingStated
+from extraction.finding import Extracted, Failed, Modality, NothingStated
 from extraction.prompt import MARK, NONE, AnswerForm, Line, Manner, load
 from extraction.prompt.forms import BY_WORDS
 from extraction.report import SectionReader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.engines.pace import CEILING, START, Pace
+from extraction.engines.health import CEILING, START, Pace
 
 
 def driven(pace: Pace, *, takes: int, answers: int, seconds_each: float = 1.0) -> list[int]:

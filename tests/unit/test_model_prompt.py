@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from extraction.engines import Modality
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
-from extraction.finding import Extracted, Failed
+from extraction.finding import Extracted, Failed, Modality
 from extraction.prompt import (
     MARK,
     NONE,

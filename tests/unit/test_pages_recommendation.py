@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.recommendation import recommends_ct
+from extraction.certainty import recommends_ct
 
 
 @pytest.mark.parametrize(

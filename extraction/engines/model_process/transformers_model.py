@@ -11,13 +11,11 @@ import os
 from collections import Counter, deque
 from typing import Any
 
-from .asked import tokens_of
-
 __all__ = ["TransformersModel"]
 
 
 class TransformersModel:
-    """One model in transformers; see `extraction.engines.model_process.loop.Model`."""
+    """One model in transformers; see `extraction.engines.model_process.Model`."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         os.environ.update({"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "DO_NOT_TRACK": "1"})
@@ -29,7 +27,7 @@ class TransformersModel:
         dtype = ("float32" if device == "cpu" else "bfloat16") if wanted == "auto" else wanted
         folder = settings["model"]
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        self._tokenizer, self._decoder = tokenizer, copy.deepcopy(tokenizer)  # a thread each
+        self.tokenizer, self._decoder = tokenizer, copy.deepcopy(tokenizer)  # a thread each
         model = transformers.AutoModelForCausalLM.from_pretrained(
             folder, dtype=getattr(torch, dtype), local_files_only=True, trust_remote_code=False
         )
@@ -50,12 +48,8 @@ class TransformersModel:
             "tensor_parallel": 1,
         }
 
-    def prepare(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Add a question's tokens."""
-        return question | {"tokens": tokens_of(question, self._tokenizer)}
-
     def add(self, question: dict[str, Any]) -> None:
-        """Take a prepared question on; one that wants its answer bound is refused."""
+        """Take a question with its tokens on; one that wants its answer bound is refused."""
         if question["regex"]:
             msg = "answers cannot be bound here"
             raise ValueError(msg)

@@ -10,8 +10,6 @@ import copy
 import os
 from typing import Any
 
-from .asked import tokens_of
-
 __all__ = ["VllmModel"]
 
 _OFFLINE = {
@@ -31,7 +29,7 @@ _COUNTED = ("prefix_cache_queries", "prefix_cache_hits", "prompt_tokens", "gener
 
 
 class VllmModel:
-    """One model in vLLM; see `extraction.engines.model_process.loop.Model`."""
+    """One model in vLLM; see `extraction.engines.model_process.Model`."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         os.environ.update(_OFFLINE)
@@ -47,7 +45,7 @@ class VllmModel:
         options = _options(settings, on_processor=on_processor)
         llm = vllm.LLM(**options)
         self._llm, self._engine = llm, llm.llm_engine
-        self._tokenizer = copy.deepcopy(llm.get_tokenizer())  # used on another thread
+        self.tokenizer = copy.deepcopy(llm.get_tokenizer())  # used on another thread
         self.facts = {
             "engine": f"vllm {vllm.__version__}",
             "device": "cpu" if on_processor else str(current_platform.get_device_name()),
@@ -55,12 +53,8 @@ class VllmModel:
             "tensor_parallel": options["tensor_parallel_size"],
         }
 
-    def prepare(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Add a question's tokens."""
-        return question | {"tokens": tokens_of(question, self._tokenizer)}
-
     def add(self, question: dict[str, Any]) -> None:
-        """Take a prepared question on; one that vLLM does not accept is a ValueError."""
+        """Take a question with its tokens on; one that vLLM does not accept is a ValueError."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
         from vllm.v1.engine.exceptions import EngineDeadError

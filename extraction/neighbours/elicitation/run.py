@@ -4,15 +4,20 @@
 
 Three states that stay apart: ``answered``, ``unreadable`` (the model wrote something of no use) and
 ``failed`` (the model was never heard). Only answered rows are right or wrong.
+
+A claim is a finding as a question: one pathology of one report with the phrase the reader gave it,
+at report level; it is right when the gold label of that pathology has the same phrase. Reports that
+failed make no claim.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from extraction.finding import FailureReason
+from extraction.audit.gold import GoldReport
+from extraction.finding import Failed, FailureReason, Outcome
 from extraction.neighbours.elicitation.answers import (
     Stated,
     Unreadable,
@@ -21,11 +26,31 @@ from extraction.neighbours.elicitation.answers import (
     read_own_phrases,
 )
 from extraction.neighbours.elicitation.asking import Completer
-from extraction.neighbours.elicitation.correctness import Judge, Verdict, matched
-from extraction.neighbours.elicitation.forms import OWN_PHRASES, STOPS, Asked, Form, Prompter
+from extraction.neighbours.elicitation.forms import (
+    OWN_PHRASES,
+    STOPS,
+    Asked,
+    Form,
+    Judge,
+    Prompter,
+    Verdict,
+    matched,
+)
 from extraction.neighbours.elicitation.questions import Question
+from extraction.resolution import resolve
+from extraction.vocabulary import Vocabulary
 
-__all__ = ["ANSWER_TOKENS", "Elicited", "elicit", "own_phrases", "put"]
+__all__ = [
+    "ANSWER_TOKENS",
+    "Claim",
+    "Elicited",
+    "Way",
+    "claims_of",
+    "elicit",
+    "own_phrases",
+    "put",
+    "with_truth",
+]
 
 ANSWER_TOKENS: Final = 96
 """Room for a short guess and its confidence."""
@@ -59,26 +84,14 @@ class Elicited:
     verdict: Verdict | None = None
 
 
-def elicit(
-    questions: Sequence[Question],
-    *,
-    form: Form,
-    completer: Completer,
-    prompter: Prompter,
-    phrases: Sequence[str] = (),
-    choose: bool = False,
-    judge: Judge | None = None,
-) -> list[Elicited]:
-    """Ask every question in one form, read and judge the answers.
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How questions are put.
 
-    Parameters
+    Attributes
     ----------
-    questions
-        What is asked.
     form
         How confidence is to be stated.
-    completer
-        The model.
     prompter
         The words that ask.
     phrases
@@ -86,11 +99,35 @@ def elicit(
     choose
         Offer the wrong answers as options beside a right one. Only a letter or an option's own
         words are then an answer, and no judge is needed.
+    """
+
+    form: Form
+    prompter: Prompter
+    phrases: Sequence[str] = ()
+    choose: bool = False
+
+
+def elicit(
+    questions: Sequence[Question], *, way: Way, completer: Completer, judge: Judge | None = None
+) -> list[Elicited]:
+    """Ask every question in one form, read and judge the answers.
+
+    Parameters
+    ----------
+    questions
+        What is asked.
+    way
+        In which form, in whose words.
+    completer
+        The model.
     judge
         Decides what comparison of words does not find right; None leaves it at the comparison.
     """
-    asked = [prompter.question(q, form, phrases=phrases, choose=choose) for q in questions]
-    rows = put([q.question_id for q in questions], asked, completer=completer, phrases=phrases)
+    asked = [
+        way.prompter.question(q, way.form, phrases=way.phrases, choose=way.choose)
+        for q in questions
+    ]
+    rows = put([q.question_id for q in questions], asked, completer=completer, phrases=way.phrases)
     pairs = [
         (place, (question, row.stated.guess))
         for place, (question, row) in enumerate(zip(questions, rows, strict=True))
@@ -99,7 +136,7 @@ def elicit(
     guesses = [pair for _, pair in pairs]
     found = (
         judge.judge(guesses)
-        if judge is not None and not choose
+        if judge is not None and not way.choose
         else [matched(question, guess) for question, guess in guesses]
     )
     for (place, _), verdict in zip(pairs, found, strict=True):
@@ -138,3 +175,52 @@ def own_phrases(
         return reply
     listed = read_own_phrases("-" + reply.text)
     return dict(list(listed.items())[:number])
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One finding as a statement about its report.
+
+    Attributes
+    ----------
+    item
+        ``report_id: pathology``.
+    report, statement
+        The report's text, and what is claimed of it.
+    right
+        Whether the labels agree.
+    """
+
+    item: str
+    report: str
+    statement: str
+    right: bool
+
+
+def claims_of(
+    reports: Sequence[GoldReport], outcomes: Sequence[Outcome], vocabulary: Vocabulary
+) -> tuple[list[Claim], int]:
+    """Make every stated finding a claim; also count the reports that failed."""
+    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
+    claims, failed = [], 0
+    for report, outcome in zip(reports, outcomes, strict=True):
+        failed += isinstance(outcome, Failed)
+        truth = report.cells(strength)
+        claims += [
+            Claim(
+                f"{report.report_id}: {row.pathology}",
+                report.text,
+                f'The report calls {row.pathology} "{row.phrase}".',
+                truth.get(row.pathology) == row.phrase,
+            )
+            for row in resolve(outcome, vocabulary=vocabulary).values()
+            if row.outcome == "stated"
+        ]
+    return claims, failed
+
+
+def with_truth(row: Elicited, claim: Claim) -> Elicited:
+    """Say whether an answered claim is right; what was not answered stays unjudged."""
+    if row.outcome != "answered":
+        return row
+    return replace(row, verdict=Verdict(claim.right, "match"))
