@@ -139,7 +139,7 @@ def _whole_job(
 
 def _told(summary: Summary) -> dict[str, object]:
     """Give what a run came to, without what does not apply to it."""
-    from pipeline.store.plain import plain
+    from pipeline.store.files import plain
 
     return {name: value for name, value in plain(summary).items() if value is not None}
 

@@ -32,7 +32,7 @@ def status(
     from pipeline.run.books import last_run
     from pipeline.run.outlook import outlook
     from pipeline.site.site import Site
-    from pipeline.store.plain import plain
+    from pipeline.store.files import plain
 
     site = Site.open(str(config.resolve()))
     store = site.workspace

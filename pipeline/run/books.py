@@ -23,7 +23,7 @@ from pipeline.errors import RadcalError
 from pipeline.run.shield import in_words
 from pipeline.run.workers import Done
 from pipeline.stage import Stage
-from pipeline.store.plain import plain, typed_json
+from pipeline.store.files import plain, typed_json
 from pipeline.store.provenance import version
 from pipeline.store.workspace import Workspace
 from reports.content import Gate

@@ -20,7 +20,7 @@ from pipeline.stages.ingest import INGEST, Ingested
 from pipeline.stages.pages import FEEDBACK
 from pipeline.stages.pair import PAIR
 from pipeline.stages.tally import TALLY
-from pipeline.store.plain import typed_json
+from pipeline.store.files import typed_json
 from pipeline.store.provenance import version
 from pipeline.tables.pairing import FlowStep
 from reports.content import Gate

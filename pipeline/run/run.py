@@ -41,7 +41,7 @@ from pipeline.run.workers import Done, in_worker, perform
 from pipeline.site.site import Site
 from pipeline.stage import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
-from pipeline.store.plain import plain
+from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.key import key_from_environment

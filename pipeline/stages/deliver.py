@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipeline.errors import StorageError
 from pipeline.stage import Made, Stage
-from pipeline.store.plain import plain, typed_json
+from pipeline.store.files import plain, typed_json
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
 
 if TYPE_CHECKING:

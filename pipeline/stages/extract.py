@@ -19,8 +19,8 @@ import pandas as pd
 from extraction.engines.account import Disagreement
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
-from pipeline.tables.addenda import joined
 from pipeline.tables.readings import read_reports
+from pipeline.tables.versions import joined
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

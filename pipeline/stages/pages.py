@@ -26,12 +26,11 @@ from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
-from pipeline.store.plain import plain
-from pipeline.tables.cases import plainest
+from pipeline.store.files import plain
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
 from pipeline.tables.results import GroupResults, Scale, group_results, tally_of, trend
-from pipeline.tables.rows import advice_table, result_table, swap_table
+from pipeline.tables.rows import advice_table, plainest, result_table, swap_table
 from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import style_for

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named, options
 from pipeline.tables import sums
-from pipeline.tables.addenda import parts
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
-from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time
+from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time, parts
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

@@ -1,23 +1,40 @@
-"""Files that are whole or absent when written, and what to say when a disk takes no more.
+"""Files: whole or absent when written, held by one process at a time, JSON of frozen dataclasses.
 
 A file is written beside its place, forced to the disk, then renamed onto it: after a kill or a
-power cut the old file or the new one is there, never a part of one.
+power cut the old file or the new one is there, never a part of one. A lock is one that the system
+frees when its holder ends, however it ends: what a killed process wrote into the file binds nobody,
+even if its number is another program's by now, so no lock goes stale. Counts of shards, books,
+manifests and summaries are typed wherever they are used, and plain values only in files.
 """
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
+import socket
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TextIO, TypeVar
 
-from pipeline.errors import StorageError
+from pydantic import TypeAdapter
 
-__all__ = ["no_room", "replacing", "storage_error"]
+from pipeline.errors import RunLockedError, StorageError
+
+__all__ = [
+    "held",
+    "holder",
+    "no_room",
+    "plain",
+    "replacing",
+    "storage_error",
+    "typed",
+    "typed_json",
+]
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -87,3 +104,102 @@ def no_room(root: Path | None) -> StorageError:
         "kept, nothing is half written. What may go without loss: analysis/pages (drawn again), "
         "prefect (the orchestrator's records), logs; `radcal purge` deletes old exams."
     )
+
+
+_HELD: Final[set[Path]] = set()
+"""Locks that this process holds."""
+
+
+@contextmanager
+def held(path: Path) -> Iterator[bool]:
+    """Hold a lock; gives False if this process holds it already, and then leaves it as it is.
+
+    A command holds it while it starts a server; the flow inside asks again, for where it runs with
+    no command around it.
+
+    Raises
+    ------
+    RunLockedError
+        If another process holds it.
+    """
+    place = path.resolve()
+    if place in _HELD:
+        yield False
+        return
+    with place.open("a+") as handle:
+        if not _taken(handle):
+            handle.seek(0)
+            other = handle.read().strip() or "unknown"
+            msg = (
+                f"another run holds {place.parent} (process {other}). "
+                "Wait for it to end, or use another workspace."
+            )
+            raise RunLockedError(msg)
+        handle.truncate(0)
+        handle.write(f"{os.getpid()} on {socket.gethostname()}")
+        handle.flush()
+        _HELD.add(place)
+        try:
+            yield True
+        finally:
+            _HELD.discard(place)
+            handle.truncate(0)
+
+
+def holder(path: Path) -> str:
+    """Say which process holds a lock, and where; '' if none does."""
+    if not path.is_file():
+        return ""
+    with path.open() as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return handle.read().strip() or "unknown"
+    return ""
+
+
+def _taken(handle: TextIO) -> bool:
+    """Take the lock; a second try lets a `radcal status` that is just looking pass."""
+    for patience in (0.3, 0.3, None):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if patience is None:
+                return False
+            time.sleep(patience)
+        else:
+            break
+    return True
+
+
+T = TypeVar("T")
+_ADAPTERS: Final[dict[type[object], TypeAdapter[Any]]] = {}
+
+
+def plain(value: object) -> Any:
+    """Give a dataclass, or anything made of them, as JSON values."""
+    return _adapter(type(value)).dump_python(value, mode="json")
+
+
+def typed(kind: type[T], value: object) -> T:
+    """Give plain values back as what they were.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        A ValueError: if they are not of this kind.
+    """
+    found: T = _adapter(kind).validate_python(value)
+    return found
+
+
+def typed_json(kind: type[T], content: bytes) -> T:
+    """Read JSON as a value of this kind; raises what `typed` raises."""
+    found: T = _adapter(kind).validate_json(content)
+    return found
+
+
+def _adapter(kind: type[object]) -> TypeAdapter[Any]:
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]

@@ -33,10 +33,8 @@ import pyarrow.compute as pc
 
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError
-from pipeline.store.files import no_room, replacing
-from pipeline.store.lock import held, holder
+from pipeline.store.files import held, holder, no_room, plain, replacing, typed
 from pipeline.store.objects import objects
-from pipeline.store.plain import plain, typed
 from pipeline.store.shards import (
     SCHEMA_VERSION,
     DamageError,

@@ -1,4 +1,4 @@
-"""The versions of a report, in an order that what was exported decides, and never its codes.
+"""The versions of a report in an order that the export alone decides, and addenda read with theirs.
 
 Versions are ordered by their time of signing, then by the source's own number of the version, by
 status (preliminary, final, corrected, addendum) and by the time they were sent. Where two agree in
@@ -11,15 +11,21 @@ What cannot be shown to have come later counts as before.
 
 Row order, file names and the random codes of the vault decide nothing here. The last tie is broken
 by facts and by a hash of the cleaned text, so that the choice is the same in every vault.
+
+Some systems send an addendum with the whole report above it, others the addendum alone. Read alone,
+an addendum that only names who was called would make a CT silent about everything it showed. So a
+version that is an addendum is read with the versions before it, back to the last that is none.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
 
-__all__ = ["VERSION_COLUMNS", "contradictory", "in_force", "in_time"]
+__all__ = ["VERSION_COLUMNS", "contradictory", "in_force", "in_time", "joined", "parts"]
 
 VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest")
 """Beside the time of signing and the status: what orders versions, and tells their words apart."""
@@ -86,3 +92,62 @@ def contradictory(exams: pd.DataFrame) -> pd.Series:
 
 def _ranked(exams: pd.DataFrame) -> pd.DataFrame:
     return exams.assign(_rank=exams["status"].map(_RANK))
+
+
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
+_SHARE: Final = 0.6
+"""An addendum with this share of the report's different words holds the report itself."""
+_SIGNED: Final = ("final", "corrected")
+_HEADING: Final = re.compile(r"\s{0,8}addend", re.IGNORECASE)
+
+
+def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
+    """Find what each chosen addendum is to be read with.
+
+    Parameters
+    ----------
+    exams
+        ``exam_key, study_code, reader_code, status, signed_at, shard``, `versions.VERSION_COLUMNS`.
+    chosen
+        Keys of the versions that will be read.
+
+    Returns
+    -------
+    pd.DataFrame
+        ``exam_key, part_key, shard`` in the order of signing, the addendum itself last; nothing
+        for versions that are no addendum or have no signed version before them.
+    """
+    columns = ["exam_key", "study_code", "reader_code", "status", "signed_at", "shard"]
+    columns += VERSION_COLUMNS
+    wanted = exams["exam_key"].isin(set(chosen)) & (exams["status"] == "addendum")
+    studies = exams.loc[exams["study_code"].isin(exams.loc[wanted, "study_code"]), columns]
+    signed = studies[studies["status"].isin((*_SIGNED, "addendum")) & studies["signed_at"].notna()]
+    keys = set(exams.loc[wanted, "exam_key"])
+    rows: list[tuple[str, str, str]] = []
+    for _, versions in in_time(signed).groupby("study_code"):
+        whole: list[tuple[str, str]] = []
+        for key, status, shard in versions[["exam_key", "status", "shard"]].itertuples(index=False):
+            whole = [*(whole if status == "addendum" else []), (key, shard)]
+            if key in keys and len(whole) > 1:
+                rows += [(key, part, place) for part, place in whole]
+    return pd.DataFrame(rows, columns=["exam_key", "part_key", "shard"], dtype="str")
+
+
+def joined(texts: Sequence[str]) -> str:
+    r"""Put a report and its addenda together; an addendum that holds the report replaces it.
+
+    Examples
+    --------
+    >>> joined(["Small effusion.", "Called to the ward."])
+    'Small effusion.\n\nADDENDUM:\nCalled to the ward.'
+    """
+    report, *addenda = texts
+    for addendum in addenda:
+        known = set(map(str.casefold, _WORD.findall(report)))
+        kept = known & set(map(str.casefold, _WORD.findall(addendum)))
+        if len(kept) >= _SHARE * len(known):
+            report = addendum
+        else:
+            heading = "" if _HEADING.match(addendum) else "ADDENDUM:\n"
+            report = f"{report}\n\n{heading}{addendum}"
+    return report
