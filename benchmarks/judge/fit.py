@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rows import Numbers, Rows
+from rows import Rows
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from pipeline.deidentify.judge.evidence import FACTS, VOTES
 from pipeline.deidentify.judge.model import LABELS, Weights
-from pipeline.deidentify.judge.tokens import Describer
+from pipeline.deidentify.judge.tokens import Describer, Glossary
 
 HIDDEN = 32
 EPOCHS = 6
@@ -51,7 +51,7 @@ class Space:
         """Give the inputs of each row: tokens, gaps, votes, own, own votes, facts."""
         evidence = rows.evidence
         number = {rule: at for at, rule in enumerate(self.rules)}
-        own = np.array([number.get(rule, -1) for rule in evidence.own])
+        own = np.array([number.get(rule, -1) for rule in rows.own])
         parts = [self.token_table[column] for column in evidence.tokens.T]
         parts += [self.gap_table[column] for column in evidence.gaps.T]
         parts += [_indicator(column, len(VOTES)) for column in evidence.votes.T]
@@ -64,7 +64,7 @@ class Space:
 
 
 def find_space(
-    sets: Mapping[str, Rows], words: Numbers, gaps: Numbers, describer: Describer
+    sets: Mapping[str, Rows], words: Glossary, gaps: Glossary, describer: Describer
 ) -> Space:
     """Choose the features that several authors use."""
     kept, tables = [], []
@@ -72,7 +72,7 @@ def find_space(
         (words, describer.token, "tokens", TIMES, AUTHORS),
         (gaps, describer.gap, "gaps", TIMES, GAP_AUTHORS),
     ):
-        described = [list(describe(each)) for each in ("", *numbers)]
+        described = [list(describe(each)) for each in numbers.strings]
         if column == "gaps":
             described[0] = []
         times, used_by = _uses(sets, described, column)
@@ -83,7 +83,7 @@ def find_space(
         features = sorted(f for f in features if f[:2] != "w:") + ours
         kept.append(tuple(features))
         tables.append(_table(described, features))
-    rules = sorted({rule for rows in sets.values() for rule in rows.evidence.own if rule})
+    rules = sorted({rule for rows in sets.values() for rule in rows.own if rule})
     return Space(*kept, tuple(rules), *tables)
 
 
@@ -148,7 +148,7 @@ def calibration(
 
 
 def _weights(rows: Rows) -> NDArray[np.float64]:
-    taken = np.array([rule != "" for rule in rows.evidence.own])
+    taken = np.array([rule != "" for rule in rows.own])
     whole = rows.showing == 0
     weights = np.where(whole, 1.0, 0.7)
     weights[whole & ~taken & (rows.labels > 0)] = MISSED

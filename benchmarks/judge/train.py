@@ -15,24 +15,25 @@ from pathlib import Path
 import numpy as np
 from fit import calibration, exported, find_space, fit
 from gold import AUTHORS, authors, ours
-from rows import Numbers, Rows, read_rows
+from rows import Rows, read_rows
 
 from pipeline.deidentify import Deidentifier, Options
-from pipeline.deidentify.judge.tokens import Describer
+from pipeline.deidentify.judge.tokens import Describer, Glossary
 
 
-def all_rows(seed: int) -> tuple[dict[str, Rows], Numbers, Numbers, Describer]:
+def all_rows(seed: int) -> tuple[dict[str, Rows], Glossary, Glossary, Describer]:
     """Make the rows of every set."""
     rules = Deidentifier(Options(caution=0))
-    words, gaps = Numbers(), Numbers()
+    describer = Describer(rules.lexicon)
+    words, gaps = describer.glossaries()
     sets = {
         name: read_rows(reports, rules, words, gaps, seed)
         for name, reports in (authors() | ours()).items()
     }
-    return sets, words, gaps, Describer(rules.lexicon)
+    return sets, words, gaps, describer
 
 
-def left_out(sets: dict[str, Rows], words: Numbers, gaps: Numbers, describer: Describer,
+def left_out(sets: dict[str, Rows], words: Glossary, gaps: Glossary, describer: Describer,
              author: str, seed: int):  # fmt: skip
     """Fit to everyone but an author; give the weights and that author's chances."""
     others = {name: rows for name, rows in sets.items() if name != author}
@@ -41,7 +42,7 @@ def left_out(sets: dict[str, Rows], words: Numbers, gaps: Numbers, describer: De
     rows = sets[author]
     chances = 1 - network.predict_proba(space.matrix(rows))[:, 0]
     whole = rows.showing == 0
-    taken = np.array([rule != "" for rule in rows.evidence.own])
+    taken = np.array([rule != "" for rule in rows.own])
     return exported(network, space), chances[whole], taken[whole], (rows.labels > 0)[whole]
 
 

@@ -13,12 +13,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from itertools import compress, starmap
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from extraction import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import locks
-from pipeline.deidentify.judge import CAUTION, Judge, Opinion, Weights
+from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Removed
@@ -81,6 +82,8 @@ _FIRST: Final = frozenset({"telephone", "street-abroad"})
 """Rules whose figures would be taken for something else (ap. 302, #07-11)."""
 _SPOKEN: Final = frozenset({"NAME", "HOSPITAL"})
 _NEVER_ALONE: Final = triggers("never_alone")
+_SHARD: Final = 200_000
+"""So many characters are before the judge at once."""
 _NOBODY: Final = KnownIdentifiers()
 
 
@@ -102,6 +105,14 @@ class Options:
     replacement: Literal["token", "surrogate"] = "token"
     max_characters: int = 200_000
     caution: float = CAUTION
+
+
+class _Report(NamedTuple):
+    """One report to clean."""
+
+    text: str
+    known: KnownIdentifiers
+    surrogates: Surrogates | None
 
 
 class Deidentifier:
@@ -142,31 +153,60 @@ class Deidentifier:
         surrogates
             The patient's surrogates; without them surrogate dates stay tokens.
         """
-        if len(text) > self.options.max_characters:
-            return Quarantined("text-too-long")
-        phrases = certainty_spans(text)
-        locked = locks.firm(text, phrases)
-        removed = self._removed(text, phrases, locked, known)
-        clean = _replaced(text, removed, self._replacement(surrogates))
-        kept = locks.kept(text, phrases, locked, removed)
-        tokens = self.options.replacement == "token"
-        if locks.standing(text, clean, phrases, removed, tokens=tokens) != kept:
-            return Quarantined("phrases-changed")
-        if (scan or LeakScan.from_known([known], lexicon=self.lexicon)).hits(clean):
-            return Quarantined("leak")
-        return Clean(clean, removed, len(kept))
+        return self.batch([text], known=[known], scan=scan, surrogates=[surrogates])[0]
 
-    def batch(self, texts: Sequence[str], *, known: Sequence[KnownIdentifiers]) -> list[Outcome]:
+    def batch(
+        self,
+        texts: Sequence[str],
+        *,
+        known: Sequence[KnownIdentifiers],
+        scan: LeakScan | None = None,
+        surrogates: Sequence[Surrogates | None] | None = None,
+    ) -> list[Outcome]:
         """Clean a batch, scanning each text for the identifiers of everyone in it.
+
+        Parameters
+        ----------
+        texts, known, surrogates
+            As for `clean`, one of each for every report.
+        scan
+            The leak scan; without one everyone in these reports is scanned for.
 
         Raises
         ------
         ValueError
-            If the two sequences differ in length.
+            If the sequences differ in length.
         """
-        scan = LeakScan.from_known(known, lexicon=self.lexicon)
-        pairs = zip(texts, known, strict=True)
-        return [self.clean(text, known=each, scan=scan) for text, each in pairs]
+        scan = scan or LeakScan.from_known(known, lexicon=self.lexicon)
+        each = surrogates if surrogates is not None else [None] * len(texts)
+        reports = starmap(_Report, zip(texts, known, each, strict=True))
+        return [outcome for some in _in_shards(reports) for outcome in self._cleaned(some, scan)]
+
+    def _cleaned(self, reports: Sequence[_Report], scan: LeakScan) -> Iterator[Outcome]:
+        """Clean the reports of a shard, which the judge weighs at once."""
+        short = [len(each.text) <= self.options.max_characters for each in reports]
+        read = [self._read(each.text) for each in compress(reports, short)]
+        missed = iter(self._judge.settle(read) if self._judge else [[] for _ in read])
+        heard = iter(read)
+        for report, is_short in zip(reports, short, strict=True):
+            if is_short:
+                yield self._finished(report, next(heard), next(missed), scan)
+            else:
+                yield Quarantined("text-too-long")
+
+    def _finished(
+        self, report: _Report, heard: Hearing, missed: Sequence[Found], scan: LeakScan
+    ) -> Outcome:
+        text, phrases = report.text, heard.phrases
+        removed = self._removed(heard, report.known, missed)
+        clean = _replaced(text, removed, self._replacement(report.surrogates))
+        kept = locks.kept(text, phrases, heard.claims.locks, removed)
+        tokens = self.options.replacement == "token"
+        if locks.standing(text, clean, phrases, removed, tokens=tokens) != kept:
+            return Quarantined("phrases-changed")
+        if scan.hits(clean):
+            return Quarantined("leak")
+        return Clean(clean, removed, len(kept))
 
     def _replacement(self, surrogates: Surrogates | None) -> Replacement:
         if self.options.replacement == "token":
@@ -175,31 +215,27 @@ class Deidentifier:
 
     def claims(self, text: str) -> Claims:
         """Give what the rules alone make of a report: locks, guards and identifiers."""
-        return self._ruled(text, locks.firm(text, certainty_spans(text)))
+        return self._read(text).claims
 
     def opinions(self, text: str) -> list[Opinion]:
-        """Give the judge's view of every word and figure that it is asked about."""
-        if self._judge is None:
-            return []
-        phrases = certainty_spans(text)
-        claims = self._ruled(text, locks.firm(text, phrases))
-        return self._judge.opinions(as_capitals(text), claims, phrases)
+        """Give the judge's view of every word and figure that it may be asked about."""
+        return self._judge.opinions(self._read(text)) if self._judge else []
 
-    def _ruled(self, text: str, firm: Sequence[Span]) -> Claims:
-        claims = Claims(text, firm)
+    def _read(self, text: str) -> Hearing:
+        """Give what the rules make of a report."""
+        phrases = certainty_spans(text)
+        claims = Claims(text, locks.firm(text, phrases))
         text = as_capitals(text)
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
         _take(claims, self._found(text, every, claims))
-        return claims
+        return Hearing(text, claims, phrases)
 
     def _removed(
-        self, text: str, phrases: Sequence[Span], firm: Sequence[Span], known: KnownIdentifiers
+        self, heard: Hearing, known: KnownIdentifiers, missed: Sequence[Found]
     ) -> tuple[Removed, ...]:
-        claims = self._ruled(text, firm)
-        text = as_capitals(text)
-        missed = self._judge.settle(text, claims, phrases) if self._judge else []
+        text, claims = heard.text, heard.claims
         if self._second_layer is not None:
             _take(claims, self._second_layer.find(text))
         if known:
@@ -239,6 +275,20 @@ class Deidentifier:
         yield from neighbours.find(text, every, lexicon, claims.is_taken)
         yield from families.find(text, every, lexicon, claims.is_taken)
         yield from beside.find(text, claims.is_taken)
+
+
+def _in_shards(reports: Iterable[_Report]) -> Iterator[list[_Report]]:
+    """Give reports in shards of some length, so that memory stays flat."""
+    some: list[_Report] = []
+    held = 0
+    for report in reports:
+        some.append(report)
+        held += len(report.text)
+        if held >= _SHARD:
+            yield some
+            some, held = [], 0
+    if some:
+        yield some
 
 
 def _judge(lexicon: Lexicon, caution: float, weights: Weights | None) -> Judge | None:

@@ -29,16 +29,17 @@ _SHREDS: Final = frozenset({"M.D", "D.O", "MD", "DO", "S", "N", "O", "M", "F", "
 
 
 class Claims:
-    """The ledger of one text."""
+    """The ledger of one text; `locks` are the certainty phrases that nothing takes."""
 
-    __slots__ = ("_doubtful", "_marks", "_removed", "_text")
+    __slots__ = ("_doubtful", "_marks", "_removed", "_text", "locks")
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self._text = text
         self._marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
         self._removed: list[Removed] = []
         self._doubtful: set[int] = set()
-        for start, end in locks:
+        self.locks = tuple(locks)
+        for start, end in self.locks:
             self._mark(start, end, LOCK)
 
     def guard(self, start: int, end: int) -> None:

@@ -104,12 +104,12 @@ def clean(
         The identifiers of everyone in the batch; a hit withholds the report.
     """
     keys = _exam_keys(exams, codes)
-    outcomes = [
-        deidentifier.clean(text, known=known, scan=scan, surrogates=surrogates)
-        for text, known, surrogates in zip(
-            exams["text"], known_identifiers(exams), codes.surrogates(), strict=True
-        )
-    ]
+    outcomes = deidentifier.batch(
+        exams["text"].tolist(),
+        known=known_identifiers(exams),
+        scan=scan,
+        surrogates=codes.surrogates(),
+    )
     kept = [outcome if isinstance(outcome, Clean) else _WITHHELD for outcome in outcomes]
     reasons = [o.reason if isinstance(o, Quarantined) else "" for o in outcomes]
     removed: Counter[str] = Counter(span.category for outcome in kept for span in outcome.removed)

@@ -10,10 +10,9 @@ import pytest
 from pipeline.config.sections import Deidentification
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Options
 from pipeline.deidentify.judge import CAUTION, Weights
-from pipeline.deidentify.judge.ballot import hold
-from pipeline.deidentify.judge.evidence import FACTS, VOTES
+from pipeline.deidentify.judge.evidence import FACTS, VOTES, hold
 from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
-from pipeline.deidentify.judge.tokens import Describer, Tokens, shape
+from pipeline.deidentify.judge.tokens import Describer, lay_out, shape
 from pipeline.deidentify.spans import Claims
 from pipeline.names import load
 
@@ -132,15 +131,23 @@ def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
     assert chances == pytest.approx(expected, rel=1e-5)
 
 
-def test_tokens_and_gaps_make_up_the_text() -> None:
-    text = "Dr. O'Brien-Smith, 3/4: MRN 00A12\n"
-    tokens = Tokens(text)
-    assert tokens.words == ["Dr", "O'Brien", "Smith", "3", "4", "MRN", "00A12"]
-    pieces = [
-        piece for pair in zip(tokens.gaps, [*tokens.words, ""], strict=True) for piece in pair
+def test_a_shard_lays_out_tokens_gaps_and_places_of_every_text() -> None:
+    texts = ["Dr. O'Brien-Smith, 3/4: MRN 00A12\n", "", "Änne’s film"]
+    words, gaps = Describer(load()).glossaries()
+    shard = lay_out(texts, words, gaps)
+    tokens = [
+        [words.strings[at] for at in shard.words[first : first + count]]
+        for first, count in zip(shard.firsts, shard.counts, strict=True)
     ]
-    assert "".join(pieces) == text
-    assert [text[s:e] for s, e in zip(tokens.starts, tokens.ends, strict=True)] == tokens.words
+    assert tokens == [["Dr", "O'Brien", "Smith", "3", "4", "MRN", "00A12"], [], ["Änne’s", "film"]]
+    joined = "".join(f"{text}\0" for text in texts)
+    full = shard.words > 0
+    places = zip(shard.starts[full], shard.ends[full], strict=True)
+    assert [joined[start:end] for start, end in places] == [
+        word for each in tokens for word in each
+    ]
+    between = [gaps.strings[at] for at in shard.gaps[shard.firsts[0] : shard.firsts[0] + 8]]
+    assert between == ["", ". ", "-", ", ", "/", ": ", " ", "\n"]
 
 
 @pytest.mark.parametrize(
@@ -156,17 +163,34 @@ def test_the_ballot_tells_locks_guards_and_the_rule_of_each_token() -> None:
     claims = Claims("Likely Kerley Doe 5", [(0, 6)])
     claims.guard(7, 13)
     claims.take(14, 17, "NAME", "name-title", sure=True)
-    ballot = hold(Tokens(claims.text), claims.marks, claims.removed())
-    assert [VOTES[vote] for vote in ballot.votes] == ["lock", "guard", "NAME", "none"]
-    assert list(ballot.rules) == ["", "", "name-title", ""]
+    removed = claims.removed()
+    shard = lay_out([claims.text], *Describer(load()).glossaries())
+    spans = [(each.start, each.end) for each in removed]
+    ballot = hold(shard, claims.marks, spans, [each.category for each in removed])
+    there = slice(int(shard.firsts[0]), int(shard.firsts[0]) + 4)
+    assert [VOTES[vote] for vote in ballot.votes[there]] == ["lock", "guard", "NAME", "none"]
+    assert ballot.owners[there].tolist() == [-1, -1, 0, -1]
+    assert {VOTES[vote] for vote in ballot.votes[shard.words == 0]} == {"outside"}
+
+
+def test_a_shard_is_judged_as_each_of_its_texts_alone() -> None:
+    weights = load_weights()
+    texts = [
+        "Seen by Drain Zanzibar. " + REST, "", "KQZX77121: MARISOL AGREED." + REST.upper(),
+        "Marisol:\nshown, Marisol agreed and marisol left." + REST, REST, "A few words.",
+    ] * 3  # fmt: skip
+    cleaner = Deidentifier(Options(caution=30), weights=weights)
+    nobody = [KnownIdentifiers()] * len(texts)
+    assert cleaner.batch(texts, known=nobody) == [cleaner.clean(text) for text in texts]
 
 
 def test_rows_are_the_sums_of_their_features_however_the_table_grew() -> None:
     weights = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
     rows = Rows(("a", "b", "pad"), weights, list)
-    numbers = [rows.numbers([string]).item() for string in ("a", "b", "ab", "a", "zz")]
-    assert rows.summed[numbers, 0].tolist() == [[0, 1], [2, 3], [2, 4], [0, 1], [0, 0]]
-    assert rows.summed[0, 0].tolist() == [4, 5]
+    strings = ["", "a", "b", "ab", "zz"]
+    grown = [rows.of(strings[:many])[many - 1, 0].tolist() for many in range(1, 6)]
+    assert grown == [[4, 5], [0, 1], [2, 3], [2, 4], [0, 0]]
+    assert rows.of(strings)[:5, 0].tolist() == grown
 
 
 def test_weights_come_back_from_their_file_as_they_were_but_for_rounding(tmp_path: Path) -> None:

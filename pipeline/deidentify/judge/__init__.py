@@ -5,7 +5,7 @@ The weights are data (`weights.npz`, its card `weights.toml`), made by `benchmar
 
 from __future__ import annotations
 
-from pipeline.deidentify.judge.judge import CAUTION, Judge, Opinion
+from pipeline.deidentify.judge.judge import CAUTION, Hearing, Judge, Opinion
 from pipeline.deidentify.judge.model import Weights
 
-__all__ = ["CAUTION", "Judge", "Opinion", "Weights"]
+__all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]

@@ -1,44 +1,43 @@
 """What speaks for and against a token: its neighbours, the rules' votes, its line, the report.
 
-For n asked tokens of a text, `Evidence` holds numbers of table rows, not yet weighed:
+For n asked slots of a shard (see `tokens.Shard`), `Evidence` holds numbers of table rows, not yet
+weighed; 0 is no token and no gap:
 
     tokens   (n, 11)  the tokens at offsets -4..4, the label before it in its line, its section
     gaps     (n, 8)   the gaps at offsets -3..4 (offset 0 stands before the token)
     votes    (n, 8)   what the rules made of the tokens at offsets -4..-1 and 1..4
-    own      (n,)     the rule that took the token itself, as a number of its name
     facts    (n, 13)  place in line and report, identifiers in the line, the word elsewhere
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.deidentify.judge.tokens import Tokens
-from pipeline.deidentify.result import CATEGORIES
+from pipeline.deidentify.judge.tokens import REACH, Glossary, Shard
+from pipeline.deidentify.result import CATEGORIES, Category
+from pipeline.deidentify.spans import GUARD, LOCK
 
 __all__ = [
     "FACTS", "GAP_OFFSETS", "TOKEN_OFFSETS", "VOTES", "VOTE_OFFSETS",
-    "Ballot", "Evidence", "gather",
+    "Ballot", "Evidence", "gather", "hold",
 ]  # fmt: skip
 
-Ints = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int64]
 
-_REACH: Final = 4
-TOKEN_OFFSETS: Final = (*range(-_REACH, _REACH + 1), "label", "section")
-GAP_OFFSETS: Final = tuple(range(1 - _REACH, _REACH + 1))
-VOTE_OFFSETS: Final = tuple(o for o in range(-_REACH, _REACH + 1) if o)
+TOKEN_OFFSETS: Final = (*range(-REACH, REACH + 1), "label", "section")
+GAP_OFFSETS: Final = tuple(range(1 - REACH, REACH + 1))
+VOTE_OFFSETS: Final = tuple(o for o in range(-REACH, REACH + 1) if o)
 VOTES: Final = ("none", *CATEGORIES, "lock", "guard", "outside")
 """What the rules can have made of a token."""
-_NAME: Final = VOTES.index("NAME")
-_PLACES: Final = (VOTES.index("HOSPITAL"), VOTES.index("LOCATION"))
+_NUMBER: Final = {vote: at for at, vote in enumerate(VOTES)}
+_MARKS: Final = np.zeros(256, dtype=np.int64)
+_MARKS[LOCK], _MARKS[GUARD] = _NUMBER["lock"], _NUMBER["guard"]
 _TAKEN: Final = len(CATEGORIES)
-_PERSON_OR_PLACE: Final = np.array([at == _NAME or at in _PLACES for at in range(len(VOTES))])
 _BUCKETS: Final = np.array([1, 2, 3, 5, 9, 17, 33, 65])
 _FEW: Final = np.array([1, 2, 3, 5])
 FACTS: Final[tuple[tuple[str, int], ...]] = (
@@ -48,148 +47,165 @@ FACTS: Final[tuple[tuple[str, int], ...]] = (
     ("in small letters elsewhere", 2), ("times in report", 5),
 )  # fmt: skip
 """Each fact and how many values it has."""
+_OPENING: Final = 3
+"""Among so many first tokens of a line a label opens a section."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """What the rules say of a text's tokens.
+    """What the rules say of a shard's slots.
 
     Attributes
     ----------
     votes
-        A number into `VOTES` for each token.
-    rules
-        The rule that took each token, or ''.
+        (slots,) numbers into `VOTES`.
+    owners
+        (slots,) which of the removed spans holds the token; -1 for none.
     """
 
     votes: Ints
-    rules: Sequence[str]
+    owners: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Numbers of table rows for each asked token (see the module)."""
+    """Numbers of table rows for each asked slot (see the module)."""
 
-    asked: Ints
     tokens: Ints
     gaps: Ints
     votes: Ints
-    own: tuple[str, ...]
     facts: Ints
 
 
-def gather(
-    tokens: Tokens, ballot: Ballot, asked: Ints, *, word_rows: Ints, gap_rows: Ints
-) -> Evidence:
-    """Gather the evidence on the asked tokens.
+def hold(
+    shard: Shard,
+    marks: bytes | bytearray,
+    spans: Sequence[tuple[int, int]],
+    categories: Sequence[Category],
+) -> Ballot:
+    """Tell what the rules made of each token.
 
     Parameters
     ----------
-    tokens, ballot
-        The text's tokens and the rules' votes on them.
-    asked
-        Numbers of the tokens to judge.
-    word_rows
-        The table row of each token; row 0 stands for no token.
-    gap_rows
-        The table row of each gap, one more than tokens.
+    shard
+        The texts, laid out.
+    marks
+        Who owns each character of the texts joined (see `spans.Claims`).
+    spans, categories
+        What the rules took from the texts joined, in order, and as what.
     """
-    n = len(tokens)
-    lines = np.cumsum(
-        np.fromiter(("\n" in gap for gap in tokens.gaps[:-1]), dtype=np.int64, count=n)
-    )
-    labels, sections = _headings(tokens, lines)
-    padded = np.concatenate([np.zeros(_REACH, np.int64), word_rows, np.zeros(_REACH, np.int64)])
-    around = asked[:, None] + np.arange(2 * _REACH + 1)[None, :]
-    named = np.concatenate([word_rows, [0]])  # -1 is no label
-    gaps = np.concatenate([np.zeros(_REACH, np.int64), gap_rows, np.zeros(_REACH, np.int64)])
-    outside = np.full(_REACH, VOTES.index("outside"))
-    votes = np.concatenate([outside, ballot.votes, outside])
+    votes = _MARKS[np.frombuffer(marks, dtype=np.uint8)[shard.starts]]
+    owners = np.full(len(votes), -1, dtype=np.int64)
+    firsts, lasts = shard.overlapping(spans)
+    stretches = zip(categories, firsts.tolist(), lasts.tolist(), strict=True)
+    for at, (category, first, last) in enumerate(stretches):
+        votes[first:last] = _NUMBER[category]
+        owners[first:last] = at
+    votes[shard.words == 0] = _NUMBER["outside"]
+    return Ballot(votes, owners)
+
+
+def gather(
+    shard: Shard, ballot: Ballot, asked: Ints, *, words: Glossary, gaps: Glossary
+) -> Evidence:
+    """Gather the evidence on the asked slots.
+
+    Parameters
+    ----------
+    shard, ballot
+        The texts and the rules' votes on them.
+    asked
+        Numbers of the slots to judge, none of them empty.
+    words, gaps
+        What the numbers of the shard stand for.
+    """
+    lines = _Lines(shard, gaps)
+    labels, sections = _headings(shard, gaps, lines)
+    around = asked[:, None] + np.arange(-REACH, REACH + 1)
     return Evidence(
-        asked=asked,
-        tokens=np.column_stack([padded[around], named[labels[asked]], named[sections[asked]]]),
-        gaps=gaps[asked[:, None] + np.array(GAP_OFFSETS)[None, :] + _REACH],
-        votes=votes[asked[:, None] + np.array(VOTE_OFFSETS)[None, :] + _REACH],
-        own=tuple(ballot.rules[at] for at in asked.tolist()),
-        facts=_facts(tokens, ballot, asked, lines),
+        tokens=shard.words[np.column_stack([around, labels[asked], sections[asked]])],
+        gaps=shard.gaps[asked[:, None] + np.array(GAP_OFFSETS)],
+        votes=ballot.votes[asked[:, None] + np.array(VOTE_OFFSETS)],
+        facts=_facts(shard, ballot, asked, lines, words),
     )
 
 
-def _headings(tokens: Tokens, lines: Ints) -> tuple[Ints, Ints]:
+class _Lines:
+    """The lines of a shard, numbered through; no two texts and no empty slot share one."""
+
+    def __init__(self, shard: Shard, gaps: Glossary) -> None:
+        breaks = gaps.trait("breaks")[shard.gaps].astype(np.int64)
+        breaks[shard.firsts] += 1
+        breaks[shard.firsts + shard.counts] = 1
+        self.number: Ints = np.cumsum(breaks)
+        self.text_opens: Ints = self.number[shard.firsts - 1] + 1
+        """The number of the line each text begins with."""
+        self.text_closes: Ints = self.number[shard.firsts + shard.counts - 1]
+        """The number of the line of each text's last token."""
+        at = np.arange(len(breaks))
+        self.opens: Ints = np.maximum.accumulate(np.where(breaks > 0, at, 0))
+        """The first slot of each slot's line."""
+
+    def closes(self, asked: Ints) -> Ints:
+        """Give the last slot of each asked slot's line."""
+        return np.searchsorted(self.number, self.number[asked], side="right") - 1
+
+
+def _headings(shard: Shard, gaps: Glossary, lines: _Lines) -> tuple[Ints, Ints]:
     """Give the token before the last colon of each token's line, and of any line's start."""
-    n = len(tokens)
-    at = np.arange(n)
-    marked = np.fromiter(
-        (gap.lstrip(" \t")[:1] in (":", "=") for gap in tokens.gaps[1:]), dtype=bool, count=n
+    at = np.arange(len(shard.words))
+    marked = np.zeros(len(at), dtype=bool)
+    marked[:-1] = gaps.trait("heads")[shard.gaps[1:]]
+    marked &= shard.words > 0
+    last = _previous(np.where(marked, at, 0))
+    opening = _previous(np.where(marked & (at - lines.opens < _OPENING), at, 0))
+    return (
+        np.where(last >= lines.opens, last, 0),
+        np.where(opening >= shard.firsts[shard.text], opening, 0),
     )
-    opens = np.searchsorted(lines, lines)  # the first token of each token's line
-    last = _previous(np.where(marked, at, -1))
-    labels = np.where(last >= opens, last, -1)
-    return labels, _previous(np.where(marked & (at - opens < _OPENING), at, -1))
 
 
 def _previous(marks: Ints) -> Ints:
-    """Give the last mark before each place, -1 for none."""
-    shifted = np.concatenate([[-1], marks[:-1]]) if len(marks) else marks
-    return np.maximum.accumulate(shifted)
+    """Give the last mark before each place, 0 for none."""
+    return np.maximum.accumulate(np.concatenate([[0], marks[:-1]]))
 
 
-_OPENING: Final = 3
-
-
-def _facts(tokens: Tokens, ballot: Ballot, asked: Ints, lines: Ints) -> Ints:
-    n = len(tokens)
-    total = int(lines[-1]) if n else 0
-    opens = np.searchsorted(lines, lines)
-    closes = np.searchsorted(lines, lines, side="right") - 1
+def _facts(shard: Shard, ballot: Ballot, asked: Ints, lines: _Lines, words: Glossary) -> Ints:
+    text = shard.text[asked]
+    line = lines.number[asked]
+    place = asked - shard.firsts[text]
     taken = (ballot.votes > 0) & (ballot.votes <= _TAKEN)
-    in_line = np.bincount(lines, weights=taken, minlength=total + 1).astype(np.int64)
-    others = in_line[lines[asked]] - taken[asked]
-    names, places, small, times = _elsewhere(tokens, ballot, asked)
-    capitals = not any(map(str.islower, "".join(tokens.words)))
-    columns = [
-        np.full(len(asked), int(capitals)),
-        np.digitize(asked, _BUCKETS),
-        np.digitize(n - 1 - asked, _BUCKETS),
-        np.digitize(lines[asked], _BUCKETS),
-        np.digitize(total - lines[asked], _BUCKETS),
-        np.digitize(asked - opens[asked], _BUCKETS),
-        np.digitize(closes[asked] - asked, _BUCKETS),
-        np.digitize(others, _FEW),
-        np.full(len(asked), int(np.digitize(int(taken.sum()), _BUCKETS))),
-        names, places, small, np.digitize(times, _FEW),
-    ]  # fmt: skip
-    return np.column_stack(columns).astype(np.int64)
+    in_line = np.bincount(lines.number, weights=taken).astype(np.int64)
+    in_text = np.bincount(shard.text, weights=taken).astype(np.int64)
+    some_small = words.trait("some_small")[shard.words]
+    capitals = np.bincount(shard.text, weights=some_small) == 0
+    return np.column_stack(
+        [
+            capitals[text],
+            np.digitize(place, _BUCKETS),
+            np.digitize(shard.counts[text] - 1 - place, _BUCKETS),
+            np.digitize(line - lines.text_opens[text], _BUCKETS),
+            np.digitize(lines.text_closes[text] - line, _BUCKETS),
+            np.digitize(asked - lines.opens[asked], _BUCKETS),
+            np.digitize(lines.closes(asked) - asked, _BUCKETS),
+            np.digitize(in_line[line] - taken[asked], _FEW),
+            np.digitize(in_text, _BUCKETS)[text],
+            *_elsewhere(shard, ballot, asked, words),
+        ]
+    ).astype(np.int64)
 
 
-def _elsewhere(tokens: Tokens, ballot: Ballot, asked: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _elsewhere(shard: Shard, ballot: Ballot, asked: Ints, words: Glossary) -> list[NDArray[Any]]:
     """Tell of each asked word whether it is taken, or in small letters, at another place."""
-    folded = list(map(str.casefold, tokens.words))
-    times = Counter(folded)
-    taken, small = _seen_elsewhere(tokens, folded, times, ballot)
-    votes = ballot.votes.tolist()
-    table = np.zeros((4, len(asked)), dtype=np.int64)
-    table[3] = [times[folded[at]] for at in asked.tolist()]
-    for column in np.flatnonzero(table[3] > 1).tolist():
-        at = int(asked[column])
-        word, vote = folded[at], votes[at]
-        table[0, column] = taken[word, True] > (vote == _NAME)
-        table[1, column] = taken[word, False] > (vote in _PLACES)
-        table[2, column] = small[word] > tokens.words[at].islower()
-    return table[0], table[1], table[2], table[3]
-
-
-def _seen_elsewhere(
-    tokens: Tokens, folded: Sequence[str], times: Counter[str], ballot: Ballot
-) -> tuple[Counter[tuple[str, bool]], Counter[str]]:
-    """Count how often each repeated word is a name (True) or place, and in small letters."""
-    taken: Counter[tuple[str, bool]] = Counter()
-    for at in np.flatnonzero(_PERSON_OR_PLACE[ballot.votes]).tolist():
-        if times[folded[at]] > 1:
-            taken[folded[at], bool(ballot.votes[at] == _NAME)] += 1
-    small = Counter(
-        word
-        for word, shown in zip(folded, tokens.words, strict=True)
-        if times[word] > 1 and shown.islower()
+    keys = shard.text * len(words) + words.trait("folded")[shard.words]
+    _, word, times = np.unique(keys, return_inverse=True, return_counts=True)
+    asked_word = word[asked]
+    marks = (
+        ballot.votes == _NUMBER["NAME"],
+        (ballot.votes == _NUMBER["HOSPITAL"]) | (ballot.votes == _NUMBER["LOCATION"]),
+        words.trait("small")[shard.words],
     )
-    return taken, small
+    return [
+        *(np.bincount(word, weights=mark)[asked_word] > mark[asked] for mark in marks),
+        np.digitize(times[asked_word], _FEW),
+    ]

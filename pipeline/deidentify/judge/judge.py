@@ -11,15 +11,16 @@ network learned from whole reports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from itertools import compress, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.deidentify.judge.ballot import hold
-from pipeline.deidentify.judge.evidence import VOTES, Ballot, gather
+from pipeline.deidentify.judge.evidence import VOTES, Ballot, gather, hold
 from pipeline.deidentify.judge.model import (
     INPUTS,
     Case,
@@ -30,26 +31,46 @@ from pipeline.deidentify.judge.model import (
     probabilities,
     reasons,
 )
-from pipeline.deidentify.judge.tokens import Describer, Tokens
+from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.result import CATEGORIES, Category, Removed
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.spans import Claims
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["CAUTION", "Judge", "Opinion"]
+__all__ = ["CAUTION", "Hearing", "Judge", "Opinion"]
 
 CAUTION: Final = 7.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float32]
+Bools: TypeAlias = NDArray[np.bool_]
 RULE: Final = "judge"
 _GIVEN_BACK: Final = 0.005
 _REASONS: Final = 3
 _FEWEST: Final = 25
 """A text of fewer tokens is no report."""
-_MIN_FIGURES: Final = 3
-_MIN_CODE: Final = 6
-_MAY_ASK: Final = np.array([vote not in ("lock", "guard") for vote in VOTES])
-_JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
+_MOST: Final = 20_000
+"""How many distinct words are kept before a shard begins anew: 30 MB."""
+_MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
+
+
+class Hearing(NamedTuple):
+    """What the judge hears of one text.
+
+    Attributes
+    ----------
+    text
+        The report, in capitals where it has none.
+    claims
+        What the rules made of it.
+    phrases
+        Its words of certainty in order, the open ones as well: no token of them is asked about.
+    """
+
+    text: str
+    claims: Claims
+    phrases: Sequence[Span]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +89,27 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """One text before the judge."""
+class _Court:
+    """A shard of texts before the judge.
 
-    tokens: Tokens
-    case: Case
-    labels: NDArray[np.int64]
-    chances: NDArray[np.float32]
+    Attributes
+    ----------
+    shard, ballot
+        The texts laid out, and what the rules made of them.
+    removed
+        Every span that the rules took, with the number of its text.
+    may_ask
+        (slots,) which may be asked about.
+    """
 
-    def each(self) -> Iterator[tuple[int, float, int, str]]:
-        """Give each asked token's number, chance, label and the rule that took it."""
-        evidence = self.case.evidence
-        return zip(
-            evidence.asked.tolist(), self.chances.tolist(), self.labels.tolist(), evidence.own,
-            strict=True,
-        )  # fmt: skip
+    shard: Shard
+    ballot: Ballot
+    removed: Sequence[tuple[int, Removed]]
+    may_ask: Bools
 
 
 class Judge:
-    """Weighs the tokens of a text; keeps nothing of it but sums of weights by word."""
+    """Weighs the tokens of texts; keeps nothing of them but sums of weights by word."""
 
     def __init__(
         self, lexicon: Lexicon, *, caution: float = CAUTION, weights: Weights | None = None
@@ -94,124 +117,130 @@ class Judge:
         self._weights = weights or load_weights()
         self._describer = Describer(lexicon)
         self._threshold = 1 / (1 + caution)
-        self._words = Rows(
-            self._weights.token_features, self._weights.tokens, self._describer.token
-        )
-        self._gaps = Rows(self._weights.gap_features, self._weights.gaps, self._describer.gap)
         self._rules = {rule: at for at, rule in enumerate(self._weights.rules)}
-        self._asked: dict[str, bool] = {}
+        self._begin()
 
-    def settle(self, text: str, claims: Claims, phrases: Sequence[Span]) -> list[Found]:
+    def settle(self, hearings: Sequence[Hearing]) -> list[list[Found]]:
         """Give back what a rule took unsurely and nothing speaks for; tell what it missed.
 
         Parameters
         ----------
-        text
-            The report, in capitals where it has none.
-        claims
-            What the rules made of it; changed in place.
-        phrases
-            Its words of certainty, the open ones as well: no token of them is asked about.
-        """
-        heard = self._hear(text, claims, phrases)
-        if heard is None:
-            return []
-        chance = {at: chance for at, chance, _, _ in heard.each()}
-        claims.give_back(
-            [
-                span for first, last, span in _doubtful(heard.tokens, claims)
-                if all(chance.get(at, 1.0) < _GIVEN_BACK for at in range(first, last))
-            ]
-        )  # fmt: skip
-        return list(self._missed(heard))
+        hearings
+            The texts of a shard; their claims are changed in place.
 
-    def opinions(self, text: str, claims: Claims, phrases: Sequence[Span]) -> list[Opinion]:
-        """Give the judge's view of every token that it is asked about, as `settle` asks."""
-        heard = self._hear(text, claims, phrases)
-        if heard is None:
+        Returns
+        -------
+        What the rules missed in each text.
+        """
+        if not hearings:
             return []
-        worth = reasons(self._weights, heard.case)
-        best = np.argsort(-worth, axis=1)[:, :_REASONS].tolist()
-        starts, ends = heard.tokens.starts.tolist(), heard.tokens.ends.tolist()
+        court = self._open(hearings)
+        doubtful = [
+            (text, each) for text, hearing in enumerate(hearings)
+            for each in hearing.claims.doubtful()
+        ]  # fmt: skip
+        firsts, lasts = court.shard.overlapping(_joined(court.shard, doubtful))
+        missable = self._words.trait("takeable")[court.shard.words] & (court.ballot.owners < 0)
+        in_doubt = _covered(firsts, lasts, len(missable))
+        asked = np.flatnonzero(court.may_ask & (missable | in_doubt))
+        _, shares, chances = self._weigh(court, asked)
+        unlikely = np.zeros(len(missable) + 1, dtype=np.int64)
+        unlikely[asked[chances < _GIVEN_BACK] + 1] = 1
+        among = np.cumsum(unlikely)
+        back = (lasts > firsts) & (among[lasts] - among[firsts] == lasts - firsts)
+        for text, given in groupby(compress(doubtful, back), key=itemgetter(0)):
+            hearings[text].claims.give_back(each for _, each in given)
+        likely = missable[asked] & (chances > self._threshold)
+        return self._missed(court.shard, asked[likely], shares[likely, 1:].argmax(axis=1))
+
+    def opinions(self, hearing: Hearing) -> list[Opinion]:
+        """Give the judge's view of every token of a text that it may be asked about."""
+        court = self._open([hearing])
+        asked = np.flatnonzero(court.may_ask)
+        case, shares, chances = self._weigh(court, asked)
+        best = np.argsort(-reasons(self._weights, case), axis=1)[:, :_REASONS].tolist()
+        owners = court.ballot.owners[asked].tolist()
         return [
             Opinion(
-                starts[at], ends[at], chance, _category(label), rule,
+                start, end, chance, CATEGORIES[label],
+                court.removed[owner][1].rule if owner >= 0 else "",
                 tuple(INPUTS[each] for each in inputs),
             )
-            for (at, chance, label, rule), inputs in zip(heard.each(), best, strict=True)
+            for start, end, chance, label, owner, inputs in zip(
+                court.shard.starts[asked].tolist(), court.shard.ends[asked].tolist(),
+                chances.tolist(), shares[:, 1:].argmax(axis=1).tolist(), owners, best,
+                strict=True,
+            )
         ]  # fmt: skip
 
-    def _hear(self, text: str, claims: Claims, phrases: Sequence[Span]) -> _Heard | None:
-        tokens = Tokens(text)
-        ballot = hold(tokens, claims.marks, claims.removed())
-        asked = self._to_ask(tokens, ballot)
-        asked = asked[~_overlaps(tokens, asked, phrases)]
-        if not len(asked) or len(tokens) < _FEWEST:
-            return None
-        evidence = gather(
-            tokens, ballot, asked,
-            word_rows=self._words.numbers(tokens.words), gap_rows=self._gaps.numbers(tokens.gaps),
+    def _begin(self) -> None:
+        weights, describer = self._weights, self._describer
+        self._words, self._gaps = describer.glossaries()
+        self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
+        self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
+
+    def _open(self, hearings: Sequence[Hearing]) -> _Court:
+        """Lay the texts out and tell which tokens may be asked about."""
+        if max(len(self._words), len(self._gaps)) > _MOST:
+            self._begin()
+        shard = lay_out([each.text for each in hearings], self._words, self._gaps)
+        removed = [
+            (text, each) for text, hearing in enumerate(hearings)
+            for each in hearing.claims.removed()
+        ]  # fmt: skip
+        marks = b"".join(bytes(hearing.claims.marks) for hearing in hearings)
+        spans = _joined(shard, removed)
+        ballot = hold(shard, marks, spans, [each.category for _, each in removed])
+        phrases = [(text, span) for text, each in enumerate(hearings) for span in each.phrases]
+        certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
+        long = (shard.counts >= _FEWEST)[shard.text]
+        asked = self._words.trait("asked")[shard.words]
+        return _Court(shard, ballot, removed, asked & _MAY_ASK[ballot.votes] & ~certain & long)
+
+    def _weigh(self, court: _Court, asked: Ints) -> tuple[Case, Floats, Floats]:
+        """Give what is known of the asked slots, their shares of each label and their chances."""
+        evidence = gather(court.shard, court.ballot, asked, words=self._words, gaps=self._gaps)
+        owners = court.ballot.owners[asked]
+        number = self._rules.get
+        own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])[owners]
+        case = Case(
+            evidence, self._word_rows.of(self._words.strings),
+            self._gap_rows.of(self._gaps.strings), own, court.ballot.votes[asked],
         )  # fmt: skip
-        own = np.array([self._rules.get(rule, -1) for rule in evidence.own])
-        case = Case(evidence, self._words.summed, self._gaps.summed, own, ballot.votes[asked])
         shares = probabilities(self._weights, case)
-        taken = np.array([rule != "" for rule in evidence.own])
-        chances = calibrated(1 - shares[:, 0], taken, self._weights.calibration)
-        return _Heard(tokens, case, shares[:, 1:].argmax(axis=1) + 1, chances)
+        return case, shares, calibrated(1 - shares[:, 0], owners >= 0, self._weights.calibration)
 
-    def _to_ask(self, tokens: Tokens, ballot: Ballot) -> NDArray[np.int64]:
-        known = self._asked
-        for word in dict.fromkeys(tokens.words):
-            if word not in known:
-                known[word] = self._describer.is_asked(word)
-        asked = np.fromiter(map(known.__getitem__, tokens.words), dtype=bool, count=len(tokens))
-        return np.flatnonzero(asked & _MAY_ASK[ballot.votes])
-
-    def _missed(self, heard: _Heard) -> Iterator[Found]:
-        """Find runs of tokens that no rule took and that are likely identifiers."""
-        run: list[tuple[int, int]] = []
-        for at, chance, label, rule in heard.each():
-            if rule or chance <= self._threshold or not _may_take(heard.tokens, at):
-                continue
-            if run and not (at == run[-1][0] + 1 and heard.tokens.gaps[at] in _JOINS):
-                yield _found(heard.tokens, run)
-                run = []
-            run.append((at, label))
-        if run:
-            yield _found(heard.tokens, run)
+    def _missed(self, shard: Shard, slots: Ints, labels: Ints) -> list[list[Found]]:
+        """Join likely identifiers that no rule took into runs, for each text."""
+        found: list[list[Found]] = [[] for _ in shard.counts]
+        follows = self._gaps.trait("joins")[shard.gaps[slots]]
+        follows[:1] = False
+        follows[1:] &= np.diff(slots) == 1
+        opens = np.flatnonzero(~follows)
+        closes = np.append(opens, len(slots))[1:] - 1
+        texts = shard.text[slots[opens]]
+        for text, start, end, label in zip(
+            texts.tolist(),
+            (shard.starts[slots[opens]] - shard.bases[texts]).tolist(),
+            (shard.ends[slots[closes]] - shard.bases[texts]).tolist(),
+            labels[opens].tolist(),
+            strict=True,
+        ):
+            found[text].append(Found(start, end, CATEGORIES[label], RULE, sure=False))
+        return found
 
 
-def _may_take(tokens: Tokens, at: int) -> bool:
-    """Tell whether a token is a word, or a code too long for a measure or a score."""
-    word = tokens.words[at]
-    figures = sum(map(str.isdigit, word))
-    return not figures or (figures >= _MIN_FIGURES and len(word) >= _MIN_CODE)
+def _joined(shard: Shard, spans: Iterable[tuple[int, Removed | Span]]) -> list[Span]:
+    """Give spans of texts, each with the number of its text, as places in the texts joined."""
+    bases = shard.bases.tolist()
+    joined = []
+    for text, each in spans:
+        start, end = (each.start, each.end) if isinstance(each, Removed) else each
+        joined.append((bases[text] + start, bases[text] + end))
+    return joined
 
 
-def _overlaps(tokens: Tokens, asked: NDArray[np.int64], spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Tell which tokens share a character with one of the spans, which are in order."""
-    if not spans:
-        return np.zeros(len(asked), dtype=bool)
-    starts, ends = np.array(spans, dtype=np.int64).T
-    behind = np.searchsorted(ends, tokens.starts[asked], side="right")
-    inside = np.minimum(behind, len(spans) - 1)
-    overlap: NDArray[np.bool_] = (behind < len(spans)) & (starts[inside] < tokens.ends[asked])
-    return overlap
-
-
-def _found(tokens: Tokens, run: Sequence[tuple[int, int]]) -> Found:
-    first, label = run[0]
-    start, end = int(tokens.starts[first]), int(tokens.ends[run[-1][0]])
-    return Found(start, end, _category(label), RULE, sure=False)
-
-
-def _category(label: int) -> Category:
-    return CATEGORIES[label - 1]  # LABELS without its first, which is none
-
-
-def _doubtful(tokens: Tokens, claims: Claims) -> Iterator[tuple[int, int, Removed]]:
-    """Give the tokens, first and behind the last, of each span that a rule took by its looks."""
-    for each in claims.doubtful():
-        first = int(np.searchsorted(tokens.ends, each.start, side="right"))
-        last = int(np.searchsorted(tokens.starts, each.end))
-        yield first, last, each
+def _covered(firsts: Ints, lasts: Ints, size: int) -> Bools:
+    """Tell which slots lie in any of the stretches from first to before last."""
+    edges = np.bincount(firsts, minlength=size + 1) - np.bincount(lasts, minlength=size + 1)
+    return np.cumsum(edges)[:size] > 0

@@ -6,9 +6,9 @@ For token i with features f (see `tokens`, `evidence`) at offsets o:
     p_i = softmax(c + V h_i)               over `LABELS`, the first of which is no identifier
 
 Since the first layer only adds, each distinct token or gap is summed once into a row for every
-offset, and a text costs a few gathers. The probabilities are then moved to what they were worth on
-authors left out of the training: logit p' = slope · logit p + shift (Platt 1999), one pair for
-tokens no rule took and one for those that a rule took.
+offset, and a shard of texts costs four sparse products. The probabilities are then moved to what
+they were worth on authors left out of the training: logit p' = slope · logit p + shift (Platt
+1999), one pair for tokens no rule took and one for those that a rule took.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from pipeline.deidentify.judge.evidence import (
     FACTS,
@@ -42,8 +43,6 @@ Ints = NDArray[np.int64]
 
 LABELS: Final = ("NONE", *CATEGORIES)
 _PAD: Final = "pad"
-_MOST: Final = 20_000
-"""How many distinct strings a table keeps before it begins anew: 30 MB."""
 _FILE: Final = "weights.npz"
 
 
@@ -108,49 +107,47 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 class Rows:
-    """The summed weights of each distinct string, by number; number 0 is no string at all."""
+    """The summed weights of each string of a glossary, by its number."""
 
     def __init__(
-        self,
-        features: Sequence[str],
-        weights: Floats,
-        describe: Callable[[str], Iterable[str]],
+        self, features: Sequence[str], weights: Floats, describe: Callable[[str], Iterable[str]]
     ) -> None:
         self._number = {feature: at for at, feature in enumerate(features)}
-        self._weights = weights
+        self._weights = weights.reshape(len(weights), -1)
         self._describe = describe
-        self._empty()
+        self._summed = np.zeros((1, *weights.shape[1:]), dtype=np.float32)
+        self._filled = 1
+        if _PAD in self._number:
+            self._summed[0] = weights[self._number[_PAD]]
 
-    @property
-    def summed(self) -> Floats:
-        """(strings and spare rows, offsets, H)."""
+    def of(self, strings: Sequence[str]) -> Floats:
+        """Give the sums of a glossary's strings and some spare rows, (rows, offsets, H)."""
+        if len(strings) > self._filled:
+            self._fill(strings)
         return self._summed
 
-    def numbers(self, strings: Sequence[str]) -> Ints:
-        """Give the number of each string, making rows for those not met before."""
-        if len(self._known) > _MOST:
-            self._empty()
-        known = self._known
-        new = [each for each in dict.fromkeys(strings) if each not in known]
-        if new:
-            self._add(new)
-        return np.fromiter(map(known.__getitem__, strings), dtype=np.int64, count=len(strings))
+    def _fill(self, strings: Sequence[str]) -> None:
+        if len(strings) > len(self._summed):  # twice as many, so that growing costs no more
+            spare = (2 * len(strings) - len(self._summed), *self._summed.shape[1:])
+            self._summed = np.concatenate([self._summed, np.zeros(spare, dtype=np.float32)])
+        number, describe = self._number, self._describe
+        new = [
+            [number[feature] for feature in describe(string) if feature in number]
+            for string in strings[self._filled :]
+        ]
+        ends = np.cumsum([0, *map(len, new)])
+        flat = np.array([each for some in new for each in some], dtype=np.int64)
+        sums = _sums(ends, flat, self._weights)
+        self._summed[self._filled : len(strings)] = sums.reshape(len(new), *self._summed.shape[1:])
+        self._filled = len(strings)
 
-    def _empty(self) -> None:
-        self._known: dict[str, int] = {}
-        self._summed = np.zeros((1, *self._weights.shape[1:]), dtype=np.float32)
-        if _PAD in self._number:
-            self._summed[0] = self._weights[self._number[_PAD]]
 
-    def _add(self, new: Sequence[str]) -> None:
-        first = len(self._known) + 1
-        if first + len(new) > len(self._summed):  # twice as many, so that growing costs no more
-            spare = np.zeros((first + 2 * len(new), *self._weights.shape[1:]), dtype=np.float32)
-            self._summed = np.concatenate([self._summed, spare])
-        for at, string in enumerate(new, start=first):
-            rows = [self._number[each] for each in self._describe(string) if each in self._number]
-            self._summed[at] = self._weights[rows].sum(axis=0)
-            self._known[string] = at
+def _sums(ends: Ints, numbers: Ints, table: Floats) -> Floats:
+    """Add up rows of a table: the sum of those before each end and behind the one before."""
+    shape = (len(ends) - 1, len(table))
+    ones = np.ones(len(numbers), dtype=np.float32)
+    added: Floats = sparse.csr_matrix((ones, numbers, ends), shape=shape) @ table
+    return added
 
 
 INPUTS: Final = (
@@ -166,14 +163,14 @@ _FACT_BASES: Final = np.cumsum([0, *(size for _, size in FACTS)])[:-1]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is known of the asked tokens of one text, with the tables that its numbers point into.
+    """What is known of the asked tokens of a shard, with the tables that its numbers point into.
 
     Attributes
     ----------
     evidence
         As `evidence.gather` gives it.
     tokens, gaps
-        `Rows.summed` of the two tables.
+        The rows of the two glossaries (`Rows.of`).
     own, own_votes
         The number of the rule that took each token, -1 for none, and what the rules made of it.
     """
@@ -187,8 +184,19 @@ class Case:
 
 def probabilities(weights: Weights, case: Case) -> Floats:
     """Give each asked token's probability of each label, (n, labels)."""
-    hidden = weights.bias + sum(part.sum(axis=1) for part in _parts(weights, case))
-    return _shares(weights, hidden)
+    evidence = case.evidence
+    hidden = _own(weights, case)
+    for table, numbers in (
+        (case.tokens, evidence.tokens),
+        (case.gaps, evidence.gaps),
+        (weights.votes, evidence.votes),
+        (weights.facts[:, None], evidence.facts + _FACT_BASES),
+    ):
+        offsets, width = numbers.shape[1], table.shape[1]
+        flat = (numbers * width + np.arange(offsets) % width).ravel()
+        ends = np.arange(0, len(flat) + 1, offsets)
+        hidden += _sums(ends, flat, table.reshape(len(table) * width, -1))
+    return _shares(weights, hidden + weights.bias)
 
 
 def reasons(weights: Weights, case: Case) -> Floats:
@@ -196,26 +204,29 @@ def reasons(weights: Weights, case: Case) -> Floats:
 
     An input's worth is the fall of the probability where it is taken out and all others stay.
     """
-    parts = np.concatenate(_parts(weights, case), axis=1)
+    evidence = case.evidence
+    parts = np.concatenate(
+        [
+            _gathered(case.tokens, evidence.tokens),
+            _gathered(case.gaps, evidence.gaps),
+            _gathered(weights.votes, evidence.votes),
+            _own(weights, case)[:, None, :],
+            weights.facts[evidence.facts + _FACT_BASES],
+        ],
+        axis=1,
+    )
     hidden = weights.bias + parts.sum(axis=1)
     without = _shares(weights, hidden[:, None, :] - parts)
     worth: Floats = without[..., 0] - _shares(weights, hidden)[:, None, 0]
     return worth
 
 
-def _parts(weights: Weights, case: Case) -> list[Floats]:
-    """Give the rows that each token's sum is made of, (n, inputs, H) for each kind of input."""
-    evidence = case.evidence
+def _own(weights: Weights, case: Case) -> Floats:
+    """Give what the rule that took each token itself speaks for."""
     own = weights.own_votes[case.own_votes]
     taken = case.own >= 0
     own[taken] += weights.own[case.own[taken]]
-    return [
-        _gathered(case.tokens, evidence.tokens),
-        _gathered(case.gaps, evidence.gaps),
-        _gathered(weights.votes, evidence.votes),
-        own[:, None, :],
-        weights.facts[evidence.facts + _FACT_BASES],
-    ]
+    return own
 
 
 def _gathered(rows: Floats, numbers: Ints) -> Floats:

@@ -1,20 +1,23 @@
-r"""A text as the judge sees it: its tokens, what stands between them, and which of them are asked.
+r"""Texts as the judge sees them: their tokens, what stands between them, and which can be asked.
 
 A **token** is a run of letters and figures, an apostrophe inside it included; a **gap** is what
-stands between two tokens. Both are described by short words (features) that depend on nothing but
-themselves and the word lists, so that each is described once however often it stands in a batch:
+stands before a token, or behind the last. Both are described by short words (features) that depend
+on nothing but themselves and the word lists:
 
     s:Xxx   the shape         l:given   a list that holds it       w:dictated   the word itself
     e:ski   its ending        g:, \n     a gap as written           k:break      its kind
+
+So each distinct string is described once however often it stands in a shard: a `Glossary` numbers
+them, and a `Shard` is numbers only.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +25,13 @@ from numpy.typing import NDArray
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
-__all__ = ["Describer", "Tokens"]
+__all__ = ["GAP_TRAITS", "REACH", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out"]
+
+Ints: TypeAlias = NDArray[np.int64]
 
 _TOKEN: Final = re.compile(rf"([{UPPER}{LOWER}0-9]+(?:['’][{UPPER}{LOWER}]+)*)")
+_ASCII_TOKEN: Final = re.compile(r"([A-Za-z0-9]+(?:'[A-Za-z]+)*)")
+"""The same where every character is one of ASCII, and faster."""
 _LISTS: Final = (
     "given_names", "surnames", "frequent_surnames", "rare_names", "unreported", "ordinary",
     "known", "common_words", "report_words", "not_names", "eponyms", "eponym_nouns", "openers",
@@ -36,37 +43,126 @@ _LONG: Final = 4
 _ENDING: Final = 3
 _MIN_ENDING: Final = 5
 _INITIALS: Final = range(2, 5)
+_MIN_FIGURES: Final = 3
+_MIN_CODE: Final = 6
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _BREAKS: Final = re.compile(r"[ \t\r]*\n[ \t\r]*")
 _SHOWN: Final = 5
+_JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
+REACH: Final = 4
+"""How many tokens on either side speak for one."""
+
+WORD_TRAITS: Final = np.dtype(
+    [("length", "i4"), ("folded", "i4"), ("asked", "?"), ("small", "?"), ("some_small", "?"),
+     ("takeable", "?")]
+)  # fmt: skip
+"""A word's length, the number of its folded form, whether it can be (part of) an identifier, is in
+small letters, has any, and may be taken by the judge alone."""
+GAP_TRAITS: Final = np.dtype([("length", "i4"), ("breaks", "?"), ("heads", "?"), ("joins", "?")])
+"""A gap's length, whether it breaks the line, makes a label of the token before it, and may stand
+inside an identifier."""
 
 
-class Tokens:
-    """The tokens of a text in order.
+class Glossary:
+    """Numbers distinct strings from 1, and keeps what is true of each; 0 stands for none."""
+
+    def __init__(self, kind: np.dtype[Any], traits: Callable[[str], tuple[int, ...]]) -> None:
+        self._numbers: dict[str | None, int] = {None: 0}
+        self._describe = traits
+        self._traits = np.zeros(1, dtype=kind)
+        self.strings: list[str] = [""]
+
+    def __len__(self) -> int:
+        """Count the strings, none among them."""
+        return len(self.strings)
+
+    def numbers(self, strings: Sequence[str | None]) -> Ints:
+        """Give the number of each string, new ones added."""
+        new = [each for each in set(strings).difference(self._numbers) if each is not None]
+        if new:
+            self._add(sorted(new))
+        known = self._numbers
+        return np.fromiter(map(known.__getitem__, strings), dtype=np.int64, count=len(strings))
+
+    def trait(self, name: str) -> NDArray[Any]:
+        """Give one trait of all strings by their numbers."""
+        values: NDArray[Any] = self._traits[name]
+        return values
+
+    def _add(self, new: Sequence[str]) -> None:
+        first = len(self.strings)
+        if first + len(new) > len(self._traits):  # twice as many, so that growing costs no more
+            spare = np.zeros(first + 2 * len(new), dtype=self._traits.dtype)
+            self._traits = np.concatenate([self._traits, spare])
+        self._traits[first : first + len(new)] = list(map(self._describe, new))
+        self._numbers.update(zip(new, range(first, first + len(new)), strict=True))
+        self.strings += new
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Some texts as one row of slots, `REACH` empty ones before, between and behind them.
 
     Attributes
     ----------
-    words
-        Each token as written.
-    gaps
-        What stands before each token, and behind the last: one more than tokens.
+    words, gaps
+        (slots,) numbers of the tokens and of what stands before each; the gap behind a text's last
+        token stands in the empty slot behind it.
+    text
+        (slots,) the number of the text; an empty slot belongs to the text before it.
     starts, ends
-        Where each token begins and ends.
+        (slots,) places of the tokens in the texts joined, one character between two of them.
+    bases
+        (texts,) where each text begins there.
+    firsts, counts
+        (texts,) the first slot and the number of tokens of each text.
     """
 
-    __slots__ = ("ends", "gaps", "starts", "words")
+    words: Ints
+    gaps: Ints
+    text: Ints
+    starts: Ints
+    ends: Ints
+    bases: Ints
+    firsts: Ints
+    counts: Ints
 
-    def __init__(self, text: str) -> None:
-        pieces = _TOKEN.split(text)  # gap, token, gap, ..., gap
-        edges = np.fromiter(accumulate(map(len, pieces)), dtype=np.int64, count=len(pieces))
-        self.words = pieces[1::2]
-        self.gaps = pieces[::2]
-        self.starts: NDArray[np.int64] = edges[:-1:2]
-        self.ends: NDArray[np.int64] = edges[1::2]
+    def overlapping(self, spans: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+        """Give the first slot of each span (of the texts joined) and the one behind its last."""
+        starts, ends = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+        first = np.searchsorted(self.ends, starts, side="right")
+        return first, np.searchsorted(self.starts, ends)
 
-    def __len__(self) -> int:
-        """Count the tokens."""
-        return len(self.words)
+
+def lay_out(texts: Iterable[str], words: Glossary, gaps: Glossary) -> Shard:
+    """Take texts to pieces."""
+    token_strings: list[str | None] = [None] * REACH
+    gap_strings: list[str | None] = [None] * REACH
+    sizes, lengths = [], []
+    for text in texts:
+        pieces = (_ASCII_TOKEN if text.isascii() else _TOKEN).split(text)  # gap, token, ..., gap
+        token_strings += pieces[1::2]
+        token_strings += [None] * REACH
+        gap_strings += pieces[::2]
+        gap_strings += [None] * (REACH - 1)
+        sizes.append(len(pieces) // 2)
+        lengths.append(len(text) + 1)
+    counts = np.array(sizes, dtype=np.int64)
+    text_numbers = np.repeat(np.arange(len(sizes)), counts + REACH)
+    text_numbers = np.concatenate([np.zeros(REACH, np.int64), text_numbers])
+    word_numbers, gap_numbers = words.numbers(token_strings), gaps.numbers(gap_strings)
+    long = words.trait("length")[word_numbers]
+    ends = np.cumsum(long + gaps.trait("length")[gap_numbers]) + text_numbers
+    return Shard(
+        words=word_numbers,
+        gaps=gap_numbers,
+        text=text_numbers,
+        starts=ends - long,
+        ends=ends,
+        bases=np.cumsum([0, *lengths])[:-1],
+        firsts=REACH + np.cumsum([0, *(counts + REACH)])[:-1],
+        counts=counts,
+    )
 
 
 class Describer:
@@ -76,6 +172,19 @@ class Describer:
         self._lexicon = lexicon
         self._lists = {name: getattr(lexicon, name) for name in _LISTS}
         self._lists |= {f"t-{name}": triggers(name) for name in trigger_lists()}
+        self._folds: dict[str, int] = {}
+
+    def glossaries(self) -> tuple[Glossary, Glossary]:
+        """Give empty glossaries of words and of gaps."""
+        self._folds = {}
+        return Glossary(WORD_TRAITS, self._word_traits), Glossary(GAP_TRAITS, _gap_traits)
+
+    def _word_traits(self, token: str) -> tuple[int, ...]:
+        figures = sum(map(str.isdigit, token))
+        folded = self._folds.setdefault(token.casefold(), len(self._folds) + 1)
+        some_small = any(map(str.islower, token))
+        takeable = not figures or (figures >= _MIN_FIGURES and len(token) >= _MIN_CODE)
+        return len(token), folded, self.is_asked(token), token.islower(), some_small, takeable
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -135,6 +244,10 @@ class Describer:
         elif not lines:
             yield "k:blank"
         yield f"g:{_BLANKS.sub('  ', _BREAKS.sub(chr(10), gap))[:_SHOWN]}"
+
+
+def _gap_traits(gap: str) -> tuple[int, ...]:
+    return len(gap), "\n" in gap, gap.lstrip(" \t")[:1] in (":", "="), gap in _JOINS
 
 
 def plain_form(token: str) -> str:
