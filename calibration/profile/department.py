@@ -108,7 +108,7 @@ def _fitted(hedges: Hedged, settings: ProfileSettings) -> tuple[Correlation, Fou
     if hedges.rows.patient is not None:
         counts = hedges.counts(_INDEPENDENT)
         start = fit(counts, priors=settings.priors)
-        between = hedges.correlation(posterior(counts, start).chance)
+        between = hedges.correlation(posterior(start).chance)
     found = fit_with_habits(hedges.counts(between), settings=settings, start=start)
     if not found.fitted.mode.converged:
         mode = found.fitted.mode

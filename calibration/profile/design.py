@@ -13,16 +13,19 @@ Nothing as large as cells × coordinates is ever held: sums over the axes of (R,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit, log_expit
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 
 __all__ = ["CURVE", "Counts", "Scales", "information", "linear_predictor", "score"]
 
 CURVE = 3
 """Coordinates of a reader's curve: shift, slope − 1 and bend."""
+
+_LEAST = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,12 +40,18 @@ class Counts:
         m_k on the log-odds scale, shape (K,).
     survey
         Standard error of m_k from the survey's respondents, shape (K,); 0 where assigned.
+    misread, elsewhere
+        Share ε (R, 1, K) of a reader's uses of a word that are misreadings, and c (R, F, 1), how
+        often CT is positive where another word was meant: a word that holds with probability p is
+        seen to hold with μ = (1 − ε) p + ε c. None where nothing is misread.
     """
 
     n: FloatArray
     mass: FloatArray
     meaning: FloatArray
     survey: FloatArray
+    misread: FloatArray | None = None
+    elsewhere: FloatArray | None = None
 
     @property
     def size(self) -> int:
@@ -69,6 +78,43 @@ class Counts:
     def findings(self) -> slice:
         """Where finding effects stand among the coordinates."""
         return slice(CURVE + self.n.shape[2], self.size)
+
+    def take(self, cells: BoolArray) -> Counts:
+        """Give some cells in a row, for `log_likelihood` and `rightly_read`."""
+        kept = replace(self, n=self.n[cells], mass=self.mass[cells])
+        if self.misread is None or self.elsewhere is None:
+            return kept
+        wrong = np.broadcast_to(self.misread, self.n.shape)[cells]
+        other = np.broadcast_to(self.elsewhere, self.n.shape)[cells]
+        return replace(kept, misread=wrong, elsewhere=other)
+
+    def log_likelihood(self, eta: FloatArray) -> FloatArray:
+        """Of every cell at log-odds ``eta``; any shape that ``n`` goes with."""
+        if self.misread is None or self.elsewhere is None:
+            return np.asarray(self.mass * log_expit(eta) + (self.n - self.mass) * log_expit(-eta))
+        seen = (1.0 - self.misread) * expit(eta) + self.misread * self.elsewhere
+        return np.asarray(self.mass * np.log(seen) + (self.n - self.mass) * np.log1p(-seen))
+
+    def rightly_read(self, eta: FloatArray) -> Counts:
+        """Give counts of words rightly read with the same score and curvature at ``eta``.
+
+        With μ' = dμ/dη and g = μ' / (μ (1 − μ)) the score is g (y − n μ) and the curvature
+        n μ' g − (dg/dη) (y − n μ); where that is below a quarter of its expectation n μ' g, as it
+        can be because the likelihood is not log-concave, the expectation stands for it. Where
+        nothing is misread, these are the counts themselves, whatever ``eta``.
+        """
+        if self.misread is None or self.elsewhere is None:
+            return self
+        p = expit(eta)
+        seen = (1.0 - self.misread) * p + self.misread * self.elsewhere
+        chance = p * (1.0 - p)
+        steep, spread = (1.0 - self.misread) * chance, seen * (1.0 - seen)
+        g, off = steep / spread, self.mass - self.n * seen
+        bend = steep * (1.0 - 2.0 * p) / spread - g**2 * (1.0 - 2.0 * seen)
+        expected = self.n * steep * g
+        curve = expected - bend * off
+        n = np.where(curve > _LEAST * expected, curve, expected) / chance
+        return replace(self, n=n, mass=n * p + g * off)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

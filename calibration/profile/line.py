@@ -48,7 +48,7 @@ class Lines:
     usual: FloatArray
 
 
-def lines(counts: Counts, fitted: Fitted, *, kept: FloatArray) -> Lines:
+def lines(fitted: Fitted, *, kept: FloatArray) -> Lines:
     """Project every reader's rates on a line.
 
     Parameters
@@ -56,7 +56,7 @@ def lines(counts: Counts, fitted: Fitted, *, kept: FloatArray) -> Lines:
     kept
         Share of each coordinate of u_r that counts, shape (R, L): 1 but for habits.
     """
-    mode, own = fitted.mode, fitted.deviations.phrase**2
+    counts, mode, own = fitted.counts, fitted.mode, fitted.deviations.phrase**2
     share = counts.survey**2 / (counts.survey**2 + own)
     rest = linear_predictor(counts, fitted.scales, mode.total - (1.0 - kept) * mode.reader)
     chance = np.asarray(expit(rest + mode.remainder))

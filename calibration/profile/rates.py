@@ -48,8 +48,9 @@ class Posterior:
     survey_variance: FloatArray
 
 
-def posterior(counts: Counts, fitted: Fitted) -> Posterior:
+def posterior(fitted: Fitted) -> Posterior:
     """Gather what all readings of the fit need."""
+    counts = fitted.counts
     mode, size = fitted.mode, counts.size
     total = mode.total
     spread = np.eye(mode.reader.shape[1], size) - mode.leverage

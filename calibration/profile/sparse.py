@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts
@@ -60,7 +60,7 @@ class Found:
         kept = np.ones_like(self.fitted.mode.reader)
         kept[:, self.counts.phrases] = 1.0 - self.phrase
         kept[:, self.counts.size :] = 1.0 - self.cell
-        return lines(self.counts, self.fitted, kept=kept)
+        return lines(self.fitted, kept=kept)
 
     def probability(self) -> FloatArray:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
@@ -79,7 +79,7 @@ def fit_with_habits(
     habits = Habits.none(counts)
     phrase, cell = np.zeros_like(habits.phrase_sign), habits.cell_sign
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
-    found = plain = posterior(counts, fitted)
+    found = plain = posterior(fitted)
     evidence = _evidence(counts, fitted, found, habits, settings)
     share = _share(evidence, settings.priors)
     for _ in range(_ROUNDS):
@@ -88,9 +88,9 @@ def fit_with_habits(
             break
         habits, phrase, cell = _admitted(habits, phrase, cell, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
-        found = posterior(counts, fitted)
+        found = posterior(fitted)
         evidence = _evidence(counts, fitted, found, habits, settings)
-    return Found(counts, fitted, found, plain, habits, phrase, cell, share)
+    return Found(fitted.counts, fitted, found, plain, habits, phrase, cell, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +107,7 @@ def _evidence(
 ) -> FloatArray:
     """Log s_c B_c below and above, shape (2, R, K + F·K): the K phrases, then the cells."""
     readers = len(counts.n)
-    whole = _phrase_evidence(counts, fitted, settings)
+    whole = _phrase_evidence(fitted, settings)
     whole[:, np.asarray(habits.phrase)] = -np.inf
     cells = _cell_evidence(counts, fitted, found, habits, settings)
     log_b = np.concatenate([whole, cells.reshape(2, readers, -1)], axis=2)
@@ -154,9 +154,10 @@ def _best(evidence: FloatArray, share: float) -> _Best:
     return _Best(np.exp(odds + both[rows, place] - every), place, sign)
 
 
-def _phrase_evidence(counts: Counts, fitted: Fitted, settings: ProfileSettings) -> FloatArray:
+def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
     """Log B of a habit below and above for every phrase of every reader, shape (2, R, K)."""
-    priors, k = settings.priors, counts.phrases
+    counts, priors = fitted.counts, settings.priors
+    k = counts.phrases
     spike = fitted.deviations.quirk**2 / fitted.tails[:, CURVE:]
     variance = fitted.mode.reader_variance()[:, k]
     mean = fitted.mode.reader[:, k]
@@ -189,42 +190,37 @@ def _cell_evidence(
     open_[rows, finding, phrase] = False
     if not open_.any():
         return log_b
-    variance = cell_variance(counts, found, habits.cell)[open_]
-    n, mass, chance = counts.n[open_], counts.mass[open_], found.chance[open_]
+    variance, read = cell_variance(counts, found, habits.cell)[open_], fitted.counts
+    n, mass, chance = read.n[open_], read.mass[open_], found.chance[open_]
     weight = n * chance * (1.0 - chance)
     weight = weight / (1.0 + weight * remainder)
     eta = found.base[open_]
     precision = np.maximum(1.0 / variance - weight, 1e-3)
     centre = (eta / variance - weight * eta - (mass - n * chance)) / precision
     spike = 1.0 / precision + remainder
-    plain = _log_evidence(n, mass, centre, spike)
+    cells = counts.take(open_)
+    plain = _log_evidence(cells, centre, spike)
     priors = settings.priors
     for side, sign in enumerate((-1.0, 1.0)):
         moved = centre + sign * priors.habit_size
         slab = spike + priors.habit_spread**2
-        log_b[side][open_] = _log_evidence(n, mass, moved, slab) - plain
+        log_b[side][open_] = _log_evidence(cells, moved, slab) - plain
     return log_b
 
 
-def _log_evidence(
-    n: FloatArray, mass: FloatArray, centre: FloatArray, variance: FloatArray
-) -> FloatArray:
-    """Log ∫ exp(mass η − n log(1 + e^η)) N(η; centre, variance) dη, about the integrand's mode."""
+def _log_evidence(cells: Counts, centre: FloatArray, variance: FloatArray) -> FloatArray:
+    """Log ∫ L(η) N(η; centre, variance) dη of cells (C,), about the integrand's mode."""
     eta = centre.copy()
     for _ in range(12):
-        p = 1.0 / (1.0 + np.exp(-eta))
-        curve = n * p * (1.0 - p) + 1.0 / variance
-        step = (mass - n * p - (eta - centre) / variance) / curve
+        p, read = expit(eta), cells.rightly_read(eta)
+        curve = read.n * p * (1.0 - p) + 1.0 / variance
+        step = (read.mass - read.n * p - (eta - centre) / variance) / curve
         eta = eta + np.clip(step, -2.0, 2.0)
-    p = 1.0 / (1.0 + np.exp(-eta))
-    scale = 1.0 / np.sqrt(n * p * (1.0 - p) + 1.0 / variance)
-    at = eta[:, None] + scale[:, None] * _POINTS
-    log_f = (
-        mass[:, None] * at
-        - n[:, None] * np.logaddexp(0.0, at)
-        - (at - centre[:, None]) ** 2 / (2.0 * variance[:, None])
-    )
-    inner = logsumexp(log_f + _LOG_WEIGHTS + _POINTS**2 / 2.0, axis=1)
+    p = expit(eta)
+    scale = 1.0 / np.sqrt(cells.rightly_read(eta).n * p * (1.0 - p) + 1.0 / variance)
+    at = eta + scale * _POINTS[:, None]
+    log_f = cells.log_likelihood(at) - (at - centre) ** 2 / (2.0 * variance)
+    inner = logsumexp(log_f + (_LOG_WEIGHTS + _POINTS**2 / 2.0)[:, None], axis=0)
     return np.asarray(inner + np.log(scale) - np.log(variance) / 2.0)
 
 

@@ -129,7 +129,8 @@ def _contradicted(
     Either its posterior does, or its own data do and its posterior is not sure of the opposite.
     """
     middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
-    n, mass = uses.effective[:, k], uses.effective_mass[:, k]
+    n = uses.effective[:, k]
+    mass = np.clip(uses.effective_mass[:, k], 0.0, n)
     below = betainc(0.5 + mass, 0.5 + n - mass, middle)
     against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
     model = np.array([nearer(k, uses.rate(k, f), choices)[target] for f in range(len(n))])

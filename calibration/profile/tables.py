@@ -1,10 +1,8 @@
 """Checked rows → the arrays of the model: effective counts of hedges, raw counts, atoms.
 
 If a share ε of phrases is misread (an audit of extraction says how many), the words put down are
-right in a share 1 − ε and else any others, true at the department's mean rate c over all
-statements: μ_k = (1 − ε) p_k + ε c. The counts are those of rightly read words: label mass
-(y − ε c n) / (1 − ε), and both times the information that is left,
-(1 − ε)² p (1 − p) / (μ (1 − μ)) at p = meaning.
+right in a share 1 − ε and else any others of the department's, true at the rate c of all the
+reader's statements about that finding (`design.Counts` has the likelihood).
 
 Effective counts are what repeated patients and hedging CTs leave of a row's information. Two
 outcomes of one patient are correlated, ρ within a finding (its repeated exams) and ρ' across
@@ -45,6 +43,8 @@ __all__ = [
 _SAME, _OTHER = 0.5, 0.02
 _SAME_WORTH, _OTHER_WORTH = 25.0, 200.0
 _LEAST = 0.2
+_WORTH = 20.0
+_MOST_MISREAD = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +114,16 @@ def effective(rows: Rows, *, between: Correlation, spread: FloatArray) -> FloatA
 class Hedged:
     """The rows with a hedge and their cells.
 
-    ``spread`` is how soft the labels of each phrase are (φ), ``misread`` ε and ``elsewhere`` c.
+    ``spread`` is how soft the labels of each phrase are (φ), ``misread`` (R, 1, K) and
+    ``elsewhere`` (R, F, 1) ε and c, None where nothing is misread.
     """
 
     rows: Rows
     words: Vocabulary
     cell: IntArray
     spread: FloatArray
-    misread: float
-    elsewhere: float
+    misread: FloatArray | None
+    elsewhere: FloatArray | None
 
     @property
     def _shape(self) -> tuple[int, int, int]:
@@ -138,13 +139,7 @@ class Hedged:
         """Effective counts under the given correlation of a patient's outcomes."""
         weight = effective(self.rows, between=between, spread=self.spread)
         n, mass = self.total(weight), self.total(weight * self.rows.label)
-        if self.misread > 0.0:
-            p, wrong = self.words.meaning, self.misread
-            mixed = (1.0 - wrong) * p + wrong * self.elsewhere
-            left = (1.0 - wrong) ** 2 * p * (1.0 - p) / (mixed * (1.0 - mixed))
-            mass = left * (mass - wrong * self.elsewhere * n) / (1.0 - wrong)
-            n = left * n
-        return Counts(n, mass, self.words.log_odds, self.words.survey)
+        return Counts(n, mass, self.words.log_odds, self.words.survey, self.misread, self.elsewhere)
 
     def correlation(self, chance: FloatArray) -> Correlation:
         """Estimate the correlation given P(CT positive) of every cell, shape (R, F, K)."""
@@ -153,13 +148,48 @@ class Hedged:
 
 def hedged(rows: Rows, words: Vocabulary, *, misread: float) -> Hedged:
     """Keep the hedged rows and find their cells; phrases are renumbered among the hedges."""
-    every = float(rows.count.sum())
-    elsewhere = float(rows.count @ rows.label) / every if every > 0 else 0.5
     kept = rows.take(words.place[rows.phrase] >= 0)
     place = words.place[kept.phrase]
     cell = (kept.reader * len(kept.findings) + kept.finding) * len(words.hedges) + place
     spread = dispersion(kept, phrases=len(words.phrases))
-    return Hedged(kept, words, cell, spread, misread, elsewhere)
+    wrong = other = None
+    if misread > 0.0:
+        wrong, other = _misread(rows, words, misread), _elsewhere(rows)
+    return Hedged(kept, words, cell, spread, wrong, other)
+
+
+def _misread(rows: Rows, words: Vocabulary, share: float) -> FloatArray:
+    """Share of a reader's uses of each hedge that are misreadings, shape (R, 1, K).
+
+    Misread words are any word of the department's; so a reader's ε_rk = ε q_k / u_rk, where q_k
+    is the word's share of all statements and u_rk its share of the reader's, drawn toward q_k.
+    """
+    readers, phrases = len(rows.readers), len(words.phrases)
+    cell = rows.reader * phrases + rows.phrase
+    n = np.bincount(cell, weights=rows.count, minlength=readers * phrases)
+    n = n.reshape(readers, phrases)[:, words.place >= 0]
+    every = np.bincount(rows.reader, weights=rows.count, minlength=readers)[:, None]
+    common = n.sum(axis=0) / max(every.sum(), 1.0)
+    own = (n + _WORTH * common) / (every + _WORTH)
+    found = np.divide(share * common, own, out=np.full(n.shape, share), where=own > 0)
+    return np.asarray(np.minimum(found, _MOST_MISREAD))[:, None, :]
+
+
+def _elsewhere(rows: Rows) -> FloatArray:
+    """How often CT is positive in a reader's finding whatever he wrote, shape (R, F, 1).
+
+    Drawn toward the finding's rate over all readers, and that toward the rate over all findings.
+    """
+    readers, findings = rows.shape
+    cell = rows.reader * findings + rows.finding
+
+    n, mass = (
+        np.bincount(cell, weights=w, minlength=readers * findings).reshape(rows.shape)
+        for w in (rows.count, rows.count * rows.label)
+    )
+    every = (mass.sum() + 0.5) / (n.sum() + 1.0)
+    finding = (mass.sum(axis=0) + _WORTH * every) / (n.sum(axis=0) + _WORTH)
+    return np.asarray((mass + _WORTH * finding) / (n + _WORTH))[:, :, None]
 
 
 def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correlation) -> AtomCounts:

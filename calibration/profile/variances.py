@@ -75,8 +75,12 @@ class Habits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """The model at its estimated deviations; ``tails`` (R, 4) are the Student weights w."""
+    """The model at its estimated deviations; ``tails`` (R, 4) are the Student weights w.
 
+    ``counts`` are those of words rightly read at the mode (`Counts.rightly_read`).
+    """
+
+    counts: Counts
     mode: Mode
     scales: Scales
     deviations: Deviations
@@ -96,9 +100,10 @@ def fit(
     for rounds in range(1, _ROUNDS + 1):
         scales = _scales(counts, priors, deviations, held, tails)
         mode = find_mode(counts, scales, start=mode)
-        moved, weights = _moved(counts, priors, scales, deviations, mode)
+        read = counts.rightly_read(linear_predictor(counts, scales, mode.total) + mode.remainder)
+        moved, weights = _moved(read, priors, scales, deviations, mode)
         change = float(np.abs(np.log(moved.values() / deviations.values())).max())
-        now = Fitted(mode, scales, deviations, tails, rounds, change < _SETTLED)
+        now = Fitted(read, mode, scales, deviations, tails, rounds, change < _SETTLED)
         if now.settled:
             break
         deviations, tails = moved, weights

@@ -70,6 +70,36 @@ def test_mode_is_where_a_plain_optimiser_finds_it() -> None:
     assert mode.reader.ravel() == pytest.approx(plain.x[size : size + 3 * width], abs=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_mode_of_misread_words_is_where_a_plain_optimiser_finds_it(seed: int) -> None:
+    """Cells of all-positive and all-negative labels included: no misreading alone explains them."""
+    counts, scales = small(seed)
+    g = np.random.default_rng(seed)
+    mass = np.where(g.random(counts.n.shape) < 0.5, g.integers(0, 2, counts.n.shape), 0.3)
+    wrong, other = np.full((3, 1, 4), 0.2), np.full((3, 2, 1), 0.6)
+    counts = replace(counts, mass=mass * counts.n, misread=wrong, elsewhere=other)
+    scales = replace(scales, reader=np.full_like(scales.reader, 0.5))
+    mode = find_mode(counts, scales)
+    size, width = counts.size, scales.reader.shape[1]
+
+    def density(packed: np.ndarray) -> float:
+        theta, rest = packed[:size], packed[size:]
+        reader, h = rest[: 3 * width].reshape(3, width), rest[3 * width :].reshape(3, 2, 4)
+        total = reader.copy()
+        total[:, :size] += theta
+        p = 1.0 / (1.0 + np.exp(-linear_predictor(counts, scales, total) - h))
+        seen = 0.8 * p + 0.2 * 0.6
+        fits = counts.mass * np.log(seen) + (counts.n - counts.mass) * np.log(1.0 - seen)
+        prior = (scales.theta * theta**2).sum() + (scales.reader * reader**2).sum()
+        return float(fits.sum() - (prior + (h**2).sum() / scales.remainder) / 2.0)
+
+    packed = np.concatenate([mode.theta, mode.reader.ravel(), mode.remainder.ravel()])
+    plain = minimize(lambda p: -density(p), packed, method="BFGS", options={"gtol": 1e-6})
+    assert mode.converged
+    assert density(packed) == pytest.approx(-plain.fun, abs=1e-6)
+    assert packed == pytest.approx(plain.x, abs=1e-2)
+
+
 def test_block_covariance_is_the_inverse_of_the_whole_curvature() -> None:
     counts, scales = small()
     mode = find_mode(counts, scales)
