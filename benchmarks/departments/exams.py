@@ -13,7 +13,7 @@ from benchmarks.departments.staff import Staff, scale
 from pipeline.simulate.cases import draw_cases, slipped
 from pipeline.simulate.department import Observation
 from pipeline.simulate.episodes import visits_per_patient
-from pipeline.simulate.outcomes import ct_statement, label_of
+from pipeline.simulate.rates import ct_statement, label_of
 
 __all__ = ["Statements", "draw_statements"]
 

@@ -1,6 +1,6 @@
 """Who reads in a department: what each reader writes how often, and how often it is then there.
 
-A reader is calibrated, off by a curve of `pipeline.simulate.distortions`, or calibrated with a
+A reader is calibrated, off by a curve of `pipeline.simulate.scale`, or calibrated with a
 habit: one phrase in one finding off by a quarter. Rates scatter besides (`conditions.VARIATION`) in
 a form that each department draws. Half of the departments have most of their faulty readers lean
 the same way. Words are used unevenly, some of them by two readers only. "Absent" and "present" are
@@ -20,10 +20,9 @@ from scipy.special import logit
 from benchmarks.departments.conditions import VARIATION, VOLUMES
 from calibration.survey import PhraseTable, builtin
 from pipeline.simulate.cases import Practice
-from pipeline.simulate.distortions import CURVES, curves_towards
 from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.rates import hedged, scattered
-from pipeline.simulate.scale import LEVELS
+from pipeline.simulate.scale import CURVES, LEVELS
 
 __all__ = ["HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_staff", "meanings", "scale"]
 
@@ -112,10 +111,16 @@ def _reader(number: int, lean: str | None, mention: FloatArray, rng: np.random.G
     exams, kind, name = int(rng.choice(VOLUMES)), rng.random(), f"reader {number:02d}"
     if kind < 0.5:
         towards = lean if lean and rng.random() < 0.75 else str(rng.choice(_DIRECTIONS))
-        curve = str(rng.choice(curves_towards(towards)))
+        curve = str(rng.choice(_curves(towards)))
         amount = float(rng.uniform(CURVES[curve].least, CURVES[curve].most))
         return Reader(name, exams, curve, amount, None)
     return Reader(name, exams, None, 0.0, _habit(exams, mention, rng) if kind < 0.65 else None)
+
+
+def _curves(direction: str) -> list[str]:
+    """Name the curves that lead to all that ``direction`` says."""
+    wanted = set(direction.split(", "))
+    return [name for name, curve in CURVES.items() if wanted <= set(curve.towards.split(", "))]
 
 
 def _habit(exams: int, mention: FloatArray, rng: np.random.Generator) -> Habit | None:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
-from pipeline.simulate.outcomes import ct_statement, label_of
-from pipeline.simulate.rates import expected_labels
+from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import Staff
 
 __all__ = ["Cohort", "draw_cohort"]

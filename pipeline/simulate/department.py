@@ -1,7 +1,7 @@
 """What kind of department a simulated hospital has: its readers, and how they are observed.
 
 Departments come by name from ``data/departments.toml`` or from a file of the same form. Everything
-here is a declaration; `readers.py`, `cases.py` and `outcomes.py` make it true.
+here is a declaration; `readers.py`, `cases.py` and `rates.py` make it true.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from pipeline.errors import ConfigurationError
-from pipeline.simulate.distortions import CURVES
 from pipeline.simulate.lexicon import wording
+from pipeline.simulate.scale import CURVES
 
 __all__ = [
     "DEFAULT",

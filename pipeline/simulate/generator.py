@@ -21,8 +21,7 @@ from pipeline.simulate.lexicon import hospital, names
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
-from pipeline.simulate.truth import TABLES, Ledger, Truth
-from pipeline.simulate.verdicts import fixed_tables
+from pipeline.simulate.truth import TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import write_visit
 
 __all__ = ["Simulation", "simulate", "simulate_chunks"]

@@ -12,10 +12,9 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final, TypeAlias
 
-from pipeline.simulate.dates import birth_date, clock_time, exam_date, exam_moment
 from pipeline.simulate.document import Document
 from pipeline.simulate.lexicon import Frame, frames
-from pipeline.simulate.people import Person
+from pipeline.simulate.people import Person, birth_date, clock_time, exam_date, exam_moment
 
 __all__ = ["CATEGORIES", "Context", "fill"]
 

@@ -1,7 +1,7 @@
 """Readers whose calibration is known: their curve, their favourite phrases, their habits.
 
 A reader who writes phrase k is right at the rate that the reader's kind declares, a named curve of
-hedges (`distortions.py`) or a line through all words,
+hedges (`scale.CURVES`) or a line through all words,
 
     P(there | k) = expit(a + b · logit(clip(mean_k, .01, .99))),
 
@@ -22,11 +22,10 @@ from scipy.special import expit, logit
 
 from pipeline.simulate.cases import Practice
 from pipeline.simulate.department import Department, Kind
-from pipeline.simulate.distortions import CURVES
 from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
-from pipeline.simulate.scale import LEVELS, phrase_logits, phrase_means
+from pipeline.simulate.scale import CURVES, LEVELS, phrase_logits, phrase_means
 
 __all__ = ["Habit", "Reader", "Staff", "draw_staff"]
 

@@ -1,18 +1,27 @@
-"""What really holds in the simulated hospital: tables that no stage of the pipeline reads.
+"""The truth of a simulation, which no stage reads, and what a page about each reader ought to say.
 
-Column lists are the schema of the files; docs/simulation.md explains every column.
+Rates are those CT shows in the long run among X-rays that get a CT (`rates.long_run_rates`): what a
+reader would be told with endless data. docs/simulation.md explains every column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from pipeline.simulate.department import Department
+from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.rates import hedged
+from pipeline.simulate.readers import Reader, Staff
+from pipeline.simulate.scale import ct_labels, phrase_logits, phrase_means
+from pipeline.simulate.standing import Standing, line_of, standing_of
 
-__all__ = ["EXAM_COLUMNS", "TABLES", "Ledger", "Truth"]
+__all__ = ["EXAM_COLUMNS", "TABLES", "Ledger", "Truth", "fixed_tables"]
 
 EXAM_COLUMNS: Final = (
     "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
@@ -74,4 +83,138 @@ class Ledger:
         return exams, {
             name: pd.DataFrame(self.rows[name], columns=list(columns))
             for name, columns in TABLES.items()
+        }
+
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_SELDOM = 1e-4
+"""Share of a reader's statements below which a word has no row of its own."""
+
+
+def fixed_tables(staff: Staff) -> dict[str, pd.DataFrame]:
+    """Return the truth tables that do not grow with the number of pairs."""
+    rates = hospital()["rates"]
+    pathologies = [
+        {"pathology": p.name, **rates[p.name], "ct_misses": missed}
+        for p, missed in zip(wording().pathologies, staff.missed.tolist(), strict=True)
+    ]
+    phrases = {"phrase": wording().phrases, "mean": phrase_means(), "ct_label": ct_labels()}
+    return {
+        "readers": pd.DataFrame(list(_readers(staff))),
+        "habits": _habits(staff),
+        "swaps": pd.DataFrame(list(_swaps(staff))),
+        "pathologies": pd.DataFrame(pathologies),
+        "phrases": pd.DataFrame(phrases),
+    }
+
+
+def _statements(staff: Staff) -> FloatArray:
+    """How often each cell (R, P, K) is stated per exam."""
+    return np.asarray(staff.practice.mention[:, None] * staff.practice.usage)
+
+
+def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
+    statements = _statements(staff)
+    hedges = np.where(hedged(phrase_means()), statements, 0.0)
+    total = hedges.sum(axis=(0, 1))
+    centre = float(total @ phrase_logits() / total.sum())
+    for i, reader in enumerate(staff.readers):
+        rates, others = staff.rates[i], hedges[i].copy()
+        for habit in reader.habits:  # told by themselves; the line is that of all other words
+            others[habit.pathology, habit.phrase] = 0.0
+        standing = standing_of(rates, others, phrase_logits(), centre=centre)
+        fitted = line_of(rates, statements[i], phrase_logits())
+        whole = standing_of(rates, hedges[i], phrase_logits(), centre=centre)
+        both = {**_standing(standing), "direction_with_habits": whole.direction()}
+        yield {**_declared(reader), **both, **_rest(reader, fitted)}
+
+
+def _declared(reader: Reader) -> dict[str, Any]:
+    return {
+        "reader_id": reader.reader_id,
+        "reader_name": reader.person.full,
+        "site": hospital()["site"][reader.site]["name"],
+        "kind": reader.kind.name,
+        "curve": reader.kind.curve or "line",
+        "amount": reader.kind.amount,
+        "line_intercept": reader.kind.intercept,
+        "line_slope": reader.kind.slope,
+    }
+
+
+def _standing(standing: Standing) -> dict[str, Any]:
+    return {
+        "direction": standing.direction(),
+        "clearly": ", ".join(w for w in standing.direction().split(", ") if w in standing.clear()),
+        "shift": standing.shift,
+        "intercept": standing.at_half,
+        "slope": standing.slope,
+    }
+
+
+def _rest(reader: Reader, fitted: tuple[float, float]) -> dict[str, Any]:
+    return {
+        "fitted_intercept": fitted[0],
+        "fitted_slope": fitted[1],
+        "habits": len(reader.habits),
+        "favourites": "; ".join(_favourites(reader)),
+        "xray_style": reader.xray_style,
+        "ct_style": reader.ct_style,
+    }
+
+
+def _favourites(reader: Reader) -> list[str]:
+    """Return the three hedges a reader writes most often relative to the department."""
+    weights = hospital()["phrase_weights"]
+    liking = reader.favourites / [weights[p] for p in wording().phrases]
+    order = liking[1:-1].argsort()[::-1][:3] + 1
+    return [wording().phrases[k] for k in order]
+
+
+def _habits(staff: Staff) -> pd.DataFrame:
+    rows = [
+        (
+            reader.reader_id,
+            wording().pathologies[habit.pathology].name,
+            wording().phrases[habit.phrase],
+            habit.probability,
+            float(staff.rates[r, habit.pathology, habit.phrase]),
+            float(phrase_means()[habit.phrase]),
+        )
+        for r, reader in enumerate(staff.readers)
+        for habit in reader.habits
+    ]
+    columns = ["reader_id", "pathology", "phrase", "probability", "rate", "meaning"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _swaps(staff: Staff) -> Iterator[dict[str, Any]]:
+    """One row per reader, hedge and scope: all pathologies by use, then each by itself."""
+    statements = _statements(staff)
+    for r, reader in enumerate(staff.readers):
+        share, rates = statements[r] / statements[r].sum(), staff.rates[r]
+        used = share.sum(axis=0)
+        pooled = (share * rates).sum(axis=0) / np.maximum(used, 1e-300)
+        yield from _rows(reader, "", used, pooled)
+        for p, pathology in enumerate(wording().pathologies):
+            yield from _rows(reader, pathology.name, share[p], rates[p])
+
+
+def _rows(
+    reader: Reader, pathology: str, share: FloatArray, rates: FloatArray
+) -> Iterator[dict[str, Any]]:
+    means, hedges = phrase_means(), np.flatnonzero(hedged(phrase_means()))
+    for k in hedges[share[hedges] > _SELDOM]:
+        best = int(hedges[np.argmin(np.abs(means[hedges] - rates[k]))])
+        best = int(k) if means[best] == means[k] else best
+        yield {
+            "reader_id": reader.reader_id,
+            "pathology": pathology,
+            "phrase": wording().phrases[k],
+            "share": float(share[k]),
+            "rate": float(rates[k]),
+            "meaning": float(means[k]),
+            "nearest": wording().phrases[best],
+            "nearest_meaning": float(means[best]),
         }

@@ -14,8 +14,8 @@ from pipeline.errors import ConfigurationError
 from pipeline.simulate import TABLES, load_department, simulate, simulate_chunks
 from pipeline.simulate.document import Document
 from pipeline.simulate.lexicon import hospital, wording
-from pipeline.simulate.outcomes import ct_statement, label_of
 from pipeline.simulate.people import accession, patient_number
+from pipeline.simulate.rates import ct_statement, label_of
 from pipeline.simulate.readers import draw_staff
 from pipeline.simulate.scale import phrase_logits
 from pipeline.simulate.standing import line_of

@@ -22,8 +22,7 @@ from benchmarks.departments.truth import Department, ReaderTruth, draw_departmen
 from benchmarks.profile_truth import collect
 from pipeline.errors import InputError
 from pipeline.simulate.department import Observation
-from pipeline.simulate.outcomes import ct_statement, expected_parts, label_of
-from pipeline.simulate.rates import hedged
+from pipeline.simulate.rates import ct_statement, expected_parts, hedged, label_of
 from pipeline.simulate.standing import line_of
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.simulate.distortions import CURVES, curves_towards
+from pipeline.simulate.scale import CURVES
 from pipeline.simulate.standing import CLEAR_SHIFT, Standing, standing_of
 
 MEANS = np.linspace(0.01, 0.99, 99)
@@ -37,13 +37,6 @@ def test_a_curve_at_its_most_leads_where_it_says_and_is_no_line(name: str) -> No
     assert not set(curve.towards.split(", ")) & standing.false()
     line = 1 / (1 + np.exp(-(standing.at_half + standing.slope * LOGITS)))
     assert np.abs(rates - line).max() > 0.004
-
-
-@pytest.mark.parametrize("direction", ["overcalls", "too sure", "overcalls, too sure"])
-def test_curves_are_found_by_direction(direction: str) -> None:
-    names = curves_towards(direction)
-    assert names
-    assert all(set(direction.split(", ")) <= set(CURVES[n].towards.split(", ")) for n in names)
 
 
 @given(shift=st.floats(-1.5, 1.5), slope=st.floats(0.3, 2.0), centre=st.floats(-1, 1))
