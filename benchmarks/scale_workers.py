@@ -102,8 +102,8 @@ def reading(folder: Path, config: str, size: int) -> Reading:
     for name in ("findings", "report_findings", "readings"):
         shutil.rmtree(analysis / name)
     execution = run.site.config.execution.model_copy(update={"runner": "dask", "workers": size})
-    with runners(execution) as run.runners:
-        runner, task = run.runners.of("extract"), run.task(extract.EXTRACT)
+    with runners(run.site.config.model_copy(update={"execution": execution})) as spread:
+        runner, task = spread.of("extract"), spread.task(extract.EXTRACT)
 
         def read(items: list[extract.ReportShard]) -> None:
             for future in runner.map(task, {"config": unmapped(config), "item": items}):

@@ -18,7 +18,7 @@ from typing import Annotated
 from prefect import flow
 from pydantic import Field
 
-from pipeline.run.account import Gathered, Issued
+from pipeline.run.gates import Gathered, Issued
 from pipeline.run.run import Run, Summary
 from pipeline.stages import clean, deliver, extract, ingest, issue, pages, pair, tally
 from pipeline.stages.pages import RunFacts

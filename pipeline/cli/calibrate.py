@@ -5,21 +5,22 @@ Numbers come from the one road that the hospital's job takes too (``calibration.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import phrase_table
-from pipeline.cli.options import Output, taking
+from pipeline.cli.common import Output, phrase_table, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from calibration.analysis import Study
+    from calibration.extraction_errors import Audit
     from calibration.plain import Plain
+    from calibration.survey import PhraseTable
+    from calibration.tally import Tally
     from pipeline.tables.counted import Columns, Counted
 
 __all__ = ["register"]
@@ -124,7 +125,6 @@ def calibrate(given: Calibrate) -> None:
     """
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
-    from pipeline.store.files import replacing
     from pipeline.tables.counted import count
 
     source = given.observations.name
@@ -132,21 +132,14 @@ def calibrate(given: Calibrate) -> None:
         study = given.statistics.study(given.table.phrases)
         columns = given.table.columns(given.most_groups)
         counted = count(read_table(given.observations), study.phrases, columns, source)
-        groups = list(_groups(counted, study, given.audit, quiet=_silent(given.output)))
+        groups = list(_groups(counted, study, given.audit, quiet=given.output.silent))
     except CalibrationError as error:
         msg = f"{source}: {error}"
         raise InputError(msg) from None
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(given.out) as partial:
-        content = _document(study, counted, groups)
-        partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    write_result(given.out, _document(study, counted, groups))
     given.output.tell(_summary(counted, given.out))
     if counted.unmapped:
         raise typer.Exit(EXIT_QUARANTINED)
-
-
-def _silent(output: Output) -> bool:
-    return output.quiet or output.as_json
 
 
 def _holdout(text: str) -> float | None:
@@ -170,9 +163,8 @@ def _groups(
     from rich.progress import track
 
     from calibration.plain import plain_fields
-    from pipeline.cli.calibrate_audit import corrected_data, phrase_audit
 
-    audited = None if audit is None else phrase_audit(audit, study.phrases)
+    audited = None if audit is None else _phrase_audit(audit, study.phrases)
     minimum = study.settings.guard_rails.min_n
     steps = track(
         range(len(counted.groups)),
@@ -189,9 +181,43 @@ def _groups(
         if counted.sliders:
             beside["slider"] = counted.sliders.of(index, study.phrases)
         if audited is not None:
-            beside["extraction_corrected"] = corrected_data(tally, name, audited, study)
+            beside["extraction_corrected"] = _corrected(tally, name, audited, study)
         key = dict(zip(counted.by, counted.groups[index], strict=True))
         yield {"group": plain_fields(key), **plain_fields(analysis), **beside}
+
+
+def _phrase_audit(path: Path, table: PhraseTable) -> Audit:
+    """Give the confusion of the X-ray's words; the labels of the table are taken as they are."""
+    from pipeline.site.audited import phrase_errors, read_audit
+
+    confusion = read_audit(path, option="--audit").confusion
+    errors = phrase_errors(confusion, phrases=table.phrases, labels={}, silence_is_absent=False)
+    if errors is None:
+        msg = f"--audit: {path.name}: no X-ray statement in phrases of {table.name!r} was audited."
+        raise ConfigurationError(msg)
+    return replace(errors.audit, label_confusion=None)
+
+
+def _corrected(tally: Tally, name: str, audit: Audit, study: Study) -> Plain:
+    """Give one group's corrected errors as plain data; None where the audit cannot be inverted."""
+    from calibration.errors import CalibrationError
+    from calibration.extraction_errors import corrected_errors
+    from calibration.plain import plain
+
+    settings = study.settings
+    try:
+        found = corrected_errors(
+            tally,
+            audit=audit,
+            phrase_table=study.phrases,
+            bins=settings.bins,
+            bin_rule=settings.bin_rule,
+            bootstrap=settings.bootstrap,
+            rng=study.chance(f"extraction/{name}"),
+        )
+    except CalibrationError:
+        return None
+    return plain(found)
 
 
 def _document(study: Study, counted: Counted, groups: list[dict[str, Plain]]) -> dict[str, Plain]:

@@ -1,23 +1,117 @@
-"""What commands share: --json and --quiet, how a summary is printed, which phrases are meant."""
+"""What commands share: options as a dataclass's fields, summaries, results, phrase tables.
+
+A command takes one argument, whose fields are its options:
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Given:
+        reports: Annotated[Path, typer.Argument(help="…")]
+        seed: Annotated[int, typer.Option("--seed")] = 0
+        output: Output
+
+    def extract(given: Given) -> None: ...
+
+    app.command("extract")(taking(extract))
+
+A field whose type is itself such a dataclass is a group of options that several commands share; its
+fields stand among the command's own, in the order of the fields.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from calibration.plain import Plain
     from calibration.survey import PhraseTable
 
-__all__ = ["JsonOption", "QuietOption", "audit", "emit", "phrase_table"]
+__all__ = [
+    "JsonOption",
+    "OutOption",
+    "Output",
+    "QuietOption",
+    "audit",
+    "emit",
+    "phrase_table",
+    "taking",
+    "write_result",
+    "write_whole",
+]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """How a command speaks of what it did."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")] = (
+        False
+    )
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether progress must not be shown."""
+        return self.quiet or self.as_json
+
+    def tell(self, summary: Mapping[str, object]) -> None:
+        """Print a command's summary: a line per entry, one JSON object, or nothing."""
+        emit(summary, as_json=self.as_json, quiet=self.quiet)
+
+
+def taking(command: Callable[[T], None]) -> Callable[..., None]:
+    """Give a command one option for each field of the dataclass that is its only parameter."""
+    hints = get_type_hints(command, include_extras=True)
+    (kind,) = (hint for name, hint in hints.items() if name != "return")
+    parameters = list(_parameters(kind))
+
+    def run(**values: Any) -> None:
+        command(_made(kind, values))
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    vars(run)["__signature__"] = Signature(parameters)
+    return run
+
+
+def _parameters(kind: type[Any]) -> Iterator[Parameter]:
+    """Give the options of a dataclass, those of its groups among them."""
+    for field, hint in _fields(kind):
+        if is_dataclass(hint) and isinstance(hint, type):
+            yield from _parameters(hint)
+        else:
+            default = Parameter.empty if field.default is MISSING else field.default
+            yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+
+
+def _made(kind: type[T], values: dict[str, Any]) -> T:
+    """Make the dataclass of what was given, its groups first."""
+    own = {
+        field.name: _made(hint, values)
+        if is_dataclass(hint) and isinstance(hint, type)
+        else values[field.name]
+        for field, hint in _fields(kind)
+    }
+    return kind(**own)
+
+
+def _fields(kind: type[Any]) -> Iterator[tuple[Field[Any], Any]]:
+    hints = get_type_hints(kind, include_extras=True)
+    return ((field, hints[field.name]) for field in fields(kind))
+
 
 audit = typer.Typer(help="Measure the instrument: extraction, de-identification, the audit log.")
 """The group ``radcal audit``; each command group adds its own command to it."""
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
+OutOption = Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
@@ -41,6 +135,20 @@ def _worded(value: object) -> object:
     if not isinstance(value, Mapping):
         return value
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
+
+
+def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:
+    """Write a result as JSON without NaN, whole or not at all."""
+    write_whole(path, json.dumps(content, allow_nan=False, indent=indent).encode())
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder if need be, whole or not at all."""
+    from pipeline.store.files import replacing
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as partial:
+        partial.write_bytes(content)
 
 
 def phrase_table(name: str) -> PhraseTable:

@@ -1,4 +1,7 @@
-"""``radcal extract`` and its neighbours: reports in, statements or report-level rows out."""
+"""``radcal extract`` and its neighbours: reports in, statements or report-level rows out.
+
+What a model answered is kept beside the findings, and a gate holds it against the words.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from pipeline.cli.common import audit
-from pipeline.cli.extraction_answers import hold_against_words, keep_answers
+from pipeline.cli.common import Output, audit, taking
 from pipeline.cli.extraction_audit import audit_extraction
 from pipeline.cli.extraction_checks import annotate, vocabulary_check
 from pipeline.cli.extraction_options import Held, ModelChoice, VocabularyOption
@@ -23,18 +25,18 @@ from pipeline.cli.extraction_tables import (
     read_reports,
     run_answers,
 )
-from pipeline.cli.options import Output, taking
-from pipeline.errors import EXIT_QUARANTINED
+from pipeline.errors import EXIT_QUARANTINED, GateFailedError
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extraction.engines.account import Answer
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.resolution import ResolutionRule
     from extraction.rules import RuleEngine
 
-__all__ = ["register"]
+__all__ = ["hold_against_words", "keep_answers", "register"]
 
 _LEVELS: Final = ("statement", "report")
 _RULES: Final = ("impression first", "strongest", "last")
@@ -168,3 +170,37 @@ def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Out
         typer.echo(f"== {report_id}")
         for line in explain(str(text), outcome):
             typer.echo(line)
+
+
+def keep_answers(ids: Sequence[str], read: Sequence[Answer], held: Held) -> None:
+    """Write the lines of all answers, and the queue for review, where they are asked for."""
+    from extraction.tables import answer_table, queue_table
+    from pipeline.formats.tables import write_table
+
+    if held.answers is not None:
+        write_table(answer_table(ids, read), held.answers)
+    if held.queue is not None:
+        write_table(queue_table(ids, read), held.queue)
+
+
+def hold_against_words(read: Sequence[Answer], *, limit: float) -> None:
+    """Pass the gate on disagreement.
+
+    Raises
+    ------
+    GateFailedError
+        If model and vocabulary part over a larger share than is allowed.
+    """
+    from extraction.engines.account import Disagreement
+
+    found = sum((answer.disagreement for answer in read), Disagreement())
+    if found.share is not None and found.share > limit:
+        msg = (
+            f"the model and the vocabulary part over {found.parted:,} of {found.compared:,} "
+            f"statements and sentences ({found.share:.1%}; allowed {limit:.1%}): "
+            f"{found.unsupported:,} not carried by the quoted words, {found.contradicted:,} "
+            f"contradicted by them, {found.uncovered:,} sentences that state something and have "
+            "no line. No findings were written; see --answers and --queue, or raise "
+            "--max-disagreement if people found the model right."
+        )
+        raise GateFailedError(msg)

@@ -11,20 +11,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pipeline.cli.common import Output
 from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
-from pipeline.cli.extraction_tables import closing_model, named_engine, rule_engine, run_engine
-from pipeline.cli.options import Output
+from pipeline.cli.extraction_tables import (
+    closing_model,
+    gold_reports,
+    named_engine,
+    outcomes_of,
+    rule_engine,
+)
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     from extraction.audit.gold import GoldReport
     from extraction.audit.scores import Audit
     from extraction.engines.model import ModelEngine
-    from extraction.finding import Engine, Outcome
+    from extraction.finding import Outcome
     from extraction.rules import RuleEngine
     from extraction.vocabulary import Vocabulary
 
-__all__ = ["audit_extraction", "gold_reports", "outcomes_of"]
+__all__ = ["audit_extraction"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +122,7 @@ def _side_by_side(
     """Compare every two engines, report by report."""
     import numpy as np
 
+    from calibration.plain import plain
     from extraction.audit.text import as_lines, differences
 
     found = differences(
@@ -133,17 +140,13 @@ def _side_by_side(
         }
         for each in found
     ]  # fmt: skip
-    finite = [
-        {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in row.items()}
-        for row in rows
-    ]
     engines = [
         {"label": each.label, "asked": dict(each.asked)} | scored
         for each, scored in zip(read, data, strict=True)
     ]
     lines = ["", "gains of the second engine over the first", *as_lines(found)]
     lines += [f"  {each.label}: {_cost(each.asked)}" for each in read]
-    return {"engines": engines, "differences": finite}, lines
+    return {"engines": engines, "differences": plain(rows)}, lines
 
 
 def _cost(asked: Mapping[str, object]) -> str:
@@ -217,24 +220,3 @@ def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
         raise InputError(message)
     outcomes = [found.get(report.report_id, NothingStated()) for report in reports]
     return _Read(path.stem, path.stem, vocabulary.digest, vocabulary, reports, outcomes)
-
-
-def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
-    """Outcomes in the gold's order; each modality in one call."""
-    import pandas as pd
-
-    rows = [(report.modality, report.text) for report in reports]
-    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
-
-
-def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
-    """Read a gold file; what is wrong with it is the user's to hear."""
-    from extraction.audit.gold import GoldError, load_gold
-
-    if not path.is_file():
-        message = f"{path}: no such file."
-        raise InputError(message)
-    try:
-        return load_gold(path, vocabulary=vocabulary)
-    except GoldError as error:
-        raise InputError(str(error)) from None

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.common import JsonOption, Output, QuietOption, emit
 from pipeline.cli.extraction_options import VocabularyOption
 from pipeline.cli.extraction_tables import (
     read_reports,
     rule_engine,
     run_engine,
 )
-from pipeline.cli.options import Output
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:

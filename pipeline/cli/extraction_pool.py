@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.options import Output
+from pipeline.cli.common import Output
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the extraction commands share: reading reports, building the engine, running it."""
+"""What the extraction commands share: reading reports and labels, making an engine, running it."""
 
 from __future__ import annotations
 
@@ -13,19 +13,23 @@ from pipeline.errors import ConfigurationError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from extraction.audit.gold import GoldReport
     from extraction.engines.account import Answer
     from extraction.engines.model import ModelEngine
     from extraction.finding import Engine, Outcome
     from extraction.rules import RuleEngine
+    from extraction.vocabulary import Vocabulary
     from pipeline.config.sections import Extraction
 
 __all__ = [
     "ENGINES",
     "NEEDED",
     "closing_model",
+    "gold_reports",
     "model_settings",
     "named_engine",
     "one_of",
+    "outcomes_of",
     "read_reports",
     "rule_engine",
     "run_answers",
@@ -196,3 +200,24 @@ def run_answers(engine: Engine, frame: pd.DataFrame) -> list[Answer]:
         for row, answer in zip(rows, found, strict=True):
             answers[row] = answer
     return answers
+
+
+def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
+    """Outcomes in the gold's order; each modality in one call."""
+    import pandas as pd
+
+    rows = [(report.modality, report.text) for report in reports]
+    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
+
+
+def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
+    """Read a gold file; what is wrong with it is the user's to hear."""
+    from extraction.audit.gold import GoldError, load_gold
+
+    if not path.is_file():
+        message = f"{path}: no such file."
+        raise InputError(message)
+    try:
+        return load_gold(path, vocabulary=vocabulary)
+    except GoldError as error:
+        raise InputError(str(error)) from None

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from pipeline.cli.common import Output, taking, write_whole
 from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
 from pipeline.cli.extraction_tables import closing_model, named_engine
-from pipeline.cli.options import Output, taking
 from pipeline.errors import ConfigurationError, GateFailedError
 
 if TYPE_CHECKING:
@@ -137,10 +137,8 @@ def _folder(model: Path) -> Iterator[Tried]:
 
 
 def _draw(path: Path, model: str, tried: list[Tried]) -> None:
-    from pipeline.store.files import replacing
     from reports.content import Gate
     from reports.pages.gates import to_document
 
     gates = [Gate(t.name, t.passed, t.required, t.found, t.note) for t in tried]
-    with replacing(path) as partial:
-        partial.write_bytes(to_document(model, gates))
+    write_whole(path, to_document(model, gates))

@@ -1,15 +1,30 @@
-"""`radcal returns`: read back the sheets that readers filled in."""
+"""``radcal returns``: sheets that readers filled in → answers, kept beside the observations.
+
+A sheet is one shard of ``analysis/returns``, keyed by its bytes, so that a sheet recorded twice
+counts once. Where a case was answered on several sheets, the sheet recorded last decides.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.errors import InputError
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pipeline.site.site import Site
+    from pipeline.store.workspace import Workspace
+
+__all__ = ["Recorded", "record", "register"]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +41,6 @@ def returns(
 ) -> None:
     """Record readers' answers; wrong pairs and cases that do not apply are left out from now on."""
     from pipeline.site.site import Site
-    from pipeline.stages.returns import record
 
     done = record(Site.open(str(config.resolve())), sheets)
     told: dict[str, object] = {
@@ -36,3 +50,105 @@ def returns(
         "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
     }
     emit(told, as_json=as_json, quiet=quiet)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What reading some sheets came to; answers by what they say."""
+
+    sheets_recorded: int
+    sheets_known_already: int
+    answers: Mapping[str, int]
+
+
+def record(site: Site, paths: Sequence[Path]) -> Recorded:
+    """Check every sheet, then record them all, or none.
+
+    Raises
+    ------
+    InputError
+        If a sheet cannot be read, holds no answer, or answers cases this workspace does not know
+        or that belong to more than one reader.
+    """
+    from pipeline.vault.audit_log import AuditLog
+
+    store = site.workspace
+    if not store.keys("analysis", "pairs"):
+        msg = "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
+        raise InputError(msg)
+    with store.locked():
+        known = _known_pairs(store)
+        checked = [_sheet(path, known) for path in paths]
+        recorded = set(store.keys("analysis", "returns"))
+        new = {key: rows for key, rows in checked if key not in recorded}
+        for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
+            store.write("analysis", "returns", key, rows.assign(sequence=number))
+    counts = dict(sorted(Counter(a for _, rows in checked for a in rows["answer"]).items()))
+    if new:
+        AuditLog(store.root / "audit.jsonl").append("returns", sheets=len(new), answers=counts)
+    return Recorded(len(new), len(checked) - len(new), counts)
+
+
+def _known_pairs(store: Workspace) -> dict[str, str]:
+    """Pair → reader, over every pairing this workspace has made."""
+    pairs = store.read(
+        "analysis",
+        "pairs",
+        store.keys("analysis", "pairs"),
+        columns=["xr_study_code", "ct_study_code", "reader_code"],
+    )
+    names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
+    return dict(zip(names, pairs["reader_code"], strict=True))
+
+
+def _sheet(path: Path, known: dict[str, str]) -> tuple[str, pd.DataFrame]:
+    import pandas as pd
+
+    from reports.pages.return_sheet import ReturnSheetError, read
+
+    try:
+        content = path.read_bytes()
+        given = read(content)
+    except OSError as error:
+        msg = f"{path.name}: cannot be read ({error.strerror})."
+        raise InputError(msg) from None
+    except ReturnSheetError as error:
+        msg = f"{path.name}: {error}"
+        raise InputError(msg) from None
+    if not given:
+        msg = f"{path.name}: no case is answered. Fill the answer column, or do not return it."
+        raise InputError(msg)
+    rows = pd.DataFrame(
+        {
+            "pair_id": [f"{a.xray_code}:{a.ct_code}" for a in given],
+            "pathology": [a.pathology for a in given],
+            "answer": [a.answer for a in given],
+        }
+    )
+    rows["reader_code"] = rows["pair_id"].map(known)
+    _check(path.name, rows)
+    return hashlib.sha256(content).hexdigest()[:16], rows
+
+
+def _check(name: str, rows: pd.DataFrame) -> None:
+    unknown = rows["reader_code"].isna()
+    if unknown.any():
+        msg = (
+            f"{name}: {int(unknown.sum())} of {len(rows)} answered cases are not pairs of this "
+            "workspace. Return the sheet that came with the feedback, codes unchanged."
+        )
+        raise InputError(msg)
+    readers = set(rows["reader_code"])
+    if len(readers) > 1:
+        msg = (
+            f"{name}: its cases belong to {len(readers)} readers; a sheet holds "
+            "one reader's cases. Nothing was recorded."
+        )
+        raise InputError(msg)
+    twice = rows.duplicated(["pair_id", "pathology"])
+    if twice.any():
+        msg = (
+            f"{name}: {int(twice.sum())} of {len(rows)} cases are answered twice. "
+            "Leave one answer per case."
+        )
+        raise InputError(msg)

@@ -1,4 +1,4 @@
-"""The whole job from the command line: init, run, demo."""
+"""The whole job from the command line: init, run, demo; and simulate, a hospital to run it on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
-from pipeline.cli.options import Output, taking
-from pipeline.cli.simulate import DepartmentOption
+from pipeline.cli.common import JsonOption, Output, QuietOption, emit, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
-from pipeline.run.logs import LogFormat
+from pipeline.run.shield import LogFormat
 
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
@@ -22,6 +20,10 @@ if TYPE_CHECKING:
 __all__ = ["register"]
 
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
+
+DepartmentOption = Annotated[
+    str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
+]
 
 _KEY_FILE = "vault.key"
 
@@ -31,6 +33,7 @@ def register(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("run")(run)
     app.command("demo")(taking(demo))
+    app.command("simulate")(taking(simulate))
 
 
 def init(folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")]) -> None:
@@ -88,25 +91,48 @@ class Demo:
 
 def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
-    from pipeline.simulate import simulate_chunks
-    from pipeline.simulate.write import write_simulation
-
     given.out.mkdir(parents=True, exist_ok=True)
     if not given.output.quiet:
         typer.echo(
             f"Simulating {given.pairs:,} pairs by {given.readers} readers (seed {given.seed}).",
             err=True,
         )
-    chunks = simulate_chunks(
-        pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
-    )
-    write_simulation(chunks, given.out / "hospital", exams_format="csv")
+    _simulated(given, given.out / "hospital", "csv")
     config = given.out / "radcal.toml"
     config.write_text(_DEMO_CONFIG, encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
-    summary = _whole_job(config, None, quiet=given.output.quiet or given.output.as_json)
+    summary = _whole_job(config, None, quiet=given.output.silent)
     given.output.tell(_told(summary))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulate:
+    """Options of ``radcal simulate``."""
+
+    out: Annotated[Path, typer.Option(help="Folder to write; made if absent.")]
+    pairs: Annotated[int, typer.Option(help="Eligible X-ray/CT pairs.")] = 2662
+    readers: Annotated[int, typer.Option(help="Radiologists.")] = 12
+    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0
+    department: DepartmentOption = "clustered"
+    exams_format: Annotated[str, typer.Option(help="csv, parquet or jsonl.")] = "csv"
+    output: Output
+
+
+def simulate(given: Simulate) -> None:
+    """Write a simulated hospital: OUT/exams.* to feed the job, OUT/truth/ to judge it."""
+    counts = _simulated(given, given.out, given.exams_format)
+    given.output.tell({"out": str(given.out), **counts, "seed": given.seed})
+
+
+def _simulated(given: Demo | Simulate, out: Path, exams_format: str) -> dict[str, object]:
+    from pipeline.simulate import simulate_chunks
+    from pipeline.simulate.write import write_simulation
+
+    chunks = simulate_chunks(
+        pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
+    )
+    return write_simulation(chunks, out, exams_format=exams_format)
 
 
 def _whole_job(
@@ -118,8 +144,8 @@ def _whole_job(
     log_format: LogFormat = "text",
 ) -> Summary:
     from pipeline.config import load
-    from pipeline.run.logs import on_terminal
     from pipeline.run.server import settle, temporary_server, trim
+    from pipeline.run.shield import on_terminal
     from pipeline.store.workspace import Workspace
 
     workspace = Workspace.of(load(config))

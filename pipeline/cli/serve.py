@@ -1,10 +1,12 @@
-"""`radcal serve`: the whole job on a schedule on one machine, with nothing else to install."""
+"""``radcal serve`` runs the whole job on a schedule; ``radcal status`` says how the last run ended.
+
+Status also tells what is up to date, what is stale and why, so that nobody need run to find out.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -15,18 +17,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
+from pipeline.cli.common import JsonOption, emit
 from pipeline.errors import ConfigurationError, RadcalError
 
 if TYPE_CHECKING:
     from prefect.deployments.runner import RunnerDeployment
 
+    from pipeline.run.books import LastRun
+    from pipeline.store.workspace import Workspace
+
 __all__ = ["register"]
 
 _START_SECONDS: Final = 180.0
+_TIMES = ("started_at", "ended_at", "exit_code", "last_success_at", "last_period")
 
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
+    app.command("status")(status)
     app.command("serve")(serve)
 
 
@@ -92,11 +100,13 @@ def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool
 @contextmanager
 def _server(port: int, log: Path) -> Iterator[str]:
     """Give a Prefect server's address: the one configured, or one of our own on loopback."""
+    from pipeline.run.server import free_port
+
     configured = os.environ.get("PREFECT_API_URL")
     if configured:
         yield configured
         return
-    port = port or _free_port()
+    port = port or free_port()
     address = f"http://127.0.0.1:{port}/api"
     command = [sys.executable, "-m", "prefect", "server", "start"]
     with log.open("ab") as output:
@@ -107,7 +117,7 @@ def _server(port: int, log: Path) -> Iterator[str]:
             env=os.environ | {"PREFECT_UI_API_URL": address},
         )
     try:
-        _wait_for(server, address, log)
+        _wait_for(server, port, log)
         typer.echo(f"Prefect's pages: http://127.0.0.1:{port}", err=True)
         yield address
     finally:
@@ -115,21 +125,74 @@ def _server(port: int, log: Path) -> Iterator[str]:
         server.wait()
 
 
-def _wait_for(server: subprocess.Popen[bytes], address: str, log: Path) -> None:
-    import httpx
+def _wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    from pipeline.run.server import answers
 
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and server.poll() is None:
-        try:
-            if httpx.get(f"{address}/health", timeout=5).is_success:
-                return
-        except httpx.TransportError:
-            time.sleep(0.5)
+        if answers(port):
+            return
+        time.sleep(0.5)
     msg = f"Prefect's server did not start; see {log}. Is its port taken? (--port 0 takes any.)"
     raise RadcalError(msg)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def status(
+    config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell what the next run would do and why, and how the last one ended."""
+    from pipeline.run.books import last_run
+    from pipeline.run.outlook import outlook
+    from pipeline.site.site import Site
+    from pipeline.store.files import plain
+
+    site = Site.open(str(config.resolve()))
+    store = site.workspace
+    found: dict[str, object] = {"last_run": "never"}
+    if store.root.is_dir():
+        found = _last(store, last_run(store.root))
+    stages = outlook(site)
+    if as_json:
+        emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)
+        return
+    emit(found, as_json=False, quiet=False)
+    for each in stages:
+        items = "" if each.items is None else f"{each.to_make:,} of {each.items:,} to make"
+        typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
+
+
+def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:
+    """Say who holds the workspace, and how its last run ended or how far it is."""
+    holder = store.holder()
+    told: dict[str, object] = {
+        "workspace": str(store.root),
+        "lock": f"held by process {holder}" if holder else "free",
+    }
+    if last is None:
+        return {**told, "last_run": "never, or its record cannot be read"}
+    running = last.state == "running"
+    told["last_run"] = "killed" if running and not holder else last.outcome or "running"
+    told |= {name: value for name in _TIMES if (value := getattr(last, name)) is not None}
+    if last.error is not None:
+        told["error"] = last.error.message
+    if running:
+        told["stage"] = last.stages[-1].stage if last.stages else "starting"
+    if newest := _newest_month(store, last):
+        told["next_period"] = newest
+    return {**told, **(last.counts or {})}
+
+
+def _newest_month(store: Workspace, last: LastRun) -> str:
+    """Give the newest month with observations: what `radcal run` issues if not told otherwise."""
+    from pipeline.errors import RadcalError
+    from pipeline.stages.tally import Tallied
+
+    try:
+        blocks = [
+            store.facts("analysis", "tallies", key, Tallied) for key in last.last_tallies or ()
+        ]
+    except RadcalError:
+        return ""
+    return max((month for block in blocks for month in block.months), default="")

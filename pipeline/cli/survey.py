@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from pipeline.cli.options import Output, taking
+from pipeline.cli.common import Output, taking
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:

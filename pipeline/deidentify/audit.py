@@ -22,7 +22,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.result import Clean, Removed
 from pipeline.errors import InputError

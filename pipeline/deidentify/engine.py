@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import compress, starmap
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import locks
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights

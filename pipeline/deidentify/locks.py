@@ -19,7 +19,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from pipeline.deidentify.result import Removed
 from pipeline.deidentify.rules.placenames import KINDS
 

@@ -1,22 +1,27 @@
-"""``radcal difficulty``: which items are hard for a pool of models."""
+"""``radcal difficulty``: which items are hard for a pool of models, given as arrays or a table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from pipeline.cli.options import Output
+from pipeline.cli.common import OutOption, Output, write_result
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.neighbours.results import OutOption, write
+from pipeline.neighbours.categories import ClassTable, aligned, read_pool, read_votes
 
 if TYPE_CHECKING:
-    from calibration.neighbours.difficulty import Difficulty as Difficulties
-    from pipeline.neighbours.measures_pool import PoolArrays
+    import pandas as pd
 
-__all__ = ["difficulty"]
+    from calibration.neighbours.difficulty import Difficulty as Difficulties
+
+__all__ = ["PoolArrays", "difficulty", "queue", "read_pool_file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,11 +54,10 @@ def difficulty(given: Difficulty) -> None:
     """Say which items are hard for a pool of models, and when its own doubt misleads."""
     from calibration.neighbours.export import difficulty_data
     from pipeline.formats.tables import write_table
-    from pipeline.neighbours.measures_pool import queue, read_pool_file
 
     pool = read_pool_file(given.predictions, votes=given.votes)
     found = _difficulty(given, pool)
-    write(given.out, difficulty_data(found))
+    write_result(given.out, difficulty_data(found))
     if given.items_out is not None:
         frame = queue(found, given.count)
         frame.insert(0, "item", list(pool.items))
@@ -93,3 +97,109 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
     except ValueError:
         msg = f"{option} {text}: give numbers, comma-separated."
         raise ConfigurationError(msg) from None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolArrays:
+    """Arrays for the indicators; what the file does not hold is None or empty.
+
+    Attributes
+    ----------
+    items
+        Names of the items; numbers from 0 for arrays without ``items``.
+    probs
+        Shape (m, n, C).
+    votes
+        Shape (n, C).
+    reference
+        Shape (n,).
+    layers
+        Per model (T, n).
+    checkpoints
+        Per model (T, n, C).
+    """
+
+    items: tuple[str, ...]
+    probs: NDArray[np.float64]
+    votes: NDArray[np.float64] | None
+    reference: NDArray[np.int64] | None
+    layers: tuple[NDArray[Any], ...] = ()
+    checkpoints: tuple[NDArray[Any], ...] = ()
+
+
+def read_pool_file(path: Path, *, votes: Path | None) -> PoolArrays:
+    """Read ``.npz`` arrays, or a table with model, item and class columns.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, holds no ``probs``, or its rows are unusable.
+    ConfigurationError
+        If a votes table is given beside arrays, which carry their own.
+    """
+    if path.suffix.lower() == ".npz":
+        if votes is not None:
+            msg = "--votes goes with a table of predictions; put the array votes into the .npz."
+            raise ConfigurationError(msg)
+        return _arrays(path)
+    pool = read_pool(path)
+    found = PoolArrays(pool.items, pool.probs, None, pool.reference)
+    if votes is None:
+        return found
+    like = ClassTable(path.name, pool.items, pool.classes, pool.probs[0])
+    return replace(found, votes=aligned(read_votes(votes, classes=pool.classes), like).cells)
+
+
+def _arrays(path: Path) -> PoolArrays:
+    if not path.is_file():
+        msg = f"{path}: no such file."
+        raise InputError(msg)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            held = {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, zipfile.BadZipFile) as error:
+        msg = f"{path.name}: cannot be read as arrays ({type(error).__name__})."
+        raise InputError(msg) from None
+    if "probs" not in held:
+        msg = f"{path.name}: no array probs (models, items, classes); it has {sorted(held)}."
+        raise InputError(msg)
+    probs = held["probs"]
+    count = probs.shape[1] if probs.ndim > 1 else 0
+    return PoolArrays(
+        items=_names(held, count, path.name),
+        probs=probs,
+        votes=held.get("votes"),
+        reference=held.get("reference"),
+        layers=_per_model(held, "layers"),
+        checkpoints=_per_model(held, "checkpoints"),
+    )
+
+
+def _names(held: Mapping[str, NDArray[Any]], count: int, source: str) -> tuple[str, ...]:
+    """Names of the items; their numbers where the file has none."""
+    if "items" not in held:
+        return tuple(str(number) for number in range(count))
+    names = tuple(str(name) for name in held["items"].tolist())
+    if len(names) != count:
+        msg = f"{source}: items has {len(names)} names but probs has {count} items."
+        raise InputError(msg)
+    return names
+
+
+def _per_model(held: Mapping[str, NDArray[Any]], name: str) -> tuple[NDArray[Any], ...]:
+    """One array for all models, or ``name_0``, ``name_1``, … where their lengths differ."""
+    if name in held:
+        return tuple(held[name])
+    numbered = [f"{name}_{number}" for number in range(len(held)) if f"{name}_{number}" in held]
+    return tuple(held[key] for key in numbered)
+
+
+def queue(found: Difficulties, count: int) -> pd.DataFrame:
+    """Give the indicators with the reference-free review order and strata of mean entropy."""
+    from calibration.neighbours.difficulty import review_order, strata
+
+    order = review_order(found.free["M_dis"], found.free["M_avg_ent"])
+    rank = np.empty(found.n, dtype=np.int64)
+    rank[order] = np.arange(1, found.n + 1)
+    stratum, _ = strata(found.free["M_avg_ent"], count=count)
+    return found.to_frame().assign(review_rank=rank, stratum=stratum)

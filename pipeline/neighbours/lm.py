@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.options import Output, taking
+from pipeline.cli.common import Output, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, InputError
-from pipeline.neighbours.lm_audit import audit
-from pipeline.neighbours.lm_elicit import elicit
+from pipeline.neighbours.lm_elicit import audit, elicit
 from pipeline.neighbours.lm_layers import layers
 from pipeline.neighbours.lm_report import report
 
@@ -80,7 +78,6 @@ def calibrate(given: Recalibration) -> None:
     from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
     from pipeline.neighbours.lm_answers import FORMS, read_answers
-    from pipeline.store.files import replacing
 
     frame = read_table(given.answers)
     content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
@@ -100,8 +97,7 @@ def calibrate(given: Recalibration) -> None:
         "phrases": named,
     }
     content["not_calibrated"] = dict(problems)
-    with replacing(given.out) as partial:
-        partial.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    write_result(given.out, content)
     set_aside = sum(sum(form.set_aside.values()) for form in held.values())
     summary = {
         "answers": len(frame),

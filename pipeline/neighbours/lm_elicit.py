@@ -1,27 +1,40 @@
-"""``radcal lm elicit``: questions in, answers with a stated confidence out, judged."""
+"""``radcal lm elicit`` and ``audit``: ask a model how sure it is, of answers or of what it read."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from pipeline.cli.extraction_options import ModelChoice
-from pipeline.cli.extraction_tables import one_of
-from pipeline.cli.options import Output
+from pipeline.cli.common import Output
+from pipeline.cli.extraction_tables import (
+    closing_model,
+    gold_reports,
+    named_engine,
+    one_of,
+    outcomes_of,
+    rule_engine,
+)
 from pipeline.errors import EXIT_QUARANTINED, InputError
-from pipeline.neighbours.lm_engine import CacheOption, EngineOption, completer
-from pipeline.neighbours.lm_rows import PhrasesOption, Words, answers_table, refuse_silence, words
+from pipeline.neighbours.lm_engine import (
+    Asking,
+    Words,
+    answers_table,
+    refuse_silence,
+    summed_up,
+    words,
+)
 
 if TYPE_CHECKING:
     from extraction.neighbours.elicitation import Elicited, Form, Judge, Prompter, Question
     from extraction.neighbours.elicitation.asking import RememberingCompleter
+    from extraction.neighbours.elicitation.run import Claim
 
-__all__ = ["elicit"]
+__all__ = ["audit", "elicit"]
 
 FormOption = Annotated[
     list[str] | None,
@@ -40,10 +53,8 @@ class ElicitGiven:
         Path, typer.Argument(help="JSON lines: SciQ, TruthfulQA, or question with answers.")
     ]
     out: Annotated[Path, typer.Option(help="Answers, one row per question and form.")]
-    engine: EngineOption = "server"
-    choice: ModelChoice
+    asking: Asking
     form: FormOption = None
-    phrases: PhrasesOption = "probability-words"
     choose: Annotated[
         bool,
         typer.Option("--choose", help="Offer the wrong answers as options beside a right one."),
@@ -56,7 +67,6 @@ class ElicitGiven:
         str | None,
         typer.Option(help="Model that judges; default the model that answers."),
     ] = None
-    cache: CacheOption = None
     output: Output
 
 
@@ -71,29 +81,26 @@ def elicit(given: ElicitGiven) -> None:
     from pipeline.formats.tables import write_table
 
     one_of("--judge", given.judge, ("match", "model"))
-    forms = _forms(given.form)
+    _forms(given.form)
     asked, problems = load_questions(given.questions)
     if given.choose:
         asked, lonely = _with_options(asked)
         problems += lonely
     for problem in problems if not given.output.quiet else ():
         typer.echo(f"{given.questions.name}: {problem}; left out", err=True)
-    kept = given.cache or given.out.with_name(f"{given.out.name}.replies")
     prompter = Prompter()
-    with completer(given.engine, given.choice, kept) as answerer:
+    with given.asking.completer(given.out) as answerer:
         if given.judge == "model" and given.judge_model:
-            other = replace(given.choice, model=given.judge_model)
-            with completer(given.engine, other, kept) as judging:
-                by = Judge(judging, prompter)
-                rows, missing = _asked(asked, forms, answerer, prompter, by, given)
+            with given.asking.completer(given.out, model=given.judge_model) as judging:
+                rows, missing = _asked(given, asked, answerer, prompter, Judge(judging, prompter))
         else:
-            own = Judge(answerer, prompter) if given.judge == "model" else None
-            rows, missing = _asked(asked, forms, answerer, prompter, own, given)
+            by = Judge(answerer, prompter) if given.judge == "model" else None
+            rows, missing = _asked(given, asked, answerer, prompter, by)
         name = answerer.name
     refuse_silence(rows, name)
     table = answers_table(rows, model=name, prompts=prompter.digest)
     write_table(table, given.out)
-    summary = _summary(rows, len(asked), len(problems), missing) | {
+    summary = summed_up(rows, len(asked), len(problems), missing) | {
         "put_to_the_model": answerer.asked,
         "answers": str(given.out),
     }
@@ -121,12 +128,11 @@ def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
 
 
 def _asked(
+    given: ElicitGiven,
     questions: Sequence[Question],
-    forms: Sequence[Form],
     answerer: RememberingCompleter,
     prompter: Prompter,
     judge: Judge | None,
-    given: ElicitGiven,
 ) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
     from extraction.neighbours.elicitation import Way
@@ -134,8 +140,8 @@ def _asked(
 
     rows: list[tuple[Elicited, Words]] = []
     missing: dict[str, str] = {}
-    for form in forms:
-        offered = words(form, given.phrases, answerer, prompter)
+    for form in _forms(given.form):
+        offered = words(form, given.asking.phrases, answerer, prompter)
         if isinstance(offered, str):
             missing[form] = offered
             continue
@@ -145,16 +151,89 @@ def _asked(
     return rows, missing
 
 
-def _summary(
-    rows: Sequence[tuple[Elicited, Words]], questions: int, unusable: int, missing: dict[str, str]
-) -> dict[str, object]:
-    summary: dict[str, object] = {"questions": questions, "unusable_lines": unusable}
-    for form in dict.fromkeys(row.form for row, _ in rows):
-        held = [row for row, _ in rows if row.form == form]
-        right = [row.verdict.right for row in held if row.verdict]
-        reasons = Counter(str(row.reason) for row in held if row.reason)
-        reasons["unjudged"] = right.count(None)
-        lost = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common() if n)
-        said = f"{len(right)} answered, {right.count(True)} right"
-        summary[cast("str", form)] = f"{said}; set aside: {lost}" if lost else said
-    return summary | {form: f"not asked: {reason}" for form, reason in missing.items()}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditGiven:
+    """Options of ``radcal lm audit``."""
+
+    gold: Annotated[Path, typer.Argument(help="Labelled reports, one JSON per line.")]
+    out: Annotated[Path, typer.Option(help="Answers, one row per finding.")]
+    asking: Asking
+    reader: Annotated[str, typer.Option(help="Who reads the reports: the model, or rules.")] = (
+        "model"
+    )
+    form: Annotated[str, typer.Option(help="probability, phrase, beta or own-phrase.")] = (
+        "probability"
+    )
+    output: Output
+
+
+def audit(given: AuditGiven) -> None:
+    """Ask a model how sure it is of every finding read in labelled reports.
+
+    The reader's findings are taken at report level; one is right if the labels give the same
+    phrase to the same pathology. ``radcal lm calibrate`` on the answers says whether the model's
+    certainty about its own reading can be believed. Reports that could not be read, and
+    confidences that could not, are counted (exit code 3).
+    """
+    from extraction.neighbours.elicitation import FORMS, Prompter
+    from pipeline.formats.tables import write_table
+
+    one_of("--reader", given.reader, ("model", "rules"))
+    one_of("--form", given.form, FORMS)
+    reports, claims, failed = _claims(given)
+    prompter = Prompter()
+    with given.asking.completer(given.out) as answerer:
+        rows = _sure(given, claims, answerer, prompter)
+        name = answerer.name
+    refuse_silence(rows, name)
+    write_table(answers_table(rows, model=name, prompts=prompter.digest), given.out)
+    reasons = Counter(str(row.reason) for row, _ in rows if row.reason)
+    summary: dict[str, object] = {
+        "reports": reports,
+        "reports_failed": failed,
+        "findings": len(claims),
+        "right": sum(one.right for one in claims),
+        "confidence_not_read": dict(reasons) or "none",
+        "answers": str(given.out),
+    }
+    given.output.tell(summary)
+    if failed or reasons:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _claims(given: AuditGiven) -> tuple[int, list[Claim], int]:
+    """Count the labelled reports, and give what was read in them and in how many nothing could."""
+    from extraction.neighbours.elicitation.run import claims_of
+
+    extractor = (
+        rule_engine(None)
+        if given.reader == "rules"
+        else named_engine(given.asking.engine, given.asking.choice, vocabulary=None)
+    )
+    reports = gold_reports(given.gold, extractor.vocabulary)
+    with closing_model(extractor):
+        outcomes = outcomes_of(extractor, reports)
+    claims, failed = claims_of(reports, outcomes, extractor.vocabulary)
+    if not claims:
+        msg = f"{given.gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
+        raise InputError(msg)
+    return len(reports), list(claims), failed
+
+
+def _sure(
+    given: AuditGiven, claims: Sequence[Claim], answerer: RememberingCompleter, prompter: Prompter
+) -> list[tuple[Elicited, Words]]:
+    """Ask how sure the model is of every claim, and say which are right."""
+    from extraction.neighbours.elicitation.run import put, with_truth
+
+    form = cast("Form", given.form)
+    offered = words(form, given.asking.phrases, answerer, prompter)
+    if isinstance(offered, str):
+        msg = f"--form {given.form}: the model gave no phrases of its own ({offered})."
+        raise InputError(msg)
+    asked = [
+        prompter.claim(one.report, one.statement, form, phrases=offered.phrases) for one in claims
+    ]
+    names = [one.item for one in claims]
+    found = put(names, asked, completer=answerer, phrases=offered.phrases)
+    return [(with_truth(row, one), offered) for row, one in zip(found, claims, strict=True)]

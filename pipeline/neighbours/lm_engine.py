@@ -1,11 +1,13 @@
-"""The model behind ``radcal lm``: any engine of extraction, its replies kept beside the output."""
+"""What ``radcal lm`` asks, and of whom: an engine, words on offer, and answers as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
@@ -13,24 +15,54 @@ from pipeline.cli.extraction_options import ModelChoice
 from pipeline.cli.extraction_tables import model_settings, one_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.survey import PhraseTable
+    from extraction.neighbours.elicitation import Elicited, Form, Prompter
     from extraction.neighbours.elicitation.asking import RememberingCompleter
 
-__all__ = ["CacheOption", "EngineOption", "completer"]
+__all__ = [
+    "COLUMNS",
+    "Asking",
+    "Words",
+    "answers_table",
+    "refuse_silence",
+    "summed_up",
+    "words",
+]
 
 _ENGINES: Final = ("server", "vllm", "transformers")
 
-EngineOption = Annotated[
-    str, typer.Option("--engine", help="Which engine answers: server, vllm or transformers.")
-]
 
-CacheOption = Annotated[
-    Path | None,
-    typer.Option("--cache", help="Where replies are kept to go on from; default OUT.replies."),
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Options of whoever asks a model how sure it is."""
+
+    engine: Annotated[
+        str, typer.Option("--engine", help="Which engine answers: server, vllm or transformers.")
+    ] = "server"
+    choice: ModelChoice
+    phrases: Annotated[
+        str,
+        typer.Option(
+            "--phrases", help="Phrases on offer: a built-in table or a file (form phrase)."
+        ),
+    ] = "probability-words"
+    cache: Annotated[
+        Path | None,
+        typer.Option("--cache", help="Where replies are kept to go on from; default OUT.replies."),
+    ] = None
+
+    def completer(
+        self, out: Path, *, model: str | None = None
+    ) -> AbstractContextManager[RememberingCompleter]:
+        """Open the model, or another one of the same engine, its replies kept beside the output."""
+        choice = replace(self.choice, model=model) if model else self.choice
+        return _completer(self.engine, choice, self.cache or out.with_name(f"{out.name}.replies"))
 
 
 @contextmanager
-def completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
+def _completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
     """Give the model as something that continues prompts and remembers its replies."""
     from extraction.engines.local import revision
     from extraction.neighbours.elicitation import ModelCompleter, RememberingCompleter
@@ -46,3 +78,109 @@ def completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[Remember
         yield RememberingCompleter(ModelCompleter(model, name=name), kept)
     finally:
         model.close()
+
+
+COLUMNS: Final = (
+    "item", "form", "outcome", "reason", "guess", "probability", "phrase", "alpha", "beta",
+    "correct", "judged_by", "phrases", "model", "prompts",
+)  # fmt: skip
+"""Columns of the answers, one row per question and form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Phrases that one form offers, with what they stand for; empty for forms without phrases."""
+
+    name: str
+    table: PhraseTable | None = None
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases."""
+        return () if self.table is None else self.table.phrases
+
+
+def words(
+    form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
+) -> Words | str:
+    """Phrases that a form offers; a model's own are asked for first. A text says why none."""
+    from calibration.distributions import Beta
+    from calibration.survey import PhraseTable
+    from extraction.neighbours.elicitation.run import own_phrases
+    from pipeline.cli.common import phrase_table
+
+    if form == "phrase":
+        return Words(phrases, phrase_table(phrases))
+    if form != "own-phrase":
+        return Words("")
+    listed = own_phrases(completer, prompter)
+    if isinstance(listed, str) or len(listed) < 2:
+        return listed if isinstance(listed, str) else "unreadable list of phrases"
+    given = tuple(Beta(alpha, beta) for alpha, beta in listed.values())
+    name = "the model's own phrases"
+    return Words(name, PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name))
+
+
+def answers_table(
+    rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
+) -> pd.DataFrame:
+    """One row per question and form, as ``radcal lm calibrate`` reads it."""
+    import pandas as pd
+
+    cells = []
+    for row, offered in rows:
+        said = row.stated
+        alpha, beta = (said.alpha, said.beta) if said else (None, None)
+        if said and said.phrase and row.form == "own-phrase" and offered.table:
+            given = offered.table.distributions[offered.table.index(said.phrase)]
+            alpha, beta = (getattr(given, name) for name in ("alpha", "beta"))
+        verdict = row.verdict
+        right = None if verdict is None or verdict.right is None else int(verdict.right)
+        reason = row.reason or (verdict.by if verdict and verdict.right is None else None)
+        cells.append(
+            (
+                row.item, row.form, row.outcome, reason, said.guess if said else None,
+                said.probability if said else None, said.phrase if said else None, alpha, beta,
+                right, verdict.by if verdict and right is not None else None,
+                offered.name if row.form == "phrase" else None, model, prompts,
+            )
+        )  # fmt: skip
+    frame = pd.DataFrame(cells, columns=list(COLUMNS))
+    return frame.astype({"correct": "Int64"})
+
+
+def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
+    """Stop where the model was never heard: that is an outage, not a table of failures.
+
+    Raises
+    ------
+    ModelOutageError
+        If every question failed.
+    """
+    from extraction.errors import ModelOutageError
+
+    if not rows or any(row.outcome != "failed" for row, _ in rows):
+        return
+    reasons = Counter(str(row.reason) for row, _ in rows)
+    counts = ", ".join(f"{reason}: {n}" for reason, n in reasons.items())
+    msg = (
+        f"{model}: none of {len(rows)} questions got a reply ({counts}). Nothing was written; "
+        "check the server or the model, its name and the key, and run again."
+    )
+    raise ModelOutageError(msg)
+
+
+def summed_up(
+    rows: Sequence[tuple[Elicited, Words]], questions: int, unusable: int, missing: dict[str, str]
+) -> dict[str, object]:
+    """Say for each form how many answered, how many were right, and what was set aside."""
+    summary: dict[str, object] = {"questions": questions, "unusable_lines": unusable}
+    for form in dict.fromkeys(row.form for row, _ in rows):
+        held = [row for row, _ in rows if row.form == form]
+        right = [row.verdict.right for row in held if row.verdict]
+        reasons = Counter(str(row.reason) for row in held if row.reason)
+        reasons["unjudged"] = right.count(None)
+        lost = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common() if n)
+        said = f"{len(right)} answered, {right.count(True)} right"
+        summary[cast("str", form)] = f"{said}; set aside: {lost}" if lost else said
+    return summary | {form: f"not asked: {reason}" for form, reason in missing.items()}

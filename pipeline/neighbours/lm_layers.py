@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.options import Output
+from pipeline.cli.common import Output
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:
         model=folder,
         python=given.python or Path(sys.executable),
         device=given.device,
-        quiet=given.output.quiet or given.output.as_json,
+        quiet=given.output.silent,
     )
 
 

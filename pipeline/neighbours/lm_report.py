@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.common import JsonOption, QuietOption, emit, write_whole
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -112,13 +112,11 @@ def report(
     quiet: QuietOption = False,
 ) -> None:
     """Draw reliability diagrams, recalibrations and what was stated, a page for each form."""
-    from pipeline.store.files import replacing
     from reports.neighbours.stated_confidence import to_document
 
     content = _read(result)
     forms = tuple(_form(name, form) for name, form in content.forms.items())
-    with replacing(out) as partial:
-        partial.write_bytes(to_document(forms))
+    write_whole(out, to_document(forms))
     emit({"pages": len(forms), "report": str(out)}, as_json=as_json, quiet=quiet)
 
 

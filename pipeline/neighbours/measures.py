@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.options import Output, taking
+from pipeline.cli.common import OutOption, Output, taking, write_result, write_whole
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.neighbours.difficulty import difficulty
-from pipeline.neighbours.results import OutOption, write, write_bytes
 
 if TYPE_CHECKING:
     from calibration.neighbours.disagreement import Disagreement as Measured
@@ -76,7 +75,7 @@ def disagreement(given: Disagreement) -> None:
     predicted = read_predictions(given.predictions)
     voted = aligned(read_votes(given.votes, classes=predicted.classes), predicted)
     found = _disagreement(given, predicted, voted)
-    write(given.out, _disagreement_result(given, predicted.classes, found))
+    write_result(given.out, _disagreement_result(given, predicted.classes, found))
     if given.items_out is not None:
         frame = found.to_frame()
         frame.insert(0, "item", list(predicted.items))
@@ -86,7 +85,7 @@ def disagreement(given: Disagreement) -> None:
         from reports.neighbours.disagreement import disagreement_pdf
 
         views = marginals(probs=predicted.cells, votes=voted.cells)
-        write_bytes(given.figures, disagreement_pdf(found, views, classes=predicted.classes))
+        write_whole(given.figures, disagreement_pdf(found, views, classes=predicted.classes))
     names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
     summary: dict[str, object] = {"items": found.n}
     summary |= {name: _short(float(found.estimates[name].value)) for name in names}
@@ -172,7 +171,7 @@ def scalar(given: Scalar) -> None:
         msg = f"{given.judgements.name}: --phrases-out needs a column phrase."
         raise InputError(msg)
     content = _scalar(given, judged)
-    write(given.out, content)
+    write_result(given.out, content)
     if given.phrases_out is not None:
         write_table(personal_table(judged, phrases=given.phrases), given.phrases_out)
     done = [name for name in ("calibration", "phrases", "predictions") if content.get(name)]

@@ -1,18 +1,157 @@
-"""Checks at the end of a run, as data: nothing is delivered unless every required one passes.
+"""What the stages of a run came to together, and the gates it must pass: nothing is delivered else.
 
-Each gate compares counts of this run with a limit. A gate that cannot be evaluated has
-``passed=None`` and counts as failed: what could not be checked was not checked.
+Every shard's and block's counts are added up; each gate compares them with a limit. A gate that
+cannot be evaluated has ``passed=None`` and counts as failed: what could not be checked was not
+checked.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
+from pipeline.stage import merged
+from pipeline.tables.pairing import TAKEN_BACK, FlowStep
 from reports.content import Gate
 
-__all__ = ["Accounting", "check"]
+if TYPE_CHECKING:
+    from pipeline.stages.clean import Coded, Registered
+    from pipeline.stages.deliver import Delivered
+    from pipeline.stages.extract import Read
+    from pipeline.stages.ingest import Ingested
+    from pipeline.stages.issue import Issue
+    from pipeline.stages.pair import Paired
+    from pipeline.stages.tally import Tallied
+
+__all__ = ["Accounting", "Gathered", "Issued", "check"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """An issue, and how many of its pages were new to their recipients."""
+
+    issue: Issue
+    delivered: Delivered
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What every stage from the exports to the tallies found, an entry an item."""
+
+    sources: Sequence[Ingested]
+    registered: Registered
+    coded: Sequence[Coded]
+    paired: Sequence[Paired]
+    read: Sequence[Read]
+    tallied: Sequence[Tallied]
+
+    def accounting(self) -> Accounting:
+        """Add up every stage's counts, for the gates."""
+        failed = self.failed.total()
+        apart = sum((shard.disagreement for shard in self.read), Disagreement())
+        return Accounting(
+            rows_in=sum(source.rows for source in self.sources),
+            rows_kept=sum(source.kept for source in self.sources),
+            rows_quarantined=self.quarantined.total(),
+            exams_cleaned=sum(shard.cleaned for shard in self.coded),
+            exams_withheld=merged(shard.withheld for shard in self.coded).total(),
+            reports_read=sum(shard.reports for shard in self.read) - failed,
+            reports_failed=failed,
+            statements=sum(shard.statements for shard in self.read),
+            statements_unmapped=self.unmapped.total(),
+            pairs=sum(block.pairs for block in self.paired),
+            observations=sum(block.observations for block in self.tallied),
+            left_out=dict(merged(block.left_out for block in self.tallied).most_common()),
+            compared_with_words=apart.compared,
+            parted_from_words=apart.parted,
+        )
+
+    @property
+    def quarantined(self) -> Counter[str]:
+        """Rows set aside on reading, by reason."""
+        return merged(source.quarantined for source in self.sources)
+
+    @property
+    def reading(self) -> Counter[str]:
+        """Exams read that were not written as they should be, by how; ids that look wrong."""
+        return merged((*(source.reading for source in self.sources), self.registered.notes))
+
+    @property
+    def failed(self) -> Counter[str]:
+        """Paired reports that could not be read, by reason."""
+        return merged(shard.failed for shard in self.read)
+
+    @property
+    def unmapped(self) -> Counter[str]:
+        """Statements whose cue maps to no phrase, by cue."""
+        return merged(shard.unmapped for shard in self.read)
+
+    @property
+    def removed(self) -> Counter[str]:
+        """Identifiers taken out of texts, by category."""
+        return merged(shard.removed for shard in self.coded)
+
+    @property
+    def flow(self) -> tuple[FlowStep, ...]:
+        """The flow diagram, from report versions to attributable pairs."""
+        paired = [block.flow for block in self.paired]
+        return (*_added(paired), *_added([block.flow for block in self.tallied]))
+
+    @property
+    def months(self) -> tuple[str, ...]:
+        """Months with observations, in order."""
+        return tuple(sorted({month for block in self.tallied for month in block.months}))
+
+    @property
+    def late_versions(self) -> int:
+        """Signed versions of paired X-rays that came too late to be a forecast."""
+        return sum(block.late_versions for block in self.paired)
+
+    @property
+    def taken_back(self) -> int:
+        """Versions that their sender took back, and the words that did so; none of them is used."""
+        return sum(step.excluded for step in self.flow if step.reason == TAKEN_BACK)
+
+    @property
+    def contradictory(self) -> int:
+        """Versions of reports that contradict another, with no order between them."""
+        return sum(block.contradictory for block in self.paired)
+
+    @property
+    def returned(self) -> Mapping[str, int]:
+        """Cases that readers returned, by answer; every block knows them all."""
+        return dict(sorted(self.tallied[0].returned.items()))
+
+    def shown(self) -> tuple[tuple[str, int], ...]:
+        """Give the counts that the review shows of what was lost on the way."""
+        a = self.accounting()
+        return (
+            ("rows set aside on reading", a.rows_quarantined),
+            ("reports withheld by de-identification", a.exams_withheld),
+            ("versions signed after the CT, left out", self.late_versions),
+            ("versions taken back by their sender, not used", self.taken_back),
+            ("versions that contradict another, set aside", self.contradictory),
+            ("paired reports that could not be read", a.reports_failed),
+            ("statements whose cue maps to no phrase", a.statements_unmapped),
+            *((f"cases returned as {answer}", n) for answer, n in self.returned.items()),
+        )
+
+
+def _added(blocks: Sequence[Sequence[FlowStep]]) -> list[FlowStep]:
+    """Add up the flow diagrams of all blocks, box by box."""
+    return [
+        FlowStep(
+            steps[0].name,
+            sum(step.remaining for step in steps),
+            sum(step.excluded for step in steps),
+            steps[0].reason,
+        )
+        for steps in zip(*blocks, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

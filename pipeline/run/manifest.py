@@ -1,20 +1,27 @@
-"""``runs/<run>/manifest.json``: what went into a run, what came out, and what it hung on."""
+"""A run's account of itself: ``runs/<run>/manifest.json``, and the pages that stay beside it.
+
+The manifest says what went into a run, what came out, and what it hung on; the pages are the run's
+report, and why nothing was delivered.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pipeline.config import Configuration
 from pipeline.config.document import digest_of
-from pipeline.run.account import Gathered
-from pipeline.run.books import StageEntry
-from pipeline.run.gates import Accounting
+from pipeline.pages import content
+from pipeline.run.books import LastRun, StageEntry
+from pipeline.run.gates import Accounting, Gathered
 from pipeline.site.engines import reading
-from pipeline.stage import Keyed, Named
+from pipeline.site.site import Site
+from pipeline.stage import Keyed, Named, merged
 from pipeline.stages.clean import CLEAN
+from pipeline.stages.deliver import Delivered
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST, Ingested
 from pipeline.stages.pages import FEEDBACK
@@ -23,10 +30,13 @@ from pipeline.stages.tally import TALLY
 from pipeline.store.files import typed_json
 from pipeline.store.provenance import version
 from pipeline.tables.pairing import FlowStep
-from reports.content import Gate
-
-if TYPE_CHECKING:
-    from pipeline.site.site import Site
+from pipeline.tables.results import Period
+from reports.content import Gate, GateFailureContent
+from reports.drawing.style import style_for
+from reports.figures.run import RunStage
+from reports.pages import gates as gate_pages
+from reports.pages import run_report
+from reports.pages.run_report import RunCounts, RunReportContent
 
 __all__ = [
     "KEYED",
@@ -34,6 +44,8 @@ __all__ = [
     "Ingredients",
     "Manifest",
     "Outcome",
+    "draw_refusal",
+    "draw_report",
     "ingredients_of",
     "run_id",
     "shown",
@@ -157,3 +169,65 @@ def shown(site: Site, run: str, a: Accounting) -> tuple[tuple[str, str], ...]:
         ("observations", f"{a.observations:,}"),
         ("seed", str(site.config.calibration.seed)),
     )
+
+
+def draw_report(site: Site, manifest: Manifest, last: LastRun, delivered: Delivered | None) -> None:
+    """Draw the report of a run that came as far as its gates."""
+    started = datetime.fromisoformat(str(last.started_at))
+    months = manifest.months or ("no month yet",)
+    about = content.Issue(site.config, Period(months[-1], months))
+    filled = RunReportContent(
+        masthead=content.masthead(about, "Operations"),
+        outcome=manifest.outcome,
+        started=f"{started:%Y-%m-%d %H:%M} UTC",
+        seconds=(datetime.now(tz=UTC) - started).total_seconds(),
+        counts=_counts(manifest, delivered),
+        flow=content.flow_steps(manifest.flow),
+        gates=manifest.gates,
+        stages=tuple(_stage(entry) for entry in last.stages),
+        manifest=manifest.shown,
+    )
+    page = run_report.build(filled, style=style_for(site.config.reports.page))
+    path = site.workspace.root / "runs" / manifest.run / "report.pdf"
+    site.workspace.write_bytes(path, page)
+
+
+def draw_refusal(
+    site: Site, run: str, gates: tuple[Gate, ...], shown: tuple[tuple[str, str], ...]
+) -> str:
+    """Draw the page that says why nothing was delivered; returns the file's path."""
+    never = Period("not issued", ("not issued",))
+    about = content.Issue(site.config, never, logo=site.logo)
+    masthead = content.masthead(about, content.COMMITTEE)
+    filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
+    page = gate_pages.build(filled, style=style_for(site.config.reports.page))
+    path = site.workspace.root / "runs" / run / "gates.pdf"
+    site.workspace.write_bytes(path, page)
+    return str(path)
+
+
+def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
+    a = manifest.accounting
+    set_aside = merged(source.quarantined for source in manifest.sources)
+    return RunCounts(
+        exports=len(manifest.sources),
+        rows_read=a.rows_in,
+        set_aside=tuple(sorted(set_aside.items())),
+        noted=tuple(sorted(manifest.reading_notes.items())),
+        cleaned=a.exams_cleaned,
+        withheld=a.exams_withheld,
+        reports_read=a.reports_read,
+        reports_failed=a.reports_failed,
+        left_out=tuple((reason, n) for reason, n in a.left_out.items() if n),
+        unmapped=tuple(manifest.unmapped_cues.items()),
+        pairs=a.pairs,
+        observations=a.observations,
+        pages_delivered=0 if delivered is None else delivered.delivered,
+        pages_unchanged=0 if delivered is None else delivered.unchanged,
+        damaged=manifest.damaged_shards_made_anew,
+    )
+
+
+def _stage(entry: StageEntry) -> RunStage:
+    counted = ", ".join(f"{n:,} {name}" for name, n in entry.counts.items())
+    return RunStage(entry.stage, entry.seconds, entry.peak_mib, entry.items, entry.made, counted)

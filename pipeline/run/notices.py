@@ -1,8 +1,10 @@
-"""What a run tells those who run it: artifacts and events in Prefect, and a notice when it fails.
+"""What a run tells those who run it: events for Prefect, figures for Prometheus, failures to all.
 
-Counts, codes and places only. Prefect keeps artifacts and events in its database; a notice goes to
-the program and the address of ``[notify]``, works without any server, and never hides the error it
-tells of: a notice that cannot be delivered is a line in the log.
+Counts, codes and places only; no label names a patient or a reader. Prefect keeps artifacts and
+events in its database; ``WORKSPACE/metrics/radcal.prom`` is the text format that node_exporter's
+textfile collector reads (``--collector.textfile.directory``), written whole or not at all; a notice
+goes to the program and the address of ``[notify]``, works without any server, and never hides the
+error it tells of: a notice that cannot be delivered is a line in the log.
 """
 
 from __future__ import annotations
@@ -10,23 +12,25 @@ from __future__ import annotations
 import json
 import logging
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
 import httpx
 from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.events import emit_event
+from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from pipeline.config import Notify
-from pipeline.errors import GateFailedError
-from pipeline.run.books import StageEntry
+from pipeline.errors import GateFailedError, RadcalError
+from pipeline.run.books import Books, LastRun, StageEntry
 from pipeline.run.shield import in_words
 from pipeline.stages.deliver import Delivered
 from reports.content import Gate
 
-__all__ = ["notified", "publish_gates", "publish_pages", "publish_stages"]
+__all__ = ["exported", "exposition", "notified", "publish_gates", "publish_pages", "publish_stages"]
 
 _LOG = logging.getLogger("radcal")
 _PATIENCE_SECONDS: Final = 30.0
@@ -111,3 +115,90 @@ def _emit(event: str, run: str, **counts: int) -> None:
         resource={"prefect.resource.id": f"radcal.run.{run}", "prefect.resource.name": "radcal"},
         payload=dict(counts),
     )
+
+
+_STAGE: Final = (
+    ("seconds", "stage_seconds", "Wall time of a stage of the last run.", 1),
+    ("work_seconds", "stage_work_seconds", "Time in a stage's tasks, over all processes.", 1),
+    ("cpu_seconds", "stage_cpu_seconds", "Processor time in a stage's tasks.", 1),
+    ("peak_mib", "stage_peak_memory_bytes", "Largest process of a stage.", 2**20),
+    ("items", "stage_shards", "Shards or pages a stage was asked for.", 1),
+    ("made", "stage_shards_made", "Of these, how many were not there yet.", 1),
+)
+_COUNTS: Final = (
+    ("rows", "Rows of the exports.", (
+        ("read", "rows_in"), ("kept", "rows_kept"), ("quarantined", "rows_quarantined"))),
+    ("exams", "Exams by what de-identification did.", (
+        ("cleaned", "exams_cleaned"), ("withheld", "exams_withheld"))),
+    ("reports", "Paired reports by whether they could be read.", (
+        ("read", "reports_read"), ("failed", "reports_failed"))),
+    ("statements", "Statements by whether their cue maps to a phrase.", (
+        ("all", "statements"), ("unmapped", "statements_unmapped"))),
+    ("evidence", "What a month's figures rest on.", (
+        ("pairs", "pairs"), ("observations", "observations"))),
+    ("pages", "Pages of the last issue.", (
+        ("delivered", "pages_delivered"), ("unchanged", "pages_unchanged"))),
+)  # fmt: skip
+_TIMES: Final = (
+    ("run_start_timestamp_seconds", "started_at", "When the last run began."),
+    ("run_end_timestamp_seconds", "ended_at", "When the last run ended."),
+    ("last_success_timestamp_seconds", "last_success_at", "When a run last ended well."),
+)
+
+
+@contextmanager
+def exported(books: Books) -> Iterator[None]:
+    """Write the figures of a run when it has ended, however it ended."""
+
+    def write() -> None:
+        path = books.store.root / "metrics" / "radcal.prom"
+        books.store.write_bytes(path, exposition(books.last))
+
+    try:
+        yield
+    except BaseException:
+        # A disk that is full or read-only may be why the run failed.
+        with suppress(OSError, RadcalError):
+            write()
+        raise
+    write()
+
+
+def exposition(last: LastRun) -> bytes:
+    """Give what is known of a run in Prometheus's text format."""
+    registry = CollectorRegistry()
+
+    def family(name: str, text: str, label: str, samples: Iterable[tuple[str, float]]) -> None:
+        each = list(samples)
+        if each:
+            gauge = Gauge(f"radcal_{name}", text, [label], registry=registry)
+            for value, number in each:
+                gauge.labels(value).set(number)
+
+    def single(name: str, text: str, number: float) -> None:
+        Gauge(f"radcal_{name}", text, registry=registry).set(number)
+
+    family("build_info", "Version of radcal.", "version", [(last.radcal, 1.0)])
+    for name, field, text in _TIMES:
+        if at := getattr(last, field):
+            single(name, text, datetime.fromisoformat(at).timestamp())
+    code = 1 if last.exit_code is None else last.exit_code
+    single("run_success", "Whether the last run ended well.", float(last.exit_code == 0))
+    single("run_exit_code", "Exit code of the last run; 0 also where input was quarantined.", code)
+    for field, name, text, unit in _STAGE:
+        family(name, text, "stage", ((s.stage, getattr(s, field) * unit) for s in last.stages))
+    for name, text, states in _COUNTS:
+        family(name, text, "state", _stated(last, states))
+    passed = ((gate.name, float(gate.passed is True)) for gate in last.gates or ())
+    family("gate_passed", "1 passed, 0 failed or could not be checked.", "gate", passed)
+    damaged = last.damaged_shards or 0
+    single("damaged_shards", "Shards found damaged in the last run and made anew.", damaged)
+    return generate_latest(registry)
+
+
+def _stated(last: LastRun, states: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:
+    """Give the counts that the run knows; none is taken for 0."""
+    for state, name in states:
+        count = (last.counts or {}).get(name)
+        if isinstance(count, int):
+            yield state, float(count)

@@ -8,36 +8,33 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future as ThreadFuture
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from prefect import Task, unmapped
-from prefect.cache_policies import NO_CACHE
-from prefect.futures import PrefectFuture
-from prefect.tasks import exponential_backoff
+from prefect import unmapped
 
 from pipeline.errors import (
     ConfigurationError,
     DamagedShardError,
     GateFailedError,
-    RadcalError,
-    ShardTimeoutError,
 )
-from pipeline.run.account import Gathered, Issued
 from pipeline.run.books import Books
-from pipeline.run.gates import check
-from pipeline.run.logs import logged
-from pipeline.run.manifest import Ending, Manifest, Outcome, run_id, shown
-from pipeline.run.metrics import exported
-from pipeline.run.notices import notified, publish_gates, publish_pages, publish_stages
+from pipeline.run.gates import Gathered, Issued, check
+from pipeline.run.manifest import (
+    Ending,
+    Manifest,
+    Outcome,
+    draw_refusal,
+    draw_report,
+    run_id,
+    shown,
+)
+from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
-from pipeline.run.report import draw_refusal, draw_report
-from pipeline.run.runners import Runners, runners
-from pipeline.run.shield import UnforeseenError, shielded
-from pipeline.run.workers import Done, in_worker, perform
+from pipeline.run.runners import Runners, all_ended, runners
+from pipeline.run.shield import logged
 from pipeline.site.site import Site
 from pipeline.stage import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
@@ -103,7 +100,7 @@ class Run:
             run.books.kept(),
             fitting_key(run.site),
             run.site.engine_in_use(),
-            runners(run.site.config.execution) as run.runners,
+            runners(run.site.config) as run.runners,
         ):
             yield run
 
@@ -111,11 +108,11 @@ class Run:
         """Take every item through a stage, side by side, and wait for all."""
         each = list(items)
         with self.books.stage(stage.name) as page:
-            runner, task = self.runners.of(stage.name), self.task(stage)
+            runner, task = self.runners.of(stage.name), self.runners.task(stage)
             given = {"config": unmapped(self.config), "item": each}
             futures = runner.map(task, given) if each else []
             found: list[Found] = []
-            with _all_ended(futures):
+            with all_ended(futures):
                 for future in futures:
                     found.append(page.note(future.result()))
                     page.advance(len(each))
@@ -126,34 +123,6 @@ class Run:
         """Take the one item of a stage through it."""
         (found,) = self.map(stage, [item])
         return found
-
-    def task(self, stage: Stage[Item, Found]) -> Task[[str, Item], Any]:
-        """Make a stage a task: retried with jitter, nothing kept in Prefect.
-
-        What asks the model server, whose limit is shared, is tagged. What is spread over machines
-        is limited in time here; work on this machine by `in_worker`, which can end a process.
-        """
-        settings = self.site.config
-        served = stage.name == "extract" and settings.extraction.engine != "rules"
-        spread = self.runners.spreads(stage.name)
-
-        def work(config: str, item: Item) -> Done[Found]:
-            if stage.is_done_here(shielded(Site.open, config)):
-                return shielded(perform, stage, config, item)
-            return in_worker(perform, stage, config, item)
-
-        return Task(
-            work,
-            name=stage.name,
-            tags=["gpu"] if served else None,
-            retries=2,
-            retry_delay_seconds=exponential_backoff(1),
-            retry_jitter_factor=0.5,
-            retry_condition_fn=_worth_retrying,
-            timeout_seconds=settings.execution.shard_timeout_minutes * 60 if spread else None,
-            cache_policy=NO_CACHE,
-            persist_result=False,
-        )
 
     def mending(self, recipe: Callable[[], Found]) -> Found:
         """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
@@ -280,25 +249,3 @@ def fitting_key(site: Site) -> Iterator[None]:
         log.append("run refused", outcome="the vault's key", config_hash=site.config.digest)
         raise
     yield
-
-
-def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
-    """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
-    foreseen = isinstance(state.data, RadcalError)
-    return not foreseen or isinstance(state.data, UnforeseenError | ShardTimeoutError)
-
-
-@contextmanager
-def _all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
-    """When one task failed, begin no other, and let those at work end before the stage does."""
-    try:
-        yield
-    except BaseException:
-        for future in futures:
-            waiting = getattr(future, "wrapped_future", None)
-            if isinstance(waiting, ThreadFuture) and waiting.cancel():
-                continue
-            # A second failure must not hide the first.
-            with suppress(Exception):
-                future.wait()
-        raise

@@ -1,48 +1,82 @@
-"""Where shards are worked on: threads that drive this machine's processes, or a Dask cluster.
+"""Where shards are worked on: stages as tasks, on this machine's processes or a Dask cluster.
 
-Both are Prefect's own task runners. A Dask worker that dies loses nothing: the scheduler gives its
-shard to another one, and a shard is written whole or not at all. Stages that are not spread
-(`[execution] dask_stages`) run here, so that the vault and its key need not leave this machine.
+Both are reached by Prefect's own task runners: threads that drive the processes, and Dask's. A Dask
+worker that dies loses nothing: the scheduler gives its shard to another one, and a shard is written
+whole or not at all. Stages that are not spread (`[execution] dask_stages`) run here, so that the
+vault and its key need not leave this machine.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future as ThreadFuture
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
+from prefect.tasks import exponential_backoff
 
-from pipeline.config import Execution
-from pipeline.errors import ConfigurationError
-from pipeline.run.workers import workers
+from pipeline.config import Configuration, Execution
+from pipeline.errors import ConfigurationError, RadcalError, ShardTimeoutError
+from pipeline.run.shield import UnforeseenError, shielded
+from pipeline.run.workers import Done, in_worker, perform, workers
 from pipeline.site.site import Site
+from pipeline.stage import Stage
 
-__all__ = ["Runners", "runners"]
+__all__ = ["Runners", "all_ended", "runners"]
 
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 Runner = TaskRunner[Any]
 
 
 class Runners:
-    """The task runner of each stage, open for one run."""
+    """The task runner of each stage, open for one run, and each stage as a task."""
 
-    def __init__(self, here: Runner, spread: Runner | None, stages: tuple[str, ...]) -> None:
-        self._here, self._spread, self._stages = here, spread, stages
+    def __init__(self, config: Configuration, here: Runner, spread: Runner | None) -> None:
+        self._here, self._spread, self._settings = here, spread, config.execution
+        self._served = config.extraction.engine != "rules"
 
     def of(self, stage: str) -> Runner:
         """Give the runner on which a stage's shards run."""
-        return self._spread if self._spread is not None and stage in self._stages else self._here
+        spread = self._spread if stage in self._settings.dask_stages else None
+        return spread or self._here
 
-    def spreads(self, stage: str) -> bool:
-        """Whether a stage's shards go to other machines."""
-        return self.of(stage) is not self._here
+    def task(self, stage: Stage[Item, Found]) -> Task[[str, Item], Any]:
+        """Make a stage a task: retried with jitter, nothing kept in Prefect.
+
+        What asks the model server, whose limit is shared, is tagged. What is spread over machines
+        is limited in time here; work on this machine by `in_worker`, which can end a process.
+        """
+        spread = self.of(stage.name) is not self._here
+
+        def work(config: str, item: Item) -> Done[Found]:
+            if stage.is_done_here(shielded(Site.open, config)):
+                return shielded(perform, stage, config, item)
+            return in_worker(perform, stage, config, item)
+
+        return Task(
+            work,
+            name=stage.name,
+            tags=["gpu"] if stage.name == "extract" and self._served else None,
+            retries=2,
+            retry_delay_seconds=exponential_backoff(1),
+            retry_jitter_factor=0.5,
+            retry_condition_fn=_worth_retrying,
+            timeout_seconds=self._settings.shard_timeout_minutes * 60 if spread else None,
+            cache_policy=NO_CACHE,
+            persist_result=False,
+        )
 
 
 @contextmanager
-def runners(settings: Execution) -> Iterator[Runners]:
+def runners(config: Configuration) -> Iterator[Runners]:
     """Open the configured runners until the block ends.
 
     Raises
@@ -50,13 +84,14 @@ def runners(settings: Execution) -> Iterator[Runners]:
     ConfigurationError
         If Dask is asked for and not installed, or its scheduler does not answer.
     """
+    settings = config.execution
     with ExitStack() as stack:
         limit = settings.shard_timeout_minutes * 60
         stack.enter_context(workers(settings.workers, seconds=limit))
         here: Runner = ThreadPoolTaskRunner(max_workers=settings.workers)
         stack.enter_context(here)
         spread = stack.enter_context(_dask(settings)) if settings.runner == "dask" else None
-        yield Runners(here, spread, settings.dask_stages)
+        yield Runners(config, here, spread)
 
 
 def _dask(settings: Execution) -> Runner:
@@ -98,3 +133,25 @@ def _check_reach(scheduler: str) -> None:
             "machine's loopback. Start one they can reach, and set PREFECT_API_URL."
         )
         raise ConfigurationError(msg)
+
+
+def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
+    """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
+    foreseen = isinstance(state.data, RadcalError)
+    return not foreseen or isinstance(state.data, UnforeseenError | ShardTimeoutError)
+
+
+@contextmanager
+def all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
+    """When one task failed, begin no other, and let those at work end before the stage does."""
+    try:
+        yield
+    except BaseException:
+        for future in futures:
+            waiting = getattr(future, "wrapped_future", None)
+            if isinstance(waiting, ThreadFuture) and waiting.cancel():
+                continue
+            # A second failure must not hide the first.
+            with suppress(Exception):
+                future.wait()
+        raise

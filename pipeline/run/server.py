@@ -22,7 +22,7 @@ from typing import Final
 
 from pipeline.errors import RadcalError
 
-__all__ = ["settle", "temporary_server", "trim"]
+__all__ = ["answers", "free_port", "settle", "temporary_server", "trim"]
 
 _PATIENCE_SECONDS: Final = 180.0
 _LARGEST_RECORDS: Final = 256 * 2**20
@@ -62,7 +62,7 @@ def temporary_server() -> Iterator[Callable[[], None]]:
     if os.environ.get(_ADDRESS) or (home / "profiles.toml").exists():
         yield lambda: None
         return
-    port = _free_port()
+    port = free_port()
     child = _started(port)
     os.environ[_ADDRESS] = f"http://127.0.0.1:{port}/api"
     try:
@@ -96,7 +96,7 @@ def _started(port: int) -> subprocess.Popen[bytes]:
 def _wait(child: subprocess.Popen[bytes], port: int) -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline and child.poll() is None:
-        if _answers(port):
+        if answers(port):
             return
         time.sleep(0.05)
     if child.poll() is None:
@@ -113,7 +113,8 @@ def _wait(child: subprocess.Popen[bytes], port: int) -> None:
     raise RadcalError(msg)
 
 
-def _answers(port: int) -> bool:
+def answers(port: int) -> bool:
+    """Whether a Prefect server on this machine answers at a port."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/api/health")
@@ -124,7 +125,8 @@ def _answers(port: int) -> bool:
         connection.close()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Give a port of this machine that nobody listens at."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

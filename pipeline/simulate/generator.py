@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from pipeline.errors import ConfigurationError
-from pipeline.simulate.cohort import draw_cohort
 from pipeline.simulate.department import DEFAULT, Department, load_department
 from pipeline.simulate.episodes import draw_episodes
 from pipeline.simulate.lexicon import hospital, names
@@ -22,7 +21,7 @@ from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import TABLES, Ledger, Truth, fixed_tables
-from pipeline.simulate.visits import write_visit
+from pipeline.simulate.visits import draw_cohort, write_visit
 
 __all__ = ["Simulation", "simulate", "simulate_chunks"]
 

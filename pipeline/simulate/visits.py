@@ -1,161 +1,251 @@
-"""One episode's exams, dictated in order: X-ray, CT, and what is written after them."""
+"""Visits: who reads what and what CT finds, drawn for a chunk; then each visit's exams, dictated.
+
+A visit's X-ray and CT come first, then what is written after them; the truth gets its rows beside
+the texts.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pipeline.simulate.cohort import Cohort, IntArray
+from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
 from pipeline.simulate.scribe import Order, Scribe
 from pipeline.simulate.sentences import Cell
 
-__all__ = ["write_visit"]
+__all__ = ["Cohort", "draw_cohort", "write_visit"]
+
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_HOME_ADVANTAGE: Final = 4.0
+"""How much rather an exam is read by a reader of its own site."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """Everything drawn for the episodes of a chunk; arrays are (N,) or (N, P), see cases.py.
+
+    ``phrase`` is what a report says, ``meant`` what its reader meant; ``probability`` is the label
+    to expect of what was meant.
+    """
+
+    xr_reader: IntArray
+    ct_reader: IntArray
+    phrase: IntArray
+    meant: IntArray
+    probability: FloatArray
+    ct: IntArray
+    label: FloatArray
+    versions: Mapping[str, NDArray[np.bool_]]
+
+
+def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Generator) -> Cohort:
+    """Draw readers, what they say, and what CT finds, for every episode.
+
+    An episode without an X-ray is silent on everything; every CT report states something.
+    """
+    site = np.array([e.patient.site for e in episodes], dtype=np.int64)
+    patient = np.unique([e.patient.patient_id for e in episodes], return_inverse=True)[1]
+    xr_reader = _assigned(site, staff, rng, avoid=None)
+    if staff.department.observation.repeated:
+        later, first = repeats(patient)
+        xr_reader[later] = xr_reader[first]
+    cases = draw_cases(
+        xr_reader,
+        patient,
+        np.array([e.kind != "xr_only" for e in episodes]),
+        practice=staff.practice,
+        observation=staff.department.observation,
+        rng=rng,
+    )
+    versions = {
+        name: _is_kind(episodes, "pair") & (rng.random(len(episodes)) < share)
+        for name, share in hospital()["versions"].items()
+    }
+    ct_reader = _assigned(site, staff, rng, avoid=xr_reader)
+    return _reported(
+        cases, _is_kind(episodes, "ct_only"), (xr_reader, ct_reader), staff, versions, rng
+    )
+
+
+def _is_kind(episodes: Sequence[Episode], kind: str) -> NDArray[np.bool_]:
+    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
+
+
+def _reported(
+    cases: Cases,
+    no_xray: NDArray[np.bool_],
+    readers: tuple[IntArray, IntArray],
+    staff: Staff,
+    versions: Mapping[str, NDArray[np.bool_]],
+    rng: np.random.Generator,
+) -> Cohort:
+    """Put what X-rays mean into words, and let CT find what is there."""
+    observation = staff.department.observation
+    meant = np.where(no_xray[:, None], -1, cases.phrase)
+    phrase = meant.copy()
+    phrase[meant >= 0] = slipped(meant[meant >= 0], observation.misworded, rng)
+    silent = rng.random(meant.shape) < hospital()["ct"]["silence"]
+    shown = cases.disease * (1.0 - staff.missed)
+    ct = ct_statement(cases.u, shown, hedged=observation.hedged, silent=silent)
+    effusion = [p.name for p in wording().pathologies].index("pleural effusion")
+    ct[(ct < 0).all(axis=1), effusion] = 0
+    asked = cases.is_asked.astype(np.float64)
+    probability = expected_labels(cases.disease, asked, staff.missed, observation)
+    return Cohort(*readers, phrase, meant, probability, ct, label_of(ct), versions)
+
+
+def _assigned(
+    site: IntArray, staff: Staff, rng: np.random.Generator, *, avoid: IntArray | None
+) -> IntArray:
+    """Assign readers by workload, mostly of the exam's own site; never ``avoid`` if possible."""
+    load = np.array([r.workload for r in staff.readers])
+    home = np.array([r.site for r in staff.readers])
+    weight = load * np.where(home == site[:, None], _HOME_ADVANTAGE, 1.0)
+    if avoid is not None and load.size > 1:
+        weight[np.arange(site.size), avoid] = 0.0
+    cumulative = weight.cumsum(axis=1)
+    u = rng.random(site.size) * cumulative[:, -1]
+    return np.asarray((u[:, None] >= cumulative).sum(axis=1), dtype=np.int64)
+
 
 _STYLE_LOYALTY: Final = 0.7
 """Share of a reader's reports in the style the reader leans to."""
 
-_NO_XRAY: Final = ("ct_only",)
-_NO_CT: Final = ("xr_only",)
-
 
 def write_visit(i: int, episode: Episode, cohort: Cohort, staff: Staff, scribe: Scribe) -> None:
     """Write the exams of one episode and its row in the truth."""
+    visit = _Visit(i, episode, cohort, staff, scribe)
     odd = scribe.rng.random() < 0.5 if episode.kind == "other_body_part" else None
     written: list[tuple[Order, str]] = []
-    if episode.kind not in _NO_XRAY:
-        reader = staff.readers[cohort.xr_reader[i]]
-        written.append(_xray(i, episode, cohort, reader, scribe, chest=odd is not True))
-    if episode.kind not in _NO_CT:
-        reader = staff.readers[cohort.ct_reader[i]]
-        written.append(_ct(i, episode, cohort, reader, scribe, chest=odd is not False))
+    if episode.kind != "ct_only":
+        written.append(visit.xray(chest=odd is not True))
+    if episode.kind != "xr_only":
+        written.append(visit.ct(episode, chest=odd is not False))
     if episode.kind == "pair":
-        _note_pair(i, episode, cohort, written, scribe)
-        _after(i, episode, cohort, written, staff, scribe)
+        visit.note_pair(written)
+        visit.write_after(written[0][0])
         return
     for order, exam_id in written:
         scribe.exclude(order, exam_id, episode.kind)
 
 
+@dataclass(frozen=True, slots=True)
+class _Visit:
+    """One episode, which is the i-th of what was drawn, and who writes it down."""
+
+    i: int
+    episode: Episode
+    cohort: Cohort
+    staff: Staff
+    scribe: Scribe
+
+    def xray(self, *, chest: bool) -> tuple[Order, str]:
+        """Write the X-ray's report, and the version before it if there is one."""
+        episode, versions, write = self.episode, self.cohort.versions, self.scribe.chest
+        reader = self.staff.readers[self.cohort.xr_reader[self.i]]
+        order, signed = self._order("XR", reader, chest=chest), episode.xr_signed
+        if not chest:
+            return order, self.scribe.other(order, signed=signed)
+        cells, style = _cells(self.cohort.phrase[self.i]), self._style(reader, "XR")
+        early = episode.xr_performed + timedelta(minutes=2)
+        if versions["prelim"][self.i]:
+            write(order, self._revised(cells), style=style, signed=early, status="prelim")
+            return order, write(order, cells, style=style, signed=signed, version=2)
+        if versions["corrected"][self.i]:
+            write(order, self._revised(cells), style=style, signed=early)
+            status = "corrected"
+            return order, write(order, cells, style=style, signed=signed, status=status, version=2)
+        return order, write(order, cells, style=style, signed=signed)
+
+    def ct(self, episode: Episode, *, chest: bool, once: bool = False) -> tuple[Order, str]:
+        """Write the CT's report, and unless it is written ``once`` its preliminary version."""
+        write, reader = self.scribe.chest, self.staff.readers[self.cohort.ct_reader[self.i]]
+        performed = episode.ct_performed
+        order = self._order("CT", reader, chest=chest, performed=performed)
+        if not chest:
+            return order, self.scribe.other(order, signed=episode.ct_signed)
+        cells, style = _cells(self.cohort.ct[self.i]), self._style(reader, "CT")
+        version = 1
+        if self.cohort.versions["ct_prelim"][self.i] and not once:
+            early = performed + timedelta(minutes=10)
+            write(order, self._revised(cells), style=style, signed=early, status="prelim")
+            version = 2
+        return order, write(order, cells, style=style, signed=episode.ct_signed, version=version)
+
+    def note_pair(self, written: Sequence[tuple[Order, str]]) -> None:
+        """Enter the pair and its outcomes into the truth."""
+        (xr, xr_id), (ct, ct_id) = written
+        words, rows, episode = wording(), self.scribe.ledger.rows, self.episode
+        patient, cohort, i = episode.patient, self.cohort, self.i
+        rows["pairs"].append((
+            xr_id, xr.accession, ct_id, ct.accession, patient.patient_id, xr.reader.reader_id,
+            ct.reader.reader_id, episode.xr_performed, episode.ct_performed,
+            (episode.ct_performed - episode.xr_performed) // timedelta(minutes=1),
+            hospital()["site"][patient.site]["name"], episode.patient_class,
+            patient.age(episode.xr_performed),
+        ))  # fmt: skip
+        for p, k in _cells(cohort.phrase[i]):
+            said = int(cohort.ct[i, p])
+            rows["outcomes"].append((
+                xr_id, xr.accession, xr.reader.reader_id, words.pathologies[p].name,
+                words.phrases[k], words.phrases[cohort.meant[i, p]],
+                float(cohort.probability[i, p]), words.phrases[said] if said >= 0 else None,
+                float(cohort.label[i, p]),
+            ))  # fmt: skip
+
+    def write_after(self, xr: Order) -> None:
+        """Write what follows a pair: an addendum that leaks the answer, a second CT."""
+        episode, versions, i = self.episode, self.cohort.versions, self.i
+        if versions["addendum"][i]:
+            present = len(wording().phrases) - 1
+            leaked = [c for c in _cells(self.cohort.ct[i]) if c[1] in (0, present)]
+            version = 3 if versions["prelim"][i] or versions["corrected"][i] else 2
+            signed = episode.ct_signed + timedelta(hours=1)
+            self.scribe.addendum(xr, leaked, signed=signed, version=version)
+        if versions["second_ct"][i]:
+            later = replace(
+                episode,
+                ct_performed=episode.ct_performed + timedelta(minutes=45),
+                ct_signed=episode.ct_signed + timedelta(minutes=50),
+            )
+            self.scribe.exclude(*self.ct(later, chest=True, once=True), "second_ct")
+
+    def _order(
+        self, modality: str, reader: Reader, *, chest: bool, performed: datetime | None = None
+    ) -> Order:
+        wanted = (modality, chest)
+        fitting = [e for e in hospital()["exam"] if (e["modality"], e["chest"]) == wanted]
+        episode = self.episode
+        return self.scribe.order(
+            episode.patient, patient_class=episode.patient_class,
+            exam=self.scribe.rng.choice(fitting), reader=reader,
+            performed=performed or episode.xr_performed,
+        )  # fmt: skip
+
+    def _style(self, reader: Reader, modality: str) -> str:
+        own, styles = (
+            (reader.xray_style, XRAY_STYLES) if modality == "XR" else (reader.ct_style, CT_STYLES)
+        )
+        rng = self.scribe.rng
+        return own if rng.random() < _STYLE_LOYALTY else rng.choice(styles)
+
+    def _revised(self, cells: Sequence[Cell]) -> list[Cell]:
+        """Return cells of an earlier version: one pathology worded with another certainty."""
+        changed = int(self.scribe.rng.random() * len(cells))
+        other = 1 + int(self.scribe.rng.random() * (len(wording().phrases) - 1))
+        return [(p, other if n == changed else k) for n, (p, k) in enumerate(cells)]
+
+
 def _cells(row: IntArray) -> list[Cell]:
     return [(p, k) for p, k in enumerate(row.tolist()) if k >= 0]
-
-
-def _style(reader: Reader, modality: str, scribe: Scribe) -> str:
-    own, styles = (
-        (reader.xray_style, XRAY_STYLES) if modality == "XR" else (reader.ct_style, CT_STYLES)
-    )
-    return own if scribe.rng.random() < _STYLE_LOYALTY else scribe.rng.choice(styles)
-
-
-def _exam(modality: str, scribe: Scribe, *, chest: bool = True) -> Mapping[str, Any]:
-    fitting = [e for e in hospital()["exam"] if e["modality"] == modality and e["chest"] == chest]
-    chosen: Mapping[str, Any] = scribe.rng.choice(fitting)
-    return chosen
-
-
-def _xray(
-    i: int, episode: Episode, cohort: Cohort, reader: Reader, scribe: Scribe, *, chest: bool
-) -> tuple[Order, str]:
-    order = scribe.order(
-        episode.patient, patient_class=episode.patient_class,
-        exam=_exam("XR", scribe, chest=chest), reader=reader, performed=episode.xr_performed,
-    )  # fmt: skip
-    if not chest:
-        return order, scribe.other(order, signed=episode.xr_signed)
-    cells, style = _cells(cohort.phrase[i]), _style(reader, "XR", scribe)
-    early = episode.xr_performed + timedelta(minutes=2)
-    if cohort.versions["prelim"][i]:
-        scribe.chest(order, _revised(cells, scribe), style=style, signed=early, status="prelim")
-        return order, scribe.chest(order, cells, style=style, signed=episode.xr_signed, version=2)
-    if cohort.versions["corrected"][i]:
-        scribe.chest(order, _revised(cells, scribe), style=style, signed=early)
-        signed = episode.xr_signed
-        return order, scribe.chest(
-            order, cells, style=style, signed=signed, status="corrected", version=2
-        )
-    return order, scribe.chest(order, cells, style=style, signed=episode.xr_signed)
-
-
-def _ct(
-    i: int, episode: Episode, cohort: Cohort, reader: Reader, scribe: Scribe, *, chest: bool
-) -> tuple[Order, str]:
-    order = scribe.order(
-        episode.patient, patient_class=episode.patient_class,
-        exam=_exam("CT", scribe, chest=chest), reader=reader, performed=episode.ct_performed,
-    )  # fmt: skip
-    if not chest:
-        return order, scribe.other(order, signed=episode.ct_signed)
-    cells, style = _cells(cohort.ct[i]), _style(reader, "CT", scribe)
-    version = 1
-    if cohort.versions["ct_prelim"][i]:
-        early = episode.ct_performed + timedelta(minutes=10)
-        scribe.chest(order, _revised(cells, scribe), style=style, signed=early, status="prelim")
-        version = 2
-    signed = episode.ct_signed
-    return order, scribe.chest(order, cells, style=style, signed=signed, version=version)
-
-
-def _revised(cells: Sequence[Cell], scribe: Scribe) -> list[Cell]:
-    """Return cells of an earlier version: one pathology worded with another certainty."""
-    changed = int(scribe.rng.random() * len(cells))
-    other = 1 + int(scribe.rng.random() * (len(wording().phrases) - 1))
-    return [(p, other if n == changed else k) for n, (p, k) in enumerate(cells)]
-
-
-def _note_pair(
-    i: int,
-    episode: Episode,
-    cohort: Cohort,
-    written: Sequence[tuple[Order, str]],
-    scribe: Scribe,
-) -> None:
-    (xr, xr_id), (ct, ct_id) = written
-    words, rows = wording(), scribe.ledger.rows
-    patient = episode.patient
-    rows["pairs"].append((
-        xr_id, xr.accession, ct_id, ct.accession, patient.patient_id, xr.reader.reader_id,
-        ct.reader.reader_id, episode.xr_performed, episode.ct_performed,
-        (episode.ct_performed - episode.xr_performed) // timedelta(minutes=1),
-        hospital()["site"][patient.site]["name"], episode.patient_class,
-        patient.age(episode.xr_performed),
-    ))  # fmt: skip
-    for p, k in _cells(cohort.phrase[i]):
-        said = int(cohort.ct[i, p])
-        rows["outcomes"].append((
-            xr_id, xr.accession, xr.reader.reader_id, words.pathologies[p].name, words.phrases[k],
-            words.phrases[cohort.meant[i, p]], float(cohort.probability[i, p]),
-            words.phrases[said] if said >= 0 else None, float(cohort.label[i, p]),
-        ))  # fmt: skip
-
-
-def _after(
-    i: int,
-    episode: Episode,
-    cohort: Cohort,
-    written: Sequence[tuple[Order, str]],
-    staff: Staff,
-    scribe: Scribe,
-) -> None:
-    """Write what follows a pair: an addendum that leaks the answer, a second CT."""
-    (xr, _), _ = written
-    if cohort.versions["addendum"][i]:
-        present = len(wording().phrases) - 1
-        leaked = [c for c in _cells(cohort.ct[i]) if c[1] in (0, present)]
-        version = 3 if cohort.versions["prelim"][i] or cohort.versions["corrected"][i] else 2
-        scribe.addendum(xr, leaked, signed=episode.ct_signed + timedelta(hours=1), version=version)
-    if cohort.versions["second_ct"][i]:
-        later = replace(
-            episode,
-            ct_performed=episode.ct_performed + timedelta(minutes=45),
-            ct_signed=episode.ct_signed + timedelta(minutes=50),
-        )
-        none = replace(cohort, versions={"ct_prelim": np.zeros(cohort.ct.shape[0], dtype=bool)})
-        again = _ct(i, later, none, staff.readers[cohort.ct_reader[i]], scribe, chest=True)
-        scribe.exclude(*again, "second_ct")

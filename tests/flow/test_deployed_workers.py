@@ -36,9 +36,9 @@ def test_what_asks_the_model_server_carries_the_tag_of_its_limit(
         'server_url = "http://127.0.0.1:8000"\nmodel = "m"\n'
     )
     run = Run(str(config))
-    with runners(run.site.config.execution) as run.runners:
-        assert run.task(EXTRACT).tags == tags
-        assert run.task(INGEST).tags == set()
+    with runners(run.site.config) as run.runners:
+        assert run.runners.task(EXTRACT).tags == tags
+        assert run.runners.task(INGEST).tags == set()
 
 
 def test_configuration_that_changed_is_read_again_by_a_process_that_lives_on(

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from calibration.survey import builtin
+from pipeline.cli.returns import record
 from pipeline.errors import InputError
 from pipeline.site.site import Site
-from pipeline.stages.returns import record
 from pipeline.stages.tally import answers as answered
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
 from reports.content import Case

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from pipeline.run.account import Gathered
+from pipeline.run.gates import Gathered
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.write import write_simulation
 from pipeline.site.site import Site

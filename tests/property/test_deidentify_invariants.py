@@ -8,7 +8,7 @@ import string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, locks
 from pipeline.deidentify.leaks import LeakScan
 from pipeline.deidentify.rules import Word, Words

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.resolution import resolve
 from extraction.rules import RuleEngine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extraction import certainty_spans
+from extraction.certainty import certainty_spans
 from extraction.finding import Extracted, Failed, Finding, NothingStated
 from extraction.resolution import resolve
 from extraction.rules import RuleEngine

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import profile_hospital
-from pipeline.cli.simulate import Given
+from pipeline.cli.run import Simulate
 from pipeline.errors import ConfigurationError
 from pipeline.simulate import DEFAULT, Simulation, departments, load_department, simulate
 from pipeline.simulate.write import write_simulation
@@ -37,7 +37,7 @@ def test_every_shipped_department_is_valid_and_says_what_it_is() -> None:
 
 
 def test_the_command_s_default_is_the_simulator_s() -> None:
-    assert inspect.signature(Given).parameters["department"].default == DEFAULT
+    assert inspect.signature(Simulate).parameters["department"].default == DEFAULT
 
 
 @pytest.mark.parametrize("seed", range(4))

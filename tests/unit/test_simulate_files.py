@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pipeline.cli import simulate as command
+from pipeline.cli import run as command
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table
 from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
