@@ -28,7 +28,8 @@ from calibration.neighbours.disagreement import (
 )
 from calibration.neighbours.disagreement.views import marginals
 from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Polygon
+from reports.drawing.marks import Box, Disc, Polygon
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.svg import to_svg
 from reports.drawing.typeset import put

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from reports.content import Masthead
-from reports.drawing.marks import Bookmark, Box, Drawing, Line, Picture
+from reports.drawing.marks import Box, Line, Picture
+from reports.drawing.structure import Bookmark, Drawing, Element, Role
 from reports.drawing.style import (
     BODY,
     CAPTION,
@@ -56,6 +58,7 @@ class Prose:
     text: str
     kind: Type = BODY
     colour: str = palette.ink
+    role: Role = "P"
 
     def height(self, width: float) -> float:
         """Lines times leading."""
@@ -63,7 +66,8 @@ class Prose:
 
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Set flush left."""
-        paragraph(drawing, box, self.text, self.kind, colour=self.colour)
+        with drawing.tag(self.role):
+            paragraph(drawing, box, self.text, self.kind, colour=self.colour)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,9 @@ class Figure:
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Figure above, caption below."""
         self.paint(drawing, Box(box.x, box.y, box.width, self.tall))
-        below = box.cut(top=self.tall + 6.0)
-        paragraph(drawing, below, self.caption, CAPTION, colour=palette.muted)
+        if self.caption:
+            below = box.cut(top=self.tall + 6.0)
+            Prose(self.caption, CAPTION, palette.muted).draw(drawing, below)
 
 
 @dataclass(slots=True)
@@ -94,6 +99,9 @@ class Composer:
     masthead: Masthead
     pages: list[Drawing] = field(default_factory=list)
     y: float = 0.0
+    root: Element = field(default_factory=lambda: Element("Document"))
+    depth: int = 0
+    """Depth of the last heading: one that follows is at most one deeper."""
 
     @property
     def body(self) -> Box:
@@ -112,7 +120,7 @@ class Composer:
 
     def new_page(self) -> None:
         """Open a page with its header."""
-        drawing = Drawing(*self.style.size)
+        drawing = Drawing(*self.style.size, root=self.root)
         self.pages.append(drawing)
         self._header(drawing)
         self.y = self.body.y
@@ -155,10 +163,13 @@ class Composer:
         box = self.claim(46.0)
         self.page.bookmarks.append(Bookmark(text, 0, box.y))
         width = box.width - self._logo(box)
-        line, kind = fit(text, TITLE, width)
-        put(self.page, box.x, box.y + 20.0, line, kind, id="title")
-        line, kind = fit(subtitle, BODY, width)
-        put(self.page, box.x, box.y + 36.0, line, kind, colour=palette.muted)
+        self.depth = 1
+        with self.page.tag("H1"):
+            line, kind = fit(text, TITLE, width)
+            put(self.page, box.x, box.y + 20.0, line, kind, id="title")
+        with self.page.tag("P"):
+            line, kind = fit(subtitle, BODY, width)
+            put(self.page, box.x, box.y + 36.0, line, kind, colour=palette.muted)
 
     def _logo(self, box: Box) -> float:
         """Draw the logo, if there is one; return the width it takes."""
@@ -167,7 +178,9 @@ class Composer:
             return 0.0
         width, height = fitted(png, width=_LOGO_WIDTH, height=_LOGO_HEIGHT)
         name = self.masthead.institution
-        self.page.add(Picture(box.right - width, box.y + 4.0, width, height, png, name, "logo"))
+        frame = Box(box.right - width, box.y + 4.0, width, height)
+        with self.page.tag("Figure", alt=name, box=frame):
+            self.page.add(Picture(frame.x, frame.y, width, height, png, name, "logo"))
         return width + GUTTER
 
     def heading(
@@ -185,9 +198,15 @@ class Composer:
             self.new_page()
         self.skip(8.0 if level == 0 else 2.0)
         self.page.bookmarks.append(Bookmark(title, level, self.y))
-        self.add(Prose(title, kind), after=4.0)
+        self.add(Prose(title, kind, role=self.level(level)), after=4.0)
         if note:
             self.add(Prose(note, CAPTION, palette.muted), after=8.0)
+
+    def level(self, level: int) -> Role:
+        """Give a heading's role: levels 0 and 1 are H2 and H3, and no depth is skipped."""
+        self.depth = min(level + 2, self.depth + 1)
+        roles: tuple[Role, ...] = ("H1", "H2", "H3", "H4")
+        return roles[self.depth - 1]
 
     def finish(self) -> list[Drawing]:
         """Set the page numbers and return the pages."""
@@ -195,15 +214,20 @@ class Composer:
             self._footer(drawing, number)
         return self.pages
 
+    def _once(self, number: int, drawing: Drawing) -> AbstractContextManager[object]:
+        """Have what stands on every page read aloud on the first one only."""
+        return drawing.tag("P") if number == 1 else nullcontext()
+
     def _header(self, drawing: Drawing) -> None:
         width = self.style.size[0]
         right = width - MARGIN
         stamp = self.style.strings("page.demonstration") if self.masthead.demonstration else ""
         space = width - 2 * MARGIN - (150.0 if stamp else 0.0)
         lines = wrap(self.masthead.banner, NOTE.bold, space)[:2]
-        for i, line in enumerate(lines):
-            y = 30.0 + (i - len(lines) + 1) * 8.5
-            put(drawing, MARGIN, y, line, NOTE.bold, colour=palette.muted, id="banner")
+        with self._once(len(self.pages), drawing):
+            for i, line in enumerate(lines):
+                y = 30.0 + (i - len(lines) + 1) * 8.5
+                put(drawing, MARGIN, y, line, NOTE.bold, colour=palette.muted, id="banner")
         if stamp:
             put(drawing, right, 30.0, stamp, NOTE.bold, colour=palette.department, anchor="end")
         drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
@@ -223,7 +247,8 @@ class Composer:
             config_hash=head.config_hash,
         )
         first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
-        put(drawing, MARGIN, y, first, kind, colour=palette.muted)
-        second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
-        put(drawing, MARGIN, y + 9.0, second, kind, colour=palette.muted)
+        with self._once(number, drawing):
+            put(drawing, MARGIN, y, first, kind, colour=palette.muted)
+            second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
+            put(drawing, MARGIN, y + 9.0, second, kind, colour=palette.muted)
         put(drawing, width - MARGIN, y, page, NOTE, colour=palette.muted, anchor="end", id="page")

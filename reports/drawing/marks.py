@@ -1,22 +1,20 @@
 """What a figure is made of before it is PDF or SVG: immutable marks in points, y pointing down.
 
-Every figure draws marks into a :class:`Drawing` inside the frame it is given. The same marks
-become a PDF page (``paper.py``), inline SVG (``svg.py``) and the golden tests' values, so what is
+Every figure draws marks into a `Drawing` (``structure.py``) inside the frame it is given. They
+become a PDF page (``pdf.py``), inline SVG (``svg.py``) and the golden tests' values, so what is
 tested is what is printed. ``id`` names a mark for tests and for hovering, ``hint`` is the sentence
 shown on hover in the HTML companion.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
     "Anchor",
-    "Bookmark",
     "Box",
     "Disc",
-    "Drawing",
     "Line",
     "Mark",
     "Picture",
@@ -180,32 +178,4 @@ class Picture:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bookmark:
-    """An entry of the document outline that points at this page."""
-
-    title: str
-    level: int
-    y: float
-
-
 Mark: TypeAlias = Text | Line | Rect | Polygon | Ribbon | Disc | Picture
-
-
-@dataclass(slots=True)
-class Drawing:
-    """An ordered list of marks on a page or in a figure; order is paint and reading order."""
-
-    width: float
-    height: float
-    marks: list[Mark] = field(default_factory=list)
-    bookmarks: list[Bookmark] = field(default_factory=list)
-
-    @property
-    def frame(self) -> Box:
-        """The whole drawing as a box."""
-        return Box(0.0, 0.0, self.width, self.height)
-
-    def add(self, *marks: Mark) -> None:
-        """Paint marks after those already there."""
-        self.marks.extend(marks)

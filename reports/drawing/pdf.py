@@ -1,19 +1,22 @@
-"""Marks to PDF bytes: embedded fonts, bookmarks, title and language, the same bytes every time."""
+"""Marks to tagged PDF bytes: embedded fonts, bookmarks, title, language, the same every time."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import singledispatch
+from itertools import groupby, zip_longest
 from typing import Any
 
 from reportlab.lib.colors import HexColor
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.drawing.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
+from reports.drawing.marks import Disc, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
+from reports.drawing.structure import Drawing
 from reports.drawing.style import register_fonts
+from reports.drawing.tagged import Structure
 from reports.drawing.typeset import width_of_font
 
 __all__ = ["DocumentInfo", "to_pdf"]
@@ -40,28 +43,50 @@ def to_pdf(pages: Sequence[Drawing], *, info: DocumentInfo) -> bytes:
         pageCompression=1,
         initialFontName="Book",
         lang=info.language,
+        pdfVersion=(1, 7),
     )
     canvas.setTitle(info.title)
     canvas.setAuthor(info.author)
     canvas.setSubject(info.subject)
     canvas.setCreator("radcal")
+    structure = Structure(canvas, pages)
     for number, page in enumerate(pages):
-        _page(canvas, page, number)
+        _page(canvas, page, number, structure)
         canvas.showPage()
+    structure.write(title=info.title)
     canvas.showOutline()
     canvas.save()
     return buffer.getvalue()
 
 
-def _page(canvas: Canvas, page: Drawing, number: int) -> None:
+def _page(canvas: Any, page: Drawing, number: int, structure: Structure) -> None:
     canvas.setPageSize((page.width, page.height))
     for i, entry in enumerate(page.bookmarks):
         key = f"p{number}-{i}"
         canvas.bookmarkHorizontal(key, 0, page.height - entry.y)
         canvas.addOutlineEntry(entry.title, key, entry.level, closed=False)
     pen = _Pen(canvas, page.height)
-    for mark in page.marks:
-        _paint(mark, pen)
+    each = zip(page.owners, page.marks, strict=True)
+    for _, run in groupby(each, key=lambda pair: id(pair[0])):
+        marks = list(run)
+        canvas._code.append(structure.open(marks[0][0], number))
+        for mark in _spaced([mark for _, mark in marks]):
+            _paint(mark, pen)
+        canvas._code.append("EMC")
+
+
+def _spaced(marks: list[Mark]) -> Iterator[Mark]:
+    """End a piece of text with a space where the next one of its element stands apart from it."""
+    for mark, after in zip_longest(marks, marks[1:]):
+        if isinstance(mark, Text) and isinstance(after, Text) and not _joined(mark, after):
+            yield replace(mark, string=f"{mark.string} ")
+        else:
+            yield mark
+
+
+def _joined(mark: Text, after: Text) -> bool:
+    end = mark.x + width_of_font(mark.string, mark.font, mark.size)
+    return mark.y == after.y and mark.anchor == "start" and abs(after.x - end) < 0.1
 
 
 class _Pen:

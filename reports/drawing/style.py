@@ -98,9 +98,9 @@ class palette:
     paper: Final = "#ffffff"
     wash: Final = "#f4f6f8"
     band: Final = "#d9e2ec"
-    own: Final = "#12497e"
+    own: Final = "#0f4273"
     own_soft: Final = "#9db8d3"
-    department: Final = "#b0721a"
+    department: Final = "#9f6918"
     department_soft: Final = "#e6cfa8"
 
 

@@ -10,7 +10,8 @@ import base64
 from functools import singledispatch
 from html import escape
 
-from reports.drawing.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
+from reports.drawing.marks import Disc, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
+from reports.drawing.structure import Drawing
 from reports.drawing.typeset import width_of_font
 
 __all__ = ["to_svg"]

@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Rect
+from reports.drawing.marks import Anchor, Box, Disc, Line, Rect
+from reports.drawing.structure import Drawing, Field
 from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
+from reports.numbers import BLANK
 
 __all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox", "draw_span"]
 
@@ -40,7 +42,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class TickBox:
-    """An empty square to tick with a pen."""
+    """An empty square to tick, with a pen or on the screen.
+
+    It is one ``choice`` of the question ``name``; ``about`` is what the answer is about, as it is
+    read back, and ``says`` what is read aloud.
+    """
+
+    name: str
+    choice: str
+    about: str
+    says: str
 
 
 Cell: TypeAlias = str | Span | TickBox
@@ -152,21 +163,22 @@ class Table:
 
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Header, hairlines, rows."""
+        with drawing.tag("Table"):
+            self._draw(drawing, box)
+
+    def _draw(self, drawing: Drawing, box: Box) -> None:
         widths = self._widths(box.width)
-        y = self._draw_header(drawing, box, widths)
+        with drawing.tag("TR"):
+            y = self._draw_header(drawing, box, widths)
         if not self.rows:
-            put(
-                drawing,
-                box.x,
-                y + CAPTION.leading,
-                self.empty,
-                CAPTION.oblique,
-                colour=palette.muted,
-            )
+            line = y + CAPTION.leading
+            with drawing.tag("TR"), drawing.tag("TD"):
+                put(drawing, box.x, line, self.empty, CAPTION.oblique, colour=palette.muted)
             return
         for i, row in enumerate(self.rows):
             height = self._row_height(row, widths)
-            self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
+            with drawing.tag("TR"):
+                self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
             y += height
             last = i == len(self.rows) - 1
             ink = palette.rule if last else palette.hairline
@@ -178,7 +190,8 @@ class Table:
         for column, width in zip(self.columns, widths, strict=True):
             tall = paragraph_height(column.title, NOTE.bold, width)
             top = box.y + height - _PAD - tall
-            _header_cell(drawing, Box(x, top, width, tall), column.title, column.align)
+            with drawing.tag("TH", scope="Column"):
+                _header_cell(drawing, Box(x, top, width, tall), column.title, column.align)
             x += width + _GAP
         y = box.y + height
         drawing.add(Line(box.x, y, box.right, y, palette.ink, 0.6))
@@ -192,13 +205,13 @@ class Table:
             zip(row.cells, self.columns, widths, strict=True)
         ):
             slot = Box(x, box.y, width, box.height)
-            if isinstance(cell, Span):
-                draw_span(drawing, slot, cell, quiet=row.quiet)
-            elif isinstance(cell, TickBox):
-                top = slot.y + slot.height / 2 - 3.7
-                drawing.add(Rect(slot.x + 1.0, top, 7.4, 7.4, stroke=palette.ink))
-            else:
-                _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
+            with drawing.tag("TD") if j else drawing.tag("TH", scope="Row"):
+                if isinstance(cell, Span):
+                    draw_span(drawing, slot, cell, quiet=row.quiet)
+                elif isinstance(cell, TickBox):
+                    _tick_box(drawing, slot, cell)
+                else:
+                    _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
             x += width + _GAP
 
 
@@ -236,8 +249,19 @@ def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
         put(drawing, x, y, line, kind, colour=palette.muted, anchor=side)
 
 
+def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:
+    frame = Box(slot.x + 1.0, slot.y + slot.height / 2 - 3.7, 7.4, 7.4)
+    drawing.ask(Field(cell.name, cell.choice, cell.about, cell.says, frame))
+    drawing.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
+
+
 def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     """Draw an estimate with its interval on the column's scale."""
+    with drawing.tag("Figure", alt=span.hint or BLANK, box=box):
+        _span(drawing, box, span, quiet=quiet)
+
+
+def _span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     scale = Scale(*span.domain, box.x, box.right)
     middle = box.y + box.height / 2
     if span.reference is not None:

@@ -9,11 +9,13 @@ from typing import Final
 
 from reportlab.pdfbase import pdfmetrics
 
-from reports.drawing.marks import Anchor, Box, Drawing, Text
+from reports.drawing.marks import Anchor, Box, Text
+from reports.drawing.structure import Drawing, Role
 from reports.drawing.style import Type, palette, register_fonts
 
 __all__ = [
     "fit",
+    "heading",
     "paragraph",
     "paragraph_height",
     "put",
@@ -180,12 +182,19 @@ def paragraph(
 ) -> float:
     """Set a text flush left from the box's top; returns the y below its last line."""
     y = box.y
-    for line in _lines(text, kind, box.width):
-        x = box.x
-        baseline = y + (kind.leading - kind.size) / 2 + _ASCENT * kind.size
-        for string, bold in _runs(line):
-            face = kind.bold if bold else kind
-            put(drawing, x, baseline, string, face, colour=colour, id=id)
-            x += width_of(string, face)
-        y += kind.leading
+    with drawing.text():
+        for line in _lines(text, kind, box.width):
+            x = box.x
+            baseline = y + (kind.leading - kind.size) / 2 + _ASCENT * kind.size
+            for string, bold in _runs(line):
+                face = kind.bold if bold else kind
+                put(drawing, x, baseline, string, face, colour=colour, id=id)
+                x += width_of(string, face)
+            y += kind.leading
     return y
+
+
+def heading(drawing: Drawing, x: float, y: float, text: str, kind: Type, role: Role) -> None:
+    """Draw a heading of one line with its baseline at ``y``."""
+    with drawing.tag(role):
+        put(drawing, x, y, text, kind)

@@ -8,7 +8,8 @@ from typing import Final
 import numpy as np
 
 from reports.drawing.axes import Scale, x_axis
-from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Line, Polygon, Rect
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, percent
@@ -32,19 +33,20 @@ def histogram_panel(
     label: Callable[[float], str] = percent,
 ) -> None:
     """Draw shares (M,) over bins (M + 1,); the taller of bars and line fills the panel."""
-    plot = frame.cut(top=14.0, bottom=16.0).inset(_SIDE, 0.0)
-    top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
-    x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
-    y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
-    highest = percent(top)
-    _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
-    put(drawing, frame.right, frame.y + 8.0, highest, NOTE, colour=palette.muted, anchor="end")
-    x_axis(drawing, plot, x, ticks, label)
-    for m, share in enumerate(bars):
-        _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
-    if line is not None:
-        drawing.add(_steps(x, y, edges, line, f"{name}.readers"))
-    drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.5))
+    with drawing.figure(title, frame):
+        plot = frame.cut(top=14.0, bottom=16.0).inset(_SIDE, 0.0)
+        top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
+        x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
+        y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
+        highest = percent(top)
+        _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
+        put(drawing, frame.right, frame.y + 8.0, highest, NOTE, colour=palette.muted, anchor="end")
+        x_axis(drawing, plot, x, ticks, label)
+        for m, share in enumerate(bars):
+            _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
+        if line is not None:
+            drawing.add(_steps(x, y, edges, line, f"{name}.readers"))
+        drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.5))
 
 
 def _title(drawing: Drawing, frame: Box, title: str, room: float) -> None:
@@ -82,26 +84,27 @@ def reliability_bars(
     name: str,
 ) -> None:
     """Draw accuracy per bin against the diagonal, and the items per bin below; arrays are (M,)."""
-    below = 30.0
-    plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0).inset(_SIDE, 0.0)
-    strip = Box(plot.x, plot.bottom + 4.0, plot.width, below)
-    x = Scale(0.0, 1.0, plot.x, plot.right)
-    y = Scale(0.0, 1.0, plot.bottom, plot.y)
-    rows = Scale(0.0, max(float(count.max()), 1.0), strip.bottom, strip.y)
-    _title(drawing, frame, title, 0.0)
-    x_axis(drawing, strip, x, (0.0, 0.5, 1.0), percent)
-    for m in np.flatnonzero(count > 0):
-        ends = (float(edges[m]), float(edges[m + 1]))
-        _bar(drawing, x, y, ends, float(accuracy[m]), f"{name}.{m}")
-        left, high = x(ends[0]) + 0.3, rows(float(count[m]))
-        size = Rect(
-            left, high, x(ends[1]) - left - 0.3, strip.bottom - high, palette.band,
-            id=f"{name}.count.{m}", hint=f"n {count[m]:.0f}",
-        )  # fmt: skip
-        drawing.add(size)
-    for line in (plot, strip):
-        drawing.add(Line(line.x, line.bottom, line.right, line.bottom, palette.rule, 0.5))
-    drawing.add(Line(x(0), y(0), x(1), y(1), palette.muted, 0.7, dash=(1.5, 2.0)))
+    with drawing.figure(title, frame):
+        below = 30.0
+        plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0).inset(_SIDE, 0.0)
+        strip = Box(plot.x, plot.bottom + 4.0, plot.width, below)
+        x = Scale(0.0, 1.0, plot.x, plot.right)
+        y = Scale(0.0, 1.0, plot.bottom, plot.y)
+        rows = Scale(0.0, max(float(count.max()), 1.0), strip.bottom, strip.y)
+        _title(drawing, frame, title, 0.0)
+        x_axis(drawing, strip, x, (0.0, 0.5, 1.0), percent)
+        for m in np.flatnonzero(count > 0):
+            ends = (float(edges[m]), float(edges[m + 1]))
+            _bar(drawing, x, y, ends, float(accuracy[m]), f"{name}.{m}")
+            left, high = x(ends[0]) + 0.3, rows(float(count[m]))
+            size = Rect(
+                left, high, x(ends[1]) - left - 0.3, strip.bottom - high, palette.band,
+                id=f"{name}.count.{m}", hint=f"n {count[m]:.0f}",
+            )  # fmt: skip
+            drawing.add(size)
+        for line in (plot, strip):
+            drawing.add(Line(line.x, line.bottom, line.right, line.bottom, palette.rule, 0.5))
+        drawing.add(Line(x(0), y(0), x(1), y(1), palette.muted, 0.7, dash=(1.5, 2.0)))
 
 
 _LABELS: Final = 118.0
@@ -111,45 +114,47 @@ _HEAVY: Final = 0.1
 
 
 def confusion_grid(
-    drawing: Drawing, box: Box, *, states: Sequence[str], counts: np.ndarray
+    drawing: Drawing, box: Box, *, title: str, states: Sequence[str], counts: np.ndarray
 ) -> float:
     """Draw counts (S, S), rows people and columns engine; returns the y below the grid.
 
     States that occur on neither side are left out. Columns carry the numbers of the rows; the
     first state ("not mentioned") agreeing with itself is printed without colour.
     """
-    used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1)).tolist()
-    if not used:
-        return box.y
-    step = min((box.width - _LABELS) / len(used), 34.0)
-    tall = min((box.height - 12.0) / len(used), _MOST_ROW)
-    left = box.x + _LABELS
-    for column in range(len(used)):
-        x = left + (column + 0.5) * step
-        put(drawing, x, box.y + 7.0, str(column + 1), NOTE, colour=palette.muted, anchor="middle")
-    for row, state in enumerate(used):
-        y = box.y + 12.0 + row * tall
-        line, kind = fit(f"{row + 1}  {states[state]}", NOTE, _LABELS - 6.0)
-        put(drawing, box.x, y + tall / 2 + 2.4, line, kind)
-        total = max(float(counts[state].sum()), 1.0)
-        for column, other in enumerate(used):
-            cell = Box(left + column * step, y, step, tall)
-            plain = row == column and state == 0
-            _cell(
-                drawing, cell, float(counts[state, other]), total, agree=row == column, plain=plain
-            )
-    return box.y + 12.0 + len(used) * tall
+    with drawing.figure(title, box):
+        used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1)).tolist()
+        if not used:
+            return box.y
+        step = min((box.width - _LABELS) / len(used), 34.0)
+        tall = min((box.height - 12.0) / len(used), _MOST_ROW)
+        left = box.x + _LABELS
+        for column in range(len(used)):
+            x = left + (column + 0.5) * step
+            head = str(column + 1)
+            put(drawing, x, box.y + 7.0, head, NOTE, colour=palette.muted, anchor="middle")
+        for row, state in enumerate(used):
+            y = box.y + 12.0 + row * tall
+            line, kind = fit(f"{row + 1}  {states[state]}", NOTE, _LABELS - 6.0)
+            put(drawing, box.x, y + tall / 2 + 2.4, line, kind)
+            total = max(float(counts[state].sum()), 1.0)
+            for column, other in enumerate(used):
+                cell = Box(left + column * step, y, step, tall)
+                agree, n = row == column, float(counts[state, other])
+                fill = _fill(n / total, agree=agree) if n and not (agree and state == 0) else None
+                hint = f"{states[state]} → {states[other]}: {count(n)}" if n else ""
+                _cell(drawing, cell, n, fill or palette.wash, hint)
+        return box.y + 12.0 + len(used) * tall
 
 
-def _cell(drawing: Drawing, box: Box, n: float, total: float, *, agree: bool, plain: bool) -> None:
-    fill = palette.wash
-    if n and not plain:
-        heavy = n / total >= _HEAVY
-        fill = palette.own_soft if agree else palette.department_soft
-        fill = palette.department if heavy and not agree else fill
-    drawing.add(
-        Rect(box.x + 0.4, box.y + 0.4, box.width - 0.8, box.height - 0.8, fill, hint=count(n))
-    )
+def _fill(share: float, *, agree: bool) -> str:
+    if agree:
+        return palette.own_soft
+    return palette.department if share >= _HEAVY else palette.department_soft
+
+
+def _cell(drawing: Drawing, box: Box, n: float, fill: str, hint: str) -> None:
+    inner = box.inset(0.4, 0.4)
+    drawing.add(Rect(inner.x, inner.y, inner.width, inner.height, fill, hint=hint))
     if n:
         ink = palette.paper if fill == palette.department else palette.ink
         y = box.y + box.height / 2 + 2.4

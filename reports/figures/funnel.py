@@ -13,7 +13,8 @@ import numpy as np
 
 from calibration.gaps import Funnel as Measured
 from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
+from reports.drawing.marks import Box, Disc, Line, Polygon
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of
 from reports.numbers import count, signed
@@ -82,20 +83,26 @@ def funnel_content(
 
 def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:
     """Draw limits, centre and readers."""
-    plot = frame.cut(left=42.0, right=8.0, top=16.0, bottom=24.0)
-    x, y = _scales(funnel, plot)
-    ticks = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
-    y_axis(drawing, plot, y, ticks, lambda v: signed(v, 2), title=funnel.measure)
-    across = [t for t in nice_ticks(0.0, x.high, about=6) if t <= x.high]
-    x_axis(drawing, plot, x, across, count, title=words("funnel.x"), grid=False)
-    limits = ((funnel.low_998, funnel.high_998, (3.0, 2.0)), (funnel.low_95, funnel.high_95, ()))
-    for low, high, dash in limits:
-        for values in (low, high):
-            _limit(drawing, funnel, values, x, y, dash)
-    drawing.add(Line(plot.x, y(funnel.centre), plot.right, y(funnel.centre), palette.muted, 0.7))
-    taken: list[Box] = []
-    for point in funnel.points:
-        _reader(drawing, point, x, y, plot, taken)
+    with drawing.figure(words("alt.funnel"), frame):
+        plot = frame.cut(left=42.0, right=8.0, top=16.0, bottom=24.0)
+        x, y = _scales(funnel, plot)
+        ticks = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
+        y_axis(drawing, plot, y, ticks, lambda v: signed(v, 2), title=funnel.measure)
+        across = [t for t in nice_ticks(0.0, x.high, about=6) if t <= x.high]
+        x_axis(drawing, plot, x, across, count, title=words("funnel.x"), grid=False)
+        limits = (
+            (funnel.low_998, funnel.high_998, (3.0, 2.0)),
+            (funnel.low_95, funnel.high_95, ()),
+        )
+        for low, high, dash in limits:
+            for values in (low, high):
+                _limit(drawing, funnel, values, x, y, dash)
+        drawing.add(
+            Line(plot.x, y(funnel.centre), plot.right, y(funnel.centre), palette.muted, 0.7)
+        )
+        taken: list[Box] = []
+        for point in funnel.points:
+            _reader(drawing, point, x, y, plot, taken)
 
 
 def _scales(funnel: Funnel, plot: Box) -> tuple[Scale, Scale]:

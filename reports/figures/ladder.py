@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line
+from reports.drawing.marks import Anchor, Box, Disc, Line
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.figures.phrase_rows import PhraseRow, RowState
-from reports.numbers import percent
+from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -32,17 +33,18 @@ _STEP: Final = 9.0
 
 def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: Strings) -> None:
     """Draw the most used hedges; those that the page speaks of are dark."""
-    plot = frame.cut(left=_LABELS * frame.width, right=_RIGHT, top=24.0, bottom=4.0)
-    y = Scale(0.0, 1.0, plot.bottom, plot.y)
-    for x, key, anchor in ((plot.x, "says", "end"), (plot.right, "shows", "start")):
-        side: Anchor = "end" if anchor == "end" else "start"
-        at = x + (4.0 if side == "end" else -4.0)
-        put(drawing, at, frame.y + 9.0, words(f"ladder.{key}"), NOTE.bold, anchor=side)
-        drawing.add(Line(x, plot.y, x, plot.bottom, palette.rule, 0.6))
-    shown = _chosen(rows)
-    for row in shown:
-        _line(drawing, plot, row, y)
-    _labels(drawing, plot, frame, shown, y)
+    with drawing.figure(words("alt.ladder"), frame):
+        plot = frame.cut(left=_LABELS * frame.width, right=_RIGHT, top=24.0, bottom=4.0)
+        y = Scale(0.0, 1.0, plot.bottom, plot.y)
+        for x, key, anchor in ((plot.x, "says", "end"), (plot.right, "shows", "start")):
+            side: Anchor = "end" if anchor == "end" else "start"
+            at = x + (4.0 if side == "end" else -4.0)
+            put(drawing, at, frame.y + 9.0, words(f"ladder.{key}"), NOTE.bold, anchor=side)
+            drawing.add(Line(x, plot.y, x, plot.bottom, palette.rule, 0.6))
+        shown = _chosen(rows)
+        for row in shown:
+            _line(drawing, plot, row, y)
+        _labels(drawing, plot, frame, shown, y)
 
 
 def _chosen(rows: Sequence[PhraseRow]) -> list[PhraseRow]:
@@ -103,28 +105,40 @@ def _meets(upper: tuple[float, int], lower: tuple[float, int]) -> bool:
 ACTION_STRIP_HEIGHT: Final = 56.0
 
 
-def action_strip(drawing: Drawing, frame: Box, *, swap: Swap) -> None:
+def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
-    scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
-    y = frame.y + 20.0
-    drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
-    for end, anchor in ((0.0, "start"), (1.0, "end")):
-        drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
-        side: Anchor = "start" if anchor == "start" else "end"
-        put(drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=side)
-    _flag(drawing, frame, scale(swap.meaning), y, -1, swap.phrase, swap.meaning)
-    _flag(
-        drawing,
-        frame,
-        scale(swap.instead_meaning),
-        y,
-        1,
-        swap.instead,
-        swap.instead_meaning,
-    )
-    drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
-    name = f"action.{swap.phrase}"
-    drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name))
+    with drawing.figure(words("alt.action", phrase=swap.phrase, instead=swap.instead), frame):
+        scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
+        y = frame.y + 20.0
+        drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
+        for end, anchor in ((0.0, "start"), (1.0, "end")):
+            drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
+            side: Anchor = "start" if anchor == "start" else "end"
+            put(
+                drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=side
+            )
+        _flag(drawing, frame, scale(swap.meaning), y, -1, swap.phrase, swap.meaning)
+        _flag(
+            drawing,
+            frame,
+            scale(swap.instead_meaning),
+            y,
+            1,
+            swap.instead,
+            swap.instead_meaning,
+        )
+        drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
+        name = f"action.{swap.phrase}"
+        hint = words(
+            "alt.action_rate",
+            phrase=swap.phrase,
+            meaning=percent(swap.meaning),
+            instead=swap.instead,
+            instead_meaning=percent(swap.instead_meaning),
+            rate=percent(swap.rate.value),
+            interval=percent_interval(swap.rate.low, swap.rate.high),
+        )
+        drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name, hint=hint))
 
 
 def _flag(

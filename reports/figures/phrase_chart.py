@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Disc, Line, Polygon, Rect
+from reports.drawing.structure import Drawing
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.figures.phrase_rows import PhraseRow, RowState
@@ -49,23 +50,24 @@ def phrase_chart(
     discouraged: frozenset[str] = frozenset(),
 ) -> None:
     """Draw the chart into the frame; rows shrink to fit."""
-    names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
-    widest = max((width_of(name, FIGURE) for name in names.values()), default=0.0)
-    left = min(max(widest + 8.0, 60.0), 0.32 * frame.width)
-    spoken = any(row.side for row in rows)
-    right = _N + _RATE + _RANGE + _EXPECTED + (_SIDE if spoken else 0.0)
-    plot = frame.cut(left=left, right=right + 14.0, top=_HEAD, bottom=_AXIS)
-    step = min(_ROW, plot.height / max(len(rows), 1))
-    plot = Box(plot.x, plot.y, plot.width, step * len(rows))
-    scale = Scale(0.0, 1.0, plot.x + 4.0, plot.right - 4.0)
-    _frame(drawing, frame, plot, scale, words, spoken=spoken)
-    for i, row in enumerate(rows):
-        slot = Box(frame.x, plot.y + i * step, frame.width, step)
-        _row(drawing, slot, row, scale, quiet=spoken and row.side is None)
-        if spoken:
-            _side(drawing, slot, row, words)
-            slot = slot.cut(right=_SIDE)
-        _figures(drawing, slot, row, names[row.phrase], left, minimum_n, words)
+    with drawing.figure(words("alt.phrase_chart"), frame):
+        names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
+        widest = max((width_of(name, FIGURE) for name in names.values()), default=0.0)
+        left = min(max(widest + 8.0, 60.0), 0.32 * frame.width)
+        spoken = any(row.side for row in rows)
+        right = _N + _RATE + _RANGE + _EXPECTED + (_SIDE if spoken else 0.0)
+        plot = frame.cut(left=left, right=right + 14.0, top=_HEAD, bottom=_AXIS)
+        step = min(_ROW, plot.height / max(len(rows), 1))
+        plot = Box(plot.x, plot.y, plot.width, step * len(rows))
+        scale = Scale(0.0, 1.0, plot.x + 4.0, plot.right - 4.0)
+        _frame(drawing, frame, plot, scale, words, spoken=spoken)
+        for i, row in enumerate(rows):
+            slot = Box(frame.x, plot.y + i * step, frame.width, step)
+            _row(drawing, slot, row, scale, quiet=spoken and row.side is None)
+            if spoken:
+                _side(drawing, slot, row, words)
+                slot = slot.cut(right=_SIDE)
+            _figures(drawing, slot, row, names[row.phrase], left, minimum_n, words)
 
 
 def _frame(
@@ -178,7 +180,8 @@ def phrase_key(
     for entry in entries:
         _sign(drawing, entry, x, y)
         label = words(f"phrase_chart.key.{entry}")
-        put(drawing, x + _SIGN[entry] + 4.0, y + 2.4, label, NOTE, colour=palette.muted)
+        with drawing.text():
+            put(drawing, x + _SIGN[entry] + 4.0, y + 2.4, label, NOTE, colour=palette.muted)
         x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
 
 

@@ -12,7 +12,8 @@ from typing import Final
 
 from calibration.profile import Coordinate, ReaderProfile
 from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Line, Rect
+from reports.drawing.marks import Box, Disc, Line, Rect
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import decimal, interval, signed
@@ -62,17 +63,18 @@ def caterpillar(
     words: Strings,
 ) -> None:
     """Draw one row a reader in code order: shift on the left, slope on the right."""
-    order = sorted(readers, key=lambda reader: reader.reader)
-    top = frame.y + _HEAD
-    for i, reader in enumerate(order):
-        kind = NOTE.bold if _stated(reader) else NOTE
-        text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
-        put(drawing, frame.x, top + (i + 0.5) * _ROW + 2.4, text, kind)
-    across = frame.cut(left=_CODE)
-    for column, panel in zip(across.columns(2, gutter=20.0), _panels(margins), strict=True):
-        put(drawing, column.x, frame.y + 8.0, words(f"lines.{panel.key}"), SUBHEADING)
-        plot = column.cut(left=8.0, right=8.0, top=_HEAD, bottom=_FOOT)
-        _rows(drawing, plot, order, panel, words)
+    with drawing.figure(words("alt.lines"), frame):
+        order = sorted(readers, key=lambda reader: reader.reader)
+        top = frame.y + _HEAD
+        for i, reader in enumerate(order):
+            kind = NOTE.bold if _stated(reader) else NOTE
+            text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
+            put(drawing, frame.x, top + (i + 0.5) * _ROW + 2.4, text, kind)
+        across = frame.cut(left=_CODE)
+        for column, panel in zip(across.columns(2, gutter=20.0), _panels(margins), strict=True):
+            put(drawing, column.x, frame.y + 8.0, words(f"lines.{panel.key}"), SUBHEADING)
+            plot = column.cut(left=8.0, right=8.0, top=_HEAD, bottom=_FOOT)
+            _rows(drawing, plot, order, panel, words)
 
 
 def _panels(margins: Margins) -> tuple[_Panel, _Panel]:
@@ -115,26 +117,27 @@ def plane(
     words: Strings,
 ) -> None:
     """Draw shift across and slope up; what each corner means stands in it."""
-    plot = frame.cut(left=42.0, right=8.0, top=18.0, bottom=26.0)
-    shifts, slopes = ([panel.of(r) for r in readers] for panel in _panels(margins))
-    x = _axis([c.value for c in shifts], 0.0, 3 * margins.shift, plot.x, plot.right)
-    y = _axis([c.value for c in slopes], 1.0, 3 * margins.slope, plot.bottom, plot.y)
-    across = nice_ticks(x.low, x.high, about=6)
-    x_axis(drawing, plot, x, [t for t in across if x.low <= t <= x.high],
-           lambda v: signed(v, 1), title=words("lines.shift_axis"))  # fmt: skip
-    up = nice_ticks(y.low, y.high, about=5)
-    y_axis(drawing, plot, y, [t for t in up if y.low <= t <= y.high],
-           lambda v: decimal(v, 1), title=words("lines.slope_side"))  # fmt: skip
-    top = y(1.0 + margins.slope)
-    wide = x(margins.shift) - x(-margins.shift)
-    tall = y(1.0 - margins.slope) - top
-    drawing.add(Rect(x(-margins.shift), top, wide, tall, palette.band))
-    taken = [
-        Box(x(r.pattern.shift.value) - 3.0, y(r.pattern.slope.value) - 3.0, 6.0, 6.0)
-        for r in readers
-    ]
-    for reader in sorted(readers, key=lambda r: (not _stated(r), r.reader)):
-        _point(drawing, reader, x, y, plot, taken)
+    with drawing.figure(words("alt.plane"), frame):
+        plot = frame.cut(left=42.0, right=8.0, top=18.0, bottom=26.0)
+        shifts, slopes = ([panel.of(r) for r in readers] for panel in _panels(margins))
+        x = _axis([c.value for c in shifts], 0.0, 3 * margins.shift, plot.x, plot.right)
+        y = _axis([c.value for c in slopes], 1.0, 3 * margins.slope, plot.bottom, plot.y)
+        across = nice_ticks(x.low, x.high, about=6)
+        x_axis(drawing, plot, x, [t for t in across if x.low <= t <= x.high],
+               lambda v: signed(v, 1), title=words("lines.shift_axis"))  # fmt: skip
+        up = nice_ticks(y.low, y.high, about=5)
+        y_axis(drawing, plot, y, [t for t in up if y.low <= t <= y.high],
+               lambda v: decimal(v, 1), title=words("lines.slope_side"))  # fmt: skip
+        top = y(1.0 + margins.slope)
+        wide = x(margins.shift) - x(-margins.shift)
+        tall = y(1.0 - margins.slope) - top
+        drawing.add(Rect(x(-margins.shift), top, wide, tall, palette.band))
+        taken = [
+            Box(x(r.pattern.shift.value) - 3.0, y(r.pattern.slope.value) - 3.0, 6.0, 6.0)
+            for r in readers
+        ]
+        for reader in sorted(readers, key=lambda r: (not _stated(r), r.reader)):
+            _point(drawing, reader, x, y, plot, taken)
 
 
 def _axis(values: Sequence[float], centre: float, least: float, start: float, end: float) -> Scale:

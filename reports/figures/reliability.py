@@ -20,10 +20,11 @@ from reports.disclosure import state_of
 from reports.drawing.axes import Scale, x_axis, y_axis
 from reports.drawing.document import Piece, note
 from reports.drawing.layout import Figure
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Anchor, Box, Disc, Line, Polygon, Rect
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
-from reports.numbers import count, percent
+from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 __all__ = ["COLUMNS", "PANEL_HEIGHT", "curve_marks", "panel_pieces", "panel_row", "reliability"]
@@ -34,19 +35,27 @@ _DOTS: Final = (1.2, 1.8)
 
 def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words: Strings) -> None:
     """Draw curve, bands and density into the frame."""
-    below = 42.0
-    area = frame.cut(left=30.0, right=6.0, top=14.0, bottom=24.0)
-    plot = area.cut(bottom=below + 6.0)
-    x = Scale(0.0, 1.0, plot.x, plot.right)
-    y = Scale(0.0, 1.0, plot.bottom, plot.y)
-    y_axis(drawing, plot, y, _TICKS, percent, title=words("reliability.y"))
-    for tick in _TICKS:
-        drawing.add(Line(x(tick), plot.y, x(tick), plot.bottom, palette.hairline, 0.5))
-    curve_marks(drawing, curve, x, y)
-    strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
-    _density(drawing, strip, curve)
-    x_axis(drawing, strip, x, _TICKS, percent, title=words("reliability.x"), grid=False)
-    put(drawing, strip.x + 3.0, strip.y + 8.0, words("reliability.use"), NOTE, colour=palette.muted)
+    with drawing.figure(words("alt.reliability"), frame):
+        below = 42.0
+        area = frame.cut(left=30.0, right=6.0, top=14.0, bottom=24.0)
+        plot = area.cut(bottom=below + 6.0)
+        x = Scale(0.0, 1.0, plot.x, plot.right)
+        y = Scale(0.0, 1.0, plot.bottom, plot.y)
+        y_axis(drawing, plot, y, _TICKS, percent, title=words("reliability.y"))
+        for tick in _TICKS:
+            drawing.add(Line(x(tick), plot.y, x(tick), plot.bottom, palette.hairline, 0.5))
+        curve_marks(drawing, curve, x, y)
+        strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
+        _density(drawing, strip, curve)
+        x_axis(drawing, strip, x, _TICKS, percent, title=words("reliability.x"), grid=False)
+        put(
+            drawing,
+            strip.x + 3.0,
+            strip.y + 8.0,
+            words("reliability.use"),
+            NOTE,
+            colour=palette.muted,
+        )
 
 
 def curve_marks(
@@ -70,7 +79,14 @@ def curve_marks(
         drawing.add(dots)
     for run in _runs(curve.observed):
         path = tuple((x(at[m]), y(curve.observed[m])) for m in run)
-        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id=name))
+        hint = "; ".join(_said(curve, at, m) for m in run[:: max(len(run) // 4, 1)])
+        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id=name, hint=hint))
+
+
+def _said(curve: ReliabilityCurve, at: np.ndarray, m: int) -> str:
+    """Say one point of the curve: certainty, what CT showed, its interval."""
+    span = percent_interval(float(curve.low[m]), float(curve.high[m]))
+    return f"{percent(float(at[m]))}: {percent(float(curve.observed[m]))} ({span})"
 
 
 def _runs(*arrays: np.ndarray) -> list[np.ndarray]:
@@ -128,10 +144,11 @@ def panel_row(
     """Draw up to four named panels side by side."""
     for column, (name, result) in zip(frame.columns(COLUMNS, gutter=_GUTTER), panels, strict=False):
         title, kind = fit(name, SUBHEADING, column.width, smallest=5.0)
-        put(drawing, column.x, column.y + 9.0, title, kind, id=f"panel.{name}")
         size = words.several("unit.exams", round(result.n))
-        put(drawing, column.x, column.y + 19.0, size, NOTE, colour=palette.muted)
-        _panel(drawing, column.cut(top=_HEAD, bottom=_FOOT), name, result, minimum_n)
+        with drawing.figure(words("alt.panel", name=name, size=size), column):
+            put(drawing, column.x, column.y + 9.0, title, kind, id=f"panel.{name}")
+            put(drawing, column.x, column.y + 19.0, size, NOTE, colour=palette.muted)
+            _panel(drawing, column.cut(top=_HEAD, bottom=_FOOT), name, result, minimum_n)
 
 
 def _panel(drawing: Drawing, plot: Box, name: str, result: GroupResult, minimum_n: int) -> None:

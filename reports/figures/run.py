@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from reports.content import FlowStep
-from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Line, Polygon, Rect
+from reports.drawing.structure import Drawing
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count
+from reports.strings import Strings
 
 __all__ = [
     "RunStage",
@@ -53,19 +55,21 @@ def exam_flow_height(steps: Sequence[FlowStep]) -> float:
     return sum(_between(step) for step in steps[1:]) + len(steps) * _BOX + 2.0
 
 
-def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep]) -> None:
+def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words: Strings) -> None:
     """Draw the steps downwards; exclusions branch off before the step they lead to."""
-    left = Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
-    y = frame.y
-    for i, step in enumerate(steps):
-        if i:
-            y = _exclusions(drawing, frame, left, step, y)
-        _step(drawing, Box(left.x, y, left.width, _BOX), step)
-        y += _BOX
+    with drawing.figure(words("alt.flow"), frame):
+        left = Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
+        y = frame.y
+        for i, step in enumerate(steps):
+            if i:
+                y = _exclusions(drawing, frame, left, step, y)
+            _step(drawing, Box(left.x, y, left.width, _BOX), step)
+            y += _BOX
 
 
 def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
-    drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule))
+    hint = f"{step.name}: {count(step.count)}"
+    drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule, hint=hint))
     name, kind = fit(step.name, FIGURE, box.width - _NUMBER - 16.0)
     put(drawing, box.x + 8.0, box.y + 15.0, name, kind)
     number, kind = fit(count(step.count), FIGURE.bold, _NUMBER)
@@ -82,7 +86,8 @@ def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: floa
     text_x, right = left.right + 18.0, frame.right
     for i, exclusion in enumerate(step.excluded):
         line = y + 5.0 + (i + 0.5) * _LINE
-        drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6))
+        hint = f"{exclusion.reason}: {count(exclusion.count)}"
+        drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6, hint=hint))
         reason, kind = fit(exclusion.reason, FIGURE, right - text_x - _NUMBER)
         put(drawing, text_x, line + 2.6, reason, kind, colour=palette.muted)
         number = count(exclusion.count)
@@ -102,22 +107,23 @@ def stage_times_height(stages: Sequence[RunStage]) -> float:
     return _HEAD + len(stages) * _ROW
 
 
-def stage_times(drawing: Drawing, frame: Box, *, stages: Sequence[RunStage], heads: Heads) -> None:
+def stage_times(
+    drawing: Drawing, frame: Box, *, stages: Sequence[RunStage], words: Strings
+) -> None:
     """Draw one row a stage, in the order they ran; bars share one scale from 0."""
-    longest = max((stage.seconds for stage in stages), default=0.0) or 1.0
-    _headings(drawing, frame, heads)
-    for i, stage in enumerate(stages):
-        row = Box(frame.x, frame.y + _HEAD + i * _ROW, frame.width, _ROW)
-        _row(drawing, row, stage, longest)
+    with drawing.figure(words("alt.stages"), frame):
+        longest = max((stage.seconds for stage in stages), default=0.0) or 1.0
+        _headings(drawing, frame, words)
+        for i, stage in enumerate(stages):
+            row = Box(frame.x, frame.y + _HEAD + i * _ROW, frame.width, _ROW)
+            _row(drawing, row, stage, longest)
 
 
-Heads = tuple[str, str, str, str]
-"""Words above the columns: seconds, shards made, memory, counted."""
-
-
-def _headings(drawing: Drawing, frame: Box, heads: Heads) -> None:
+def _headings(drawing: Drawing, frame: Box, words: Strings) -> None:
+    """Set the words above the columns."""
     y = frame.y + 9.0
-    seconds, made, memory, counted = heads
+    keys = ("seconds", "made", "memory", "counted")
+    seconds, made, memory, counted = (words(f"run_report.{key}") for key in keys)
     for share, text in ((_SECONDS, seconds), (_MADE, made), (_MADE + 0.1, memory)):
         x = frame.x + share * frame.width
         put(drawing, x, y, text, NOTE, colour=palette.muted, anchor="end")
@@ -133,7 +139,17 @@ def _row(drawing: Drawing, row: Box, stage: RunStage, longest: float) -> None:
     start, end = row.x + _NAME * width, row.x + _BARS * width
     bar = max(0.6, (end - start) * stage.seconds / longest)
     tone = palette.own if stage.made else palette.own_soft
-    drawing.add(Rect(start, row.y + 3.5, bar, 10.0, tone, id=f"stage.{stage.name}"))
+    drawing.add(
+        Rect(
+            start,
+            row.y + 3.5,
+            bar,
+            10.0,
+            tone,
+            id=f"stage.{stage.name}",
+            hint=f"{stage.name}: {stage.seconds:.1f} s, {stage.counted}",
+        )
+    )
     put(drawing, row.x + _SECONDS * width, base, f"{stage.seconds:.1f} s", FIGURE, anchor="end",
         id=f"seconds.{stage.name}")  # fmt: skip
     made = f"{count(stage.made)} / {count(stage.items)}"

@@ -9,8 +9,9 @@ import numpy as np
 from reports.content import FloatArray, SuppressedCell, TrendPoint
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
+from reports.drawing.marks import Box, Disc, Line, Polygon
 from reports.drawing.marks import Shape as MarkShape
+from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, decimal, percent, points
@@ -32,20 +33,21 @@ def trend(
     words: Strings,
 ) -> None:
     """Draw the periods left to right; a suppressed period keeps its place and says so."""
-    plot = frame.cut(left=30.0, right=8.0, top=16.0, bottom=24.0)
-    tops = [
-        p.gap.high if p.gap.high == p.gap.high else p.gap.value
-        for p in series
-        if not isinstance(p.gap, SuppressedCell)
-    ]
-    ticks = nice_ticks(0.0, max([0.1, *(t for t in tops if t == t)]), about=4)
-    y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-    y_axis(drawing, plot, y, ticks, lambda v: f"{100 * v:.0f}", title=words("trend.y"))
-    step = plot.width / max(len(series), 1)
-    middles = [plot.x + (i + 0.5) * step for i in range(len(series))]
-    _joined(drawing, series, middles, y)
-    for point, x in zip(series, middles, strict=True):
-        _period(drawing, plot, point, x, step, y, words)
+    with drawing.figure(words("alt.trend"), frame):
+        plot = frame.cut(left=30.0, right=8.0, top=16.0, bottom=24.0)
+        tops = [
+            p.gap.high if p.gap.high == p.gap.high else p.gap.value
+            for p in series
+            if not isinstance(p.gap, SuppressedCell)
+        ]
+        ticks = nice_ticks(0.0, max([0.1, *(t for t in tops if t == t)]), about=4)
+        y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
+        y_axis(drawing, plot, y, ticks, lambda v: f"{100 * v:.0f}", title=words("trend.y"))
+        step = plot.width / max(len(series), 1)
+        middles = [plot.x + (i + 0.5) * step for i in range(len(series))]
+        _joined(drawing, series, middles, y)
+        for point, x in zip(series, middles, strict=True):
+            _period(drawing, plot, point, x, step, y, words)
 
 
 def _joined(
@@ -90,23 +92,26 @@ def _period(
 
 def shares_over_time(drawing: Drawing, frame: Box, *, use: ScaleUse, words: Strings) -> None:
     """Draw both shares; a period with too few phrases keeps its place and says so."""
-    plot = frame.cut(left=30.0, right=96.0, top=12.0, bottom=24.0)
-    both = np.concatenate([use.recommended, use.discouraged])
-    top = float(np.nanmax(both)) if np.isfinite(both).any() else 0.5
-    ticks = nice_ticks(0.0, min(max(top, 0.1), 1.0), about=4)
-    y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-    y_axis(drawing, plot, y, ticks, percent)
-    step = plot.width / max(len(use.periods), 1)
-    middles = [plot.x + (i + 0.5) * step for i in range(len(use.periods))]
-    for period, n, rate, x in zip(use.periods, use.n, use.recommended, middles, strict=True):
-        label, kind = fit(period, NOTE, step - 2.0, smallest=4.5)
-        put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
-        size = f"n {count(n)}" if np.isfinite(rate) else words("state.few_short")
-        label, kind = fit(size, NOTE, step - 2.0, smallest=4.5)
-        put(drawing, x, plot.bottom + 18.0, label, kind, colour=palette.muted, anchor="middle")
-    _series(drawing, use, use.recommended, middles, y, "circle", palette.own, "recommended")
-    _series(drawing, use, use.discouraged, middles, y, "diamond", palette.department, "discouraged")
-    _labels(drawing, plot, use, y, words, frame.right)
+    with drawing.figure(words("alt.scale_use"), frame):
+        plot = frame.cut(left=30.0, right=96.0, top=12.0, bottom=24.0)
+        both = np.concatenate([use.recommended, use.discouraged])
+        top = float(np.nanmax(both)) if np.isfinite(both).any() else 0.5
+        ticks = nice_ticks(0.0, min(max(top, 0.1), 1.0), about=4)
+        y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
+        y_axis(drawing, plot, y, ticks, percent)
+        step = plot.width / max(len(use.periods), 1)
+        middles = [plot.x + (i + 0.5) * step for i in range(len(use.periods))]
+        for period, n, rate, x in zip(use.periods, use.n, use.recommended, middles, strict=True):
+            label, kind = fit(period, NOTE, step - 2.0, smallest=4.5)
+            put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
+            size = f"n {count(n)}" if np.isfinite(rate) else words("state.few_short")
+            label, kind = fit(size, NOTE, step - 2.0, smallest=4.5)
+            put(drawing, x, plot.bottom + 18.0, label, kind, colour=palette.muted, anchor="middle")
+        _series(drawing, use, use.recommended, middles, y, "circle", palette.own, "recommended")
+        _series(
+            drawing, use, use.discouraged, middles, y, "diamond", palette.department, "discouraged"
+        )
+        _labels(drawing, plot, use, y, words, frame.right)
 
 
 def _series(
@@ -159,20 +164,21 @@ def frontier(
     drawing: Drawing, frame: Box, *, points: Sequence[FrontierPoint], words: Strings
 ) -> None:
     """Draw the settings in order of words changed; the setting used is ringed."""
-    plot = frame.cut(left=36.0, right=12.0, top=16.0, bottom=24.0)
-    ordered = sorted(points, key=lambda p: p.words_changed)
-    across = nice_ticks(0.0, max([p.words_changed for p in ordered] + [0.1]), about=5)
-    up = nice_ticks(0.0, max([p.ece_after for p in ordered] + [0.02]), about=4)
-    x = Scale(0.0, across[-1], plot.x, plot.right)
-    y = Scale(0.0, up[-1], plot.bottom, plot.y)
-    y_axis(drawing, plot, y, up, lambda v: decimal(v, 2), title=words("maps.y"))
-    x_axis(drawing, plot, x, across, percent, title=words("maps.x"))
-    line = tuple((x(p.words_changed), y(p.ece_after)) for p in ordered)
-    if len(line) > 1:
-        drawing.add(Polygon(line, stroke=palette.own_soft, stroke_width=1.0))
-    for i, p in enumerate(ordered):
-        at, height = x(p.words_changed), y(p.ece_after)
-        hint = f"{p.label}: {percent(p.words_changed)}, ECE {decimal(p.ece_after)}"
-        drawing.add(Disc(at, height, 2.4, "circle", palette.own, id=f"frontier.{i}", hint=hint))
-        if p.chosen:
-            drawing.add(Disc(at, height, 5.0, "ring", None, palette.ink, 1.1))
+    with drawing.figure(words("alt.frontier"), frame):
+        plot = frame.cut(left=36.0, right=12.0, top=16.0, bottom=24.0)
+        ordered = sorted(points, key=lambda p: p.words_changed)
+        across = nice_ticks(0.0, max([p.words_changed for p in ordered] + [0.1]), about=5)
+        up = nice_ticks(0.0, max([p.ece_after for p in ordered] + [0.02]), about=4)
+        x = Scale(0.0, across[-1], plot.x, plot.right)
+        y = Scale(0.0, up[-1], plot.bottom, plot.y)
+        y_axis(drawing, plot, y, up, lambda v: decimal(v, 2), title=words("maps.y"))
+        x_axis(drawing, plot, x, across, percent, title=words("maps.x"))
+        line = tuple((x(p.words_changed), y(p.ece_after)) for p in ordered)
+        if len(line) > 1:
+            drawing.add(Polygon(line, stroke=palette.own_soft, stroke_width=1.0))
+        for i, p in enumerate(ordered):
+            at, height = x(p.words_changed), y(p.ece_after)
+            hint = f"{p.label}: {percent(p.words_changed)}, ECE {decimal(p.ece_after)}"
+            drawing.add(Disc(at, height, 2.4, "circle", palette.own, id=f"frontier.{i}", hint=hint))
+            if p.chosen:
+                drawing.add(Disc(at, height, 5.0, "ring", None, palette.ink, 1.1))

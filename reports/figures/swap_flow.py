@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from reports.drawing.marks import Box, Drawing, Rect, Ribbon
+from reports.drawing.marks import Box, Rect, Ribbon
+from reports.drawing.structure import Drawing
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import percent
@@ -109,23 +110,24 @@ def swap_flow(
     words: Strings,
 ) -> None:
     """Draw the flow; ``order`` lists phrases from the surest down."""
-    kept = [s for s in streams if s.source not in _LEFT_OUT and s.share > 1e-4]
-    total = sum(s.share for s in kept)
-    if not total > 0:
-        return
-    before: dict[str, float] = {}
-    after: dict[str, float] = {}
-    for s in kept:
-        before[s.source] = before.get(s.source, 0.0) + s.share / total
-        after[s.target] = after.get(s.target, 0.0) + s.share / total
-    label = min(0.36 * frame.width, _WIDEST_LABEL)
-    area = frame.cut(left=label, right=label, top=14.0)
-    unit = _fit_unit((before, after), area.height, _LEAST_GAP)
-    left = _stack(before, order, area, unit, _LEAST_GAP)
-    right = _stack(after, order, area, unit, _LEAST_GAP)
-    _ribbons(drawing, area, kept, total, unit, left, right, order)
-    _side(drawing, left, area.x, -1, frame, before, after, words("maps.before"))
-    _side(drawing, right, area.right, 1, frame, after, before, words("maps.after"))
+    with drawing.figure(words("alt.swap_flow"), frame):
+        kept = [s for s in streams if s.source not in _LEFT_OUT and s.share > 1e-4]
+        total = sum(s.share for s in kept)
+        if not total > 0:
+            return
+        before: dict[str, float] = {}
+        after: dict[str, float] = {}
+        for s in kept:
+            before[s.source] = before.get(s.source, 0.0) + s.share / total
+            after[s.target] = after.get(s.target, 0.0) + s.share / total
+        label = min(0.36 * frame.width, _WIDEST_LABEL)
+        area = frame.cut(left=label, right=label, top=14.0)
+        unit = _fit_unit((before, after), area.height, _LEAST_GAP)
+        left = _stack(before, order, area, unit, _LEAST_GAP)
+        right = _stack(after, order, area, unit, _LEAST_GAP)
+        _ribbons(drawing, area, kept, total, unit, left, right, order)
+        _side(drawing, left, area.x, -1, frame, before, after, words("maps.before"))
+        _side(drawing, right, area.right, 1, frame, after, before, words("maps.after"))
 
 
 def _ribbons(

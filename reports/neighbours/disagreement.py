@@ -16,10 +16,11 @@ import numpy as np
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
 from calibration.neighbours.disagreement.views import Marginals, Pair
 from reports.drawing.axes import nice_ticks
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
-from reports.drawing.typeset import paragraph, put
+from reports.drawing.typeset import heading, paragraph, put
 from reports.figures.counts import histogram_panel, reliability_bars
 from reports.numbers import count, decimal
 from reports.strings import Strings
@@ -80,8 +81,9 @@ def disagreement_pages(
     )
     pages = [_page(style)]
     top = style.body.y
-    put(pages[0], style.body.x, top + 18.0, say("page.title"), TITLE)
-    put(pages[0], style.body.x, top + 36.0, size, CAPTION, colour=palette.muted)
+    heading(pages[0], style.body.x, top + 18.0, say("page.title"), TITLE, "H1")
+    with pages[0].text():
+        put(pages[0], style.body.x, top + 36.0, size, CAPTION, colour=palette.muted)
     y = top + 48.0
     for row in _rows(found, views, classes, say):
         y = _flow(pages, style, y, row)
@@ -181,7 +183,7 @@ def _flow(pages: list[Drawing], style: Style, y: float, row: _Row) -> float:
         if y + row.height + 40.0 > body.bottom:
             pages.append(_page(style))
             y = body.y
-        put(pages[-1], body.x, y + 12.0, row.heading, kind)
+        heading(pages[-1], body.x, y + 12.0, row.heading, kind, "H2")
         y += 18.0
         for panel, column in zip(chunk, columns, strict=False):
             panel(pages[-1], Box(column.x, y, column.width, row.height))

@@ -13,11 +13,12 @@ from typing import Final
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Table
-from reports.drawing.typeset import paragraph, put
+from reports.drawing.typeset import heading, paragraph, put
 from reports.figures.counts import reliability_bars
 from reports.figures.reliability import reliability
 from reports.figures.swap_flow import Stream, swap_flow
@@ -129,15 +130,16 @@ def stated_confidence_pages(
 
 def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
     drawing, body = Drawing(*style.size), style.body
-    put(drawing, body.x, body.y + 18.0, say("stated.title"), TITLE)
-    put(drawing, body.x, body.y + 42.0, say(f"stated.{form.form}"), HEADING)
+    heading(drawing, body.x, body.y + 18.0, say("stated.title"), TITLE, "H1")
+    heading(drawing, body.x, body.y + 42.0, say(f"stated.{form.form}"), HEADING, "H2")
     size = say(
         "stated.size",
         n=count(form.n),
         right=percent(form.accuracy),
         aside=count(form.set_aside),
     )
-    put(drawing, body.x, body.y + 56.0, size, CAPTION, colour=palette.muted)
+    with drawing.text():
+        put(drawing, body.x, body.y + 56.0, size, CAPTION, colour=palette.muted)
     top = body.cut(top=72.0)
     wide, tall = _DIAGRAM
     reliability_bars(
@@ -146,13 +148,13 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
         name="stated",
     )  # fmt: skip
     side = top.cut(left=wide + 24.0)
-    put(drawing, side.x, side.y + 8.0, say("stated.methods"), SUBHEADING)
+    heading(drawing, side.x, side.y + 8.0, say("stated.methods"), SUBHEADING, "H3")
     _place(drawing, side.cut(top=14.0), _methods(form, say))
     below = top.cut(top=tall + 14.0)
     y = paragraph(drawing, below, say("stated.note"), CAPTION, colour=palette.muted)
     if form.form != "probability":
         y = _spread_row(drawing, Box(body.x, y + 18.0, body.width, _CURVE_TALL), form, say)
-    put(drawing, body.x, y + 18.0, _uses(form, say), SUBHEADING)
+    heading(drawing, body.x, y + 18.0, _uses(form, say), SUBHEADING, "H3")
     _place(drawing, Box(body.x, y + 24.0, body.width, 0.0), _values(form, say))
     return drawing
 
@@ -162,15 +164,18 @@ def _spread_row(drawing: Drawing, box: Box, form: StatedForm, say: Strings) -> f
     wide, _ = _DIAGRAM
     value, low, high = (decimal(number) for number in form.spread_ece)
     words = say("stated.curve", value=value, low=low, high=high)
-    put(drawing, box.x, box.y + 8.0, words, SUBHEADING)
+    heading(drawing, box.x, box.y + 8.0, words, SUBHEADING, "H3")
     reference = say("stated.reference", value=decimal(form.reference_level))
-    put(drawing, box.x, box.y + 20.0, reference, CAPTION, colour=palette.muted)
+    with drawing.text():
+        put(drawing, box.x, box.y + 20.0, reference, CAPTION, colour=palette.muted)
     drawn = box.cut(top=28.0)
     reliability(drawing, Box(drawn.x, drawn.y, wide, drawn.height), curve=form.curve, words=say)
     if form.swaps:
         side = box.cut(left=wide + 24.0)
-        put(drawing, side.x, side.y + 8.0, say("stated.map"), SUBHEADING)
-        put(drawing, side.x, side.y + 20.0, say("stated.map_note"), CAPTION, colour=palette.muted)
+        heading(drawing, side.x, side.y + 8.0, say("stated.map"), SUBHEADING, "H3")
+        with drawing.text():
+            note = say("stated.map_note")
+            put(drawing, side.x, side.y + 20.0, note, CAPTION, colour=palette.muted)
         streams = [Stream(swap.source, swap.target, swap.share) for swap in form.swaps]
         order = [v.name for v in sorted(form.values, key=lambda v: -v.number)]
         swap_flow(drawing, side.cut(top=28.0), streams=streams, order=order, words=say)

@@ -7,11 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Span, Table
-from reports.drawing.typeset import fit, paragraph, put
+from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.figures.counts import confusion_grid
 from reports.numbers import BLANK, count, decimal, interval
 from reports.strings import Strings
@@ -102,9 +103,10 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
         failed=count(content.failed),
         unmapped=count(content.unmapped),
     )
-    put(drawing, body.x, body.y + 18.0, say("audit.title"), TITLE)
+    heading(drawing, body.x, body.y + 18.0, say("audit.title"), TITLE, "H1")
     line, kind = fit(subtitle, CAPTION, body.width)
-    put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
+    with drawing.text():
+        put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
     y = _titled(drawing, body, body.y + 48.0, say("audit.figures"), _figures(content, say))
     y = paragraph(
         drawing, Box(body.x, y, body.width, 40.0), say("audit.note"), CAPTION, colour=palette.muted
@@ -113,9 +115,15 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
         drawing, body, y + 10.0, say("audit.sections"),
         _scores(content.sections, say("audit.section"), "sections", say),
     )  # fmt: skip
-    put(drawing, body.x, y + 18.0, say("audit.matrix"), SUBHEADING)
+    heading(drawing, body.x, y + 18.0, say("audit.matrix"), SUBHEADING, "H2")
     grid = Box(body.x, y + 26.0, body.width, body.bottom - y - 66.0)
-    y = confusion_grid(drawing, grid, states=content.states, counts=content.confusion)
+    y = confusion_grid(
+        drawing,
+        grid,
+        title=say("audit.matrix"),
+        states=content.states,
+        counts=content.confusion,
+    )
     below = Box(body.x, y + 6.0, body.width, 40.0)
     paragraph(drawing, below, say("audit.matrix_note"), CAPTION, colour=palette.muted)
     return drawing
@@ -152,7 +160,7 @@ def _certainties(drawing: Drawing, body: Box, y: float, content: AuditPages, say
 
 def _titled(drawing: Drawing, box: Box, y: float, title: str, table: Table) -> float:
     """Set a heading and its table below; returns the y behind them."""
-    put(drawing, box.x, y + 8.0, title, SUBHEADING)
+    heading(drawing, box.x, y + 8.0, title, SUBHEADING, "H2")
     tall = table.height(box.width)
     table.draw(drawing, Box(box.x, y + 14.0, box.width, tall))
     return y + 14.0 + tall

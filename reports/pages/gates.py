@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from reports.content import Gate, GateFailureContent, Instrument
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
 from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Table
-from reports.drawing.typeset import fit, paragraph, put
+from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.strings import Strings
 
@@ -134,9 +135,10 @@ def to_document(model: str, gates: Sequence[Gate], *, style: Style | None = None
         if failed
         else words("model_check.go")
     )
-    put(drawing, body.x, body.y + 18.0, words("model_check.title"), TITLE)
+    heading(drawing, body.x, body.y + 18.0, words("model_check.title"), TITLE, "H1")
     line, kind = fit(model, CAPTION, body.width)
-    put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
+    with drawing.text():
+        put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
     y = paragraph(drawing, Box(body.x, body.y + 48.0, body.width, 40.0), verdict, LEAD)
     table = gate_table(tuple(gates), words=words)
     table.draw(drawing, Box(body.x, y + 14.0, body.width, table.height(body.width)))

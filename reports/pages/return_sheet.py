@@ -1,8 +1,9 @@
-"""The return sheet: a reader's cases as a small table to fill in, and how it is read back.
+"""A reader's answers: the return sheet, the page's boxes to tick, and how both are read back.
 
-One row per case of the feedback, by study code, with an empty ``answer`` column. A filled sheet is
-hostile input like any other file: sizes are capped, every bad row is named by its number, and an
-unknown answer is refused, never guessed. Cells that a spreadsheet could take for a formula are
+The sheet has one row per case of the feedback, by study code, with an empty ``answer`` column; on
+the page each case has a box per answer. What comes back is hostile input like any other file:
+sizes are capped, every bad row is named by its number, and an unknown answer is refused, never
+guessed. Cells that a spreadsheet could take for a formula are
 written with a leading apostrophe, which reading takes off again.
 """
 
@@ -10,17 +11,23 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
+import pikepdf
+
 from reports.content import Case
 
-__all__ = ["Answer", "CaseAnswer", "ReturnSheetError", "build", "read"]
+__all__ = ["Answer", "CaseAnswer", "ReturnSheetError", "about", "build", "read", "read_page"]
 
 Answer: TypeAlias = Literal["concordant", "discordant", "not applicable", "wrong pair"]
 
 _COLUMNS: Final = ("xray_code", "ct_code", "pathology", "you_wrote", "ct_said", "answer")
 _LARGEST: Final = 1_000_000
+_LARGEST_PAGE: Final = 20_000_000
+_MOST_FIELDS: Final = 2_000
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -55,6 +62,64 @@ def build(cases: tuple[Case, ...]) -> bytes:
         cells = (case.xray_code, case.ct_code, case.pathology, case.phrase, case.ct_phrase, "")
         writer.writerow([_safe(cell) for cell in cells])
     return buffer.getvalue().encode("utf-8")
+
+
+def about(case: Case) -> str:
+    """Write down which case a question on the page is about."""
+    return json.dumps([case.xray_code, case.ct_code, case.pathology], ensure_ascii=False)
+
+
+def read_page(page: bytes, *, passphrase: str = "") -> tuple[CaseAnswer, ...]:
+    """Read the boxes ticked on a page; cases without a tick are no answer and are skipped.
+
+    Raises
+    ------
+    ReturnSheetError
+        When the file is too large, no PDF, locked, or its boxes are not those of a feedback page.
+    """
+    if len(page) > _LARGEST_PAGE:
+        message = (
+            f"return page: {len(page):,} bytes, at most {_LARGEST_PAGE:,} are read. "
+            "Return the page that came with the feedback."
+        )
+        raise ReturnSheetError(message)
+    try:
+        with pikepdf.open(io.BytesIO(page), password=passphrase) as pdf:
+            ticked = list(_ticked(pdf))
+    except pikepdf.PasswordError:
+        message = "return page: it is locked, and no known passphrase opens it."
+        raise ReturnSheetError(message) from None
+    except (pikepdf.PdfError, ValueError, TypeError, AttributeError, KeyError):
+        message = (
+            "return page: it is no PDF, or its boxes are not those of a feedback page. Save the "
+            "page that came with the feedback, or fill the return sheet instead."
+        )
+        raise ReturnSheetError(message) from None
+    return tuple(ticked)
+
+
+def _ticked(pdf: pikepdf.Pdf) -> Iterator[CaseAnswer]:
+    """Give the answer of every question that has one.
+
+    Raises
+    ------
+    ValueError
+        When a question or an answer is not one of ours.
+    """
+    form = pdf.Root.get("/AcroForm")
+    fields = list(form.get("/Fields", []))[:_MOST_FIELDS] if form is not None else []
+    if not fields:
+        message = "no fields"
+        raise ValueError(message)
+    for each in fields:
+        said = str(each.get("/V", "/Off")).removeprefix("/")
+        if said in ("", "Off"):
+            continue
+        if said not in get_args(Answer):
+            message = "unknown answer"
+            raise ValueError(message)
+        xray, ct, pathology = (str(part) for part in json.loads(str(each["/TM"])))
+        yield CaseAnswer(xray, ct, pathology, _known(said))
 
 
 def read(sheet: bytes) -> tuple[CaseAnswer, ...]:

@@ -9,8 +9,8 @@ from typing import Final, Literal
 from reports.content import FlowStep, Gate, Masthead
 from reports.drawing.document import note, statement
 from reports.drawing.layout import Composer, Figure, Prose
-from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
 from reports.drawing.style import BODY, LEAD, Style
 from reports.drawing.tables import Column, Row, Table
 from reports.figures.run import (
@@ -110,7 +110,9 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     composer.flow(_rows(content, words))
     if content.flow:
         steps = content.flow
-        figure = Figure(lambda d, box: exam_flow(d, box, steps=steps), exam_flow_height(steps))
+        figure = Figure(
+            lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps)
+        )
         composer.heading(words("run_report.flow"), room=exam_flow_height(steps))
         composer.add(figure)
     composer.heading(words("committee.manifest"), room=80.0)
@@ -120,14 +122,8 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
 
 def _times(content: RunReportContent, words: Strings) -> Figure:
     stages = content.stages
-    heads = (
-        words("run_report.seconds"),
-        words("run_report.made"),
-        words("run_report.memory"),
-        words("run_report.counted"),
-    )
     return Figure(
-        lambda d, box: stage_times(d, box, stages=stages, heads=heads), stage_times_height(stages)
+        lambda d, box: stage_times(d, box, stages=stages, words=words), stage_times_height(stages)
     )
 
 

@@ -18,7 +18,8 @@ from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content, review_content
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
-from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
+from reports.drawing.marks import Disc, Line, Polygon, Text
+from reports.drawing.structure import Drawing
 from reports.drawing.style import Style, palette
 from reports.pages import committee, gates, radiologist
 from reports.pages.committee.decisions import decisions

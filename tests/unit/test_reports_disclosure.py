@@ -13,7 +13,8 @@ import numpy as np
 from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content
 from reports.disclosure import guard_committee, guard_radiologist, state_of
-from reports.drawing.marks import Drawing, Text
+from reports.drawing.marks import Text
+from reports.drawing.structure import Drawing
 from reports.drawing.style import Style
 from reports.pages import committee, radiologist
 from reports.pages.committee import html

@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 
 from reports import content
-from reports.drawing.marks import Box, Drawing, Rect, Text
+from reports.drawing.marks import Box, Rect, Text
+from reports.drawing.structure import Drawing
 from reports.drawing.style import MARGIN, Style
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box

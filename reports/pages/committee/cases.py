@@ -9,7 +9,8 @@ from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
+from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put
@@ -106,7 +107,8 @@ def _panel(
     title = words(f"cases_apart.{name}")
     if isinstance(part, SuppressedCell):
         text, kind = fit(title, NOTE.bold, box.width)
-        put(drawing, box.x, box.y + 8.0, text, kind)
+        with drawing.text():
+            put(drawing, box.x, box.y + 8.0, text, kind)
         below = box.cut(top=14.0)
         paragraph(drawing, below, state_of(part, words), CAPTION.oblique, colour=palette.muted)
         return
@@ -117,4 +119,5 @@ def _panel(
     mean = signed(part.mean, 2) if name == "entropy" else decimal(part.mean, 2)
     text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
     line, kind = fit(text, NOTE, box.width)
-    put(drawing, box.x, box.bottom - 2.0, line, kind, colour=palette.muted)
+    with drawing.text():
+        put(drawing, box.x, box.bottom - 2.0, line, kind, colour=palette.muted)

@@ -17,7 +17,8 @@ from pathlib import Path
 from reports.disclosure import guard_committee
 from reports.drawing.document import Piece, Section, Subheading
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
+from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check
 from reports.drawing.svg import to_svg
 from reports.drawing.tables import Column, Row, Span, Table, draw_span

@@ -6,7 +6,8 @@ from calibration.result import GroupResult
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.drawing.document import Piece, Section, Subheading, note, statement
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box
+from reports.drawing.structure import Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE, palette
 from reports.drawing.typeset import paragraph
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
@@ -67,7 +68,9 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
             share=percent(cover.paired / cover.xrays),
         )
     steps = content.flow
-    figure = Figure(lambda d, box: exam_flow(d, box, steps=steps), exam_flow_height(steps), caption)
+    figure = Figure(
+        lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
+    )
     room = exam_flow_height(steps) + 60.0
     if not content.unscored:
         return Section(title, (figure,), heading_note, room=room)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import get_args
 
 from calibration.result import GroupResult
 from reports.content import Case, RadiologistContent, SuppressedCell
@@ -13,6 +14,8 @@ from reports.drawing.tables import Column, Row, Table, TickBox
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.numbers import BLANK, count, percent, percent_interval
+from reports.pages import return_sheet
+from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
 __all__ = ["appendices", "case_table", "number_table"]
@@ -119,10 +122,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
         Column(words("cases.ct_phrase"), 1.9),
         Column(words("cases.interval"), 0.8, "right"),
         Column(words("cases.call"), 1.1),
-        *(
-            Column(words(f"cases.{key}"), 1.05)
-            for key in ("concordant", "discordant", "not_applicable", "wrong_pair")
-        ),
+        *(Column(words(f"cases.{choice.replace(' ', '_')}"), 1.05) for choice in get_args(Answer)),
     )
     calls = {True: "call_good", False: "call_apart", None: "call_open"}
     rows = tuple(
@@ -135,9 +135,18 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
                 case.ct_phrase,
                 f"{case.interval_hours:.1f}",
                 words(f"cases.{calls[case.agreed]}"),
-                *(TickBox(),) * 4,
+                *_boxes(case, number, words),
             )
         )
-        for case in cases
+        for number, case in enumerate(cases)
     )
     return Table(columns, rows, id="cases")
+
+
+def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
+    """Give the four answers to one case."""
+    about = return_sheet.about(case)
+    for choice in get_args(Answer):
+        answer = words(f"cases.{choice.replace(' ', '_')}")
+        said = words("cases.box", answer=answer, code=case.xray_code, finding=case.pathology)
+        yield TickBox(f"case{number}", choice, about, said)

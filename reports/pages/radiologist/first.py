@@ -8,7 +8,8 @@ from calibration.profile import ReaderProfile
 from reports.content import ActionCases, Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box, Drawing, Line
+from reports.drawing.marks import Box, Line
+from reports.drawing.structure import Drawing
 from reports.drawing.style import (
     BODY,
     CAPTION,
@@ -54,15 +55,16 @@ def card(composer: Composer, action: Action, own: ActionCases | None, *, number:
     box = composer.claim(card_height(composer, action, own))
     page, words = composer.page, composer.style.strings
     page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
-    put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
     left, right = _columns(box)
-    y = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
+    with page.tag(composer.level(2)):
+        put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
+        y = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
     example = _example(action, own, words)
     if example:
         y = paragraph(page, left.cut(top=y - left.y + 1.0), example, BODY) + 1.0
     paragraph(page, left.cut(top=y - left.y), action.evidence, CAPTION)
     picture = Box(right.x, right.y, right.width, ACTION_STRIP_HEIGHT)
-    action_strip(page, picture, swap=action.swap)
+    action_strip(page, picture, swap=action.swap, words=words)
     if own and own.cases:
         _cases(page, right.cut(top=ACTION_STRIP_HEIGHT - 6.0), own, words, number)
 
@@ -90,11 +92,14 @@ def _sentence(text: str) -> str:
 
 def _cases(page: Drawing, box: Box, own: ActionCases, words: Strings, number: int) -> None:
     """List the cases, misses first, each with code, month, finding and what CT said."""
-    put(page, box.x, box.y + 7.0, words("card.cases"), NOTE.bold, colour=palette.muted)
-    for i, case in enumerate(own.cases):
-        y = box.y + 7.0 + (i + 1) * _LINE
-        line, kind = fit(_case(case, own, words), NOTE, box.width, smallest=5.0)
-        put(page, box.x, y, line, kind, id=f"action.{number}.case.{i}")
+    with page.text():
+        put(page, box.x, box.y + 7.0, words("card.cases"), NOTE.bold, colour=palette.muted)
+    with page.tag("L"):
+        for i, case in enumerate(own.cases):
+            y = box.y + 7.0 + (i + 1) * _LINE
+            line, kind = fit(_case(case, own, words), NOTE, box.width, smallest=5.0)
+            with page.tag("LI"), page.tag("LBody"):
+                put(page, box.x, y, line, kind, id=f"action.{number}.case.{i}")
 
 
 def _case(case: Case, own: ActionCases, words: Strings) -> str:
@@ -152,9 +157,10 @@ def _facts(composer: Composer, content: RadiologistContent) -> None:
     for column, (value, label) in zip(box.columns(3, gutter=GUTTER), shown, strict=False):
         page.add(Line(column.x, column.y, column.right, column.y, palette.rule, 0.5))
         text, kind = fit(value, SUBHEADING, column.width)
-        put(page, column.x, column.y + 12.0, text, kind)
-        text, kind = fit(label, NOTE, column.width)
-        put(page, column.x, column.y + 21.5, text, kind, colour=palette.muted)
+        with page.text():
+            put(page, column.x, column.y + 12.0, text, kind)
+            text, kind = fit(label, NOTE, column.width)
+            put(page, column.x, column.y + 21.5, text, kind, colour=palette.muted)
 
 
 def _cards(content: RadiologistContent, said: Said) -> list[Card]:
@@ -181,7 +187,8 @@ def _lead(
     y = box.y
     for i, (text, kind) in enumerate(texts):
         name = "headline" if i == 0 else ""
-        y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, kind, id=name) + 4.0
+        frame = Box(box.x, y, width, 0.0)
+        y = paragraph(composer.page, frame, text, kind, id=name) + 4.0
     x = box.x + width + 2 * GUTTER
     _picture(composer, content, profile, Box(x, box.y, box.right - x, picture))
     composer.skip(6.0)

@@ -6,9 +6,10 @@ from typing import Final
 
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Bookmark, Box, Drawing
+from reports.drawing.marks import Box
+from reports.drawing.structure import Bookmark, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
-from reports.drawing.typeset import paragraph, paragraph_height, put, wrap
+from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
 from reports.figures.reliability import reliability
 from reports.figures.series import trend
 from reports.numbers import count, percent, percent_interval
@@ -51,7 +52,7 @@ def second_page(composer: Composer, content: RadiologistContent, *, charted: boo
 def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2) -> Box:
     """Set title and caption; return the frame left for the figure."""
     page.bookmarks.append(Bookmark(title, 1, box.y))
-    put(page, box.x, box.y + 10.0, title, SUBHEADING)
+    heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
     tall = max(paragraph_height(caption, CAPTION, box.width), lines * CAPTION.leading)
     foot = Box(box.x, box.bottom - tall, box.width, tall)
     paragraph(page, foot, caption, CAPTION, colour=palette.muted)
@@ -92,7 +93,7 @@ def _reading(composer: Composer, content: RadiologistContent) -> None:
     width = (composer.body.width - 2 * GUTTER) / 2
     box = composer.claim(_reading_height(composer, content) - 4.0 - 2 * CAPTION.leading)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
-        put(composer.page, column.x, column.y + 10.0, title, SUBHEADING)
+        heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
             y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, CAPTION) + 3.0

@@ -1,0 +1,170 @@
+"""What a screen reader meets: structure, alternative text, boxes to tick; PDF/UA-1 by machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pikepdf
+import pytest
+
+from reports.content import SuppressedCell
+from reports.drawing.structure import Element
+from reports.drawing.style import Style, palette, style_for
+from reports.pages import committee, gates, radiologist, return_sheet
+
+
+def _fixture(name: str) -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures" / name
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _fixture("reports/sample_contents.py")
+pdf_ua = _fixture("pdf_ua.py")
+DRAWN: dict[str, Callable[[], bytes]] = {
+    "feedback": lambda: radiologist.build(
+        samples.radiologist(seed=1, n=900, shift={"likely": -0.35}), style=Style()
+    ),
+    "feedback on Letter": lambda: radiologist.build(
+        samples.radiologist(seed=2), style=style_for("letter")
+    ),
+    "feedback of too few": lambda: radiologist.build(
+        samples.radiologist(seed=3, overall=SuppressedCell(20)), style=Style()
+    ),
+    "review": lambda: committee.build(samples.committee(), style=Style()),
+    "review of many": lambda: committee.build(samples.committee(readers=30), style=Style()),
+    "stopped issue": lambda: gates.build(samples.gate_failure(), style=Style()),
+}
+
+
+@pytest.fixture(scope="module")
+def feedback() -> bytes:
+    return DRAWN["feedback"]()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_page_has_no_fault_by_pdf_ua(name: str) -> None:
+    assert pdf_ua.faults(DRAWN[name]()) == []
+
+
+def _without_alt(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/S") == "/Figure":
+            del each["/Alt"]
+
+
+def _unmarked(pdf: pikepdf.Pdf) -> None:
+    page = pdf.pages[0]
+    kept = [
+        (operands, operator)
+        for operands, operator in pikepdf.parse_content_stream(page)
+        if str(operator) not in ("BDC", "BMC", "EMC")
+    ]
+    page.Contents = pdf.make_stream(pikepdf.unparse_content_stream(kept))
+
+
+def _without_scope(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/S") == "/TH":
+            del each["/A"]
+
+
+def _deep_heading(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/S") == "/H2":
+            each["/S"] = pikepdf.Name("/H4")
+
+
+def _without_language(pdf: pikepdf.Pdf) -> None:
+    del pdf.Root["/Lang"]
+
+
+def _lost_box(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/S") == "/Form":
+            each["/K"] = pikepdf.Array()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "number"),
+    [
+        (_without_alt, "13-004"),
+        (_unmarked, "01-005"),
+        (_without_scope, "15-003"),
+        (_deep_heading, "14-003"),
+        (_without_language, "11-006"),
+        (_lost_box, "28-002"),
+    ],
+)
+def test_the_checker_sees_what_is_spoilt(
+    feedback: bytes, spoil: Callable[[pikepdf.Pdf], None], number: str
+) -> None:
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(feedback)) as pdf:
+        spoil(pdf)
+        pdf.save(out)
+    assert number in {fault.partition(":")[0] for fault in pdf_ua.faults(out.getvalue())}
+
+
+def _all(element: Element) -> Iterator[Element]:
+    yield element
+    for part in element.inside:
+        yield from _all(part)
+
+
+def test_a_figure_is_said_with_the_numbers_it_shows() -> None:
+    content = samples.radiologist(seed=1, n=900, shift={"likely": -0.35})
+    page = radiologist.pages(content, style=Style())[0]
+    figures = [each for each in _all(page.root) if each.role == "Figure"]
+    shown = {getattr(mark, "hint", "") for mark in page.marks} - {""}
+    said = " ".join(figure.alt for figure in figures)
+    assert len(shown) > 10
+    assert [hint for hint in shown if hint not in said] == []
+
+
+def test_ticked_boxes_are_read_back_and_others_are_no_answer(feedback: bytes) -> None:
+    cases = samples.radiologist(seed=1, n=900, shift={"likely": -0.35}).cases
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(feedback)) as pdf:
+        fields = list(pdf.Root.AcroForm.Fields)
+        fields[0]["/V"] = pikepdf.Name("/discordant")
+        fields[2]["/V"] = pikepdf.Name("/wrong pair")
+        pdf.save(out)
+    answers = return_sheet.read_page(out.getvalue())
+    assert [(a.xray_code, a.ct_code, a.pathology, a.answer) for a in answers] == [
+        (cases[0].xray_code, cases[0].ct_code, cases[0].pathology, "discordant"),
+        (cases[2].xray_code, cases[2].ct_code, cases[2].pathology, "wrong pair"),
+    ]
+    assert return_sheet.read_page(feedback) == ()
+
+
+def test_an_unknown_answer_and_a_page_that_is_none_are_refused(feedback: bytes) -> None:
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(feedback)) as pdf:
+        pdf.Root.AcroForm.Fields[0]["/V"] = pikepdf.Name("/maybe")
+        pdf.save(out)
+    for page in (out.getvalue(), b"%PDF-1.7 nothing", b"answer,sheet"):
+        with pytest.raises(return_sheet.ReturnSheetError, match="fill the return sheet instead"):
+            return_sheet.read_page(page)
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance (WCAG 2.2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("name", ["ink", "muted", "own", "department"])
+def test_colours_of_text_stand_out_from_paper(name: str) -> None:
+    assert 1.05 / (_luminance(getattr(palette, name)) + 0.05) >= 4.5
