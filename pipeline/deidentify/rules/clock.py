@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["WEEKDAYS", "after_date", "before_date"]
+__all__ = ["WEEKDAYS", "after_date", "before_date", "clock_before"]
 
 WEEKDAYS: Final = (
     r"(?:Mon(?:day)?|Tue(?:s(?:day)?)?|Wed(?:nesday)?|Thu(?:r(?:s(?:day)?)?)?|Fri(?:day)?"
@@ -23,6 +23,13 @@ _AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _BEFORE: Final = re.compile(rf"(?<![A-Za-z]){WEEKDAYS}\b\.?,?[ \t]{{1,2}}(?:the[ \t])?$", re.I)
+_CLOCK_BEFORE: Final = re.compile(r"(?<![\w./:-])(?:[01]\d|2[0-3])[0-5]\d[ ]$")
+
+
+def clock_before(text: str, start: int) -> int:
+    """Extend a date that begins with its day over a clock of four figures before it."""
+    match = _CLOCK_BEFORE.search(text[max(0, start - 6) : start]) if text[start].isdigit() else None
+    return start - (len(match.group()) if match else 0)
 
 
 def after_date(text: str, end: int) -> int:

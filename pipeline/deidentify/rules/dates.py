@@ -50,7 +50,9 @@ _SHORT_YEAR: Final = re.compile(
     rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}|[ ]?\n[ ]{{0,8}}{_YEAR}(?![ ]?\w)", re.I
 )
 _DAY_ONLY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}{_NTH}{_RANGE}{_UNIT}", re.IGNORECASE)
-_NTH_DAY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}[ \t]?(?:st|nd|rd|th)\b", re.IGNORECASE)
+_NTH_DAY: Final = re.compile(
+    rf"\.?[ \t-]{{0,2}}(?:\n[ \t]{{0,4}})?{_DAY}[ \t]?(?:st|nd|rd|th)\b", re.IGNORECASE
+)
 _DAY_BEFORE: Final = re.compile(
     rf"(?<![\d.,/-])(?:(?:3[01]|[12]\d|0?[1-9]){_NTH}[ \t]?(?:-|–|and|to|&)[ \t]?)?"
     rf"(?:3[01]|[12]\d|0?[1-9]){_NTH}(?:[ \t]of)?[. \t/-]{{0,2}}$",
@@ -92,6 +94,7 @@ def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     start, end = _span(text, word) if near else (0, 0)
     if end > start:
         start, end = clock.before_date(text, start), clock.after_date(text, end)
+        start = clock.clock_before(text, start)
         yield Found(start, end, "DATE", "date-worded")
     elif _is_month_alone(text, word, lexicon):
         yield Found(word.start, word.end, "DATE", "date-month", sure=False)

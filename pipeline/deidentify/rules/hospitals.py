@@ -59,10 +59,8 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
         return
     line = line_before(text, word.start, 80)
     end = _more(text, word.end)
-    if word.folded in _QUALIFIED and _QUALIFIED[word.folded].search(line) is None:
+    if _is_no_kind(word, line, alone=end == word.end):
         return
-    if word.folded in _PARTIAL and end == word.end:
-        return  # a word of its own, unless a centre or home follows
     match = _BEFORE_KIND.search(line)
     start = (
         trimmed(text, word.start - len(match.group()), word.start, lexicon) if match else word.start
@@ -72,6 +70,10 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     start = inner + len(" at ") if inner > 0 else start
     if text[start:end].isupper():
         start = capitals_start(text, start, word.start, lexicon)
+        town = text[start : word.start].strip()
+        if word.folded in _UNITS and end == word.end and town.casefold() in lexicon.cities:
+            yield Found(start, start + len(town), "LOCATION", "town-listed")  # the unit stays
+            return
         bare = text[start : word.start].strip().casefold() in ("the", "a", "our", "of the", "")
         weak = word.folded in _WEAK_KINDS and end == word.end
         before = text[start : word.start].casefold().split()
@@ -98,6 +100,13 @@ def _kind(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
     start = _before_wrap(text, word, start, lexicon)
     sure = (word.folded in _STRONG_KINDS or end > word.end) and start < word.start
     yield Found(start, end, "HOSPITAL", "hospital-kind", sure=sure)
+
+
+def _is_no_kind(word: Word, line: str, *, alone: bool) -> bool:
+    """Tell whether a kind lacks the word before it, or behind it, that makes it a hospital."""
+    if word.folded in _QUALIFIED and _QUALIFIED[word.folded].search(line) is None:
+        return True
+    return alone and word.folded in _PARTIAL
 
 
 def _before_wrap(text: str, word: Word, start: int, lexicon: Lexicon) -> int:

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.result import Category
 from pipeline.deidentify.rules.found import Found
 from pipeline.deidentify.rules.words import Finder, Rule, Word
 from pipeline.names.lexicon import Lexicon, triggers
@@ -67,6 +66,8 @@ _AFTER_PHONE: Final = re.compile(
     r"(?![\w/]|:\d|\.\d|[ \t]?(?:mm|cm|HU|[ap]\.?m\b|days?|weeks?|hours?|minutes?|hrs?\b))",
     re.IGNORECASE,
 )
+_A_DATE: Final = re.compile(r"\d{1,2}/\d{1,2}/(?:19|20)?\d\d$")
+"""When somebody was told (on the telephone on 3/4/2021)."""
 _EXTENSION: Final = re.compile(
     r"\.?(?:[ \t](?:number|no\.?))?[ \t]?[:#]?[ \t]{0,2}(\d[\d-]{0,6}\d)(?![\w])"
 )
@@ -146,9 +147,10 @@ def _last_four(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 def _phone(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     match = _AFTER_PHONE.match(text, word.end)
-    if match and text[word.start : word.end] != "pH":
+    if match and text[word.start : word.end] != "pH" and not _A_DATE.match(match.group(1)):
         rule = "telephone" if word.folded in _TELEPHONES else "phone-labelled"
-        yield _number(match, "PHONE", rule)
+        start = word.start if word.folded == "dect" else match.start(1)  # as an extension's
+        yield Found(start, match.end(1), "PHONE", rule)
 
 
 def _extension(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -163,10 +165,6 @@ def _x(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(word.start, match.end(), "PHONE", "extension")
 
 
-def _number(match: re.Match[str], category: Category, rule: str) -> Found:
-    return Found(*match.span(1), category, rule)
-
-
 ID_RULES: Final = (
     Rule(_STRONG, _strong),
     Rule(_WEAK, _weak),
@@ -177,7 +175,7 @@ ID_RULES: Final = (
         | {"participant", "flag", "chart"},
         _coded,
     ),
-    Rule(frozenset({"ws", "workstation", "node", "title", "station"}), _behind(_NODE)),
+    Rule(frozenset({"ws", "workstation", "node", "title", "station", "lot"}), _behind(_NODE)),
     Rule(frozenset({"unknown", "trauma"}), _behind(_ALIAS), capital=True),
     Rule(frozenset({"ramq"}), _behind(_HEALTH)),
     Rule(frozenset({"prov", "provider", "dictator"}), _behind(_PROVIDER)),

@@ -102,6 +102,7 @@ _DATE_WORDS: Final = frozenset(
     | {"xray", "xrays", "scan", "scans", "performed", "obtained", "acquired", "of", "to", "for"}
     | {"between", "and", "chest", "began", "begun", "started", "onset", "thorax", "view", "views"}
     | {"portable", "last", "recent", "read", "seen", "done", "admitted", "after", "before"}
+    | {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
     | {"dictated", "reported", "also", "again", "report", "imaging", "taken", "updated", "review"}
     | {"reviewed", "underwent", "drawn", "collected", "referred", "least", "t", "m", "pm"}
 )
@@ -109,6 +110,7 @@ _DATE_ENDINGS: Final = ("note", "tomy", "plasty", "scopy", "graphy", "centesis",
 _ONLY_PARTS: Final = frozenset({"least", "t", "m", "pm", "b", "d", "ray", "rays"})
 _DATE_BEFORE: Final = re.compile(
     rf"(?:\b(?:{'|'.join(sorted(_DATE_WORDS - _ONLY_PARTS))}"
+    r"|compar(?:ed|ison)[ ]with|underwent(?:[ ][a-z]{2,20}){1,3}"
     r"|d\.d|d\.?o\.?b\.?|x-?rays?|date[ /]time|as[ \t]of|date[ \t]of[ \t]\w{1,9})"
     r"|note|^|(?<!\w)[DT]:|(?:since|for)[ \t]at[ \t]least|/\d{1,2}|\d[ \t]?[ap]\.?m\.?,"
     r"|\d:\d\d,?|^-[a-z]{2,4},|[)\]]"
@@ -116,8 +118,9 @@ _DATE_BEFORE: Final = re.compile(
     r"[ \t]?[.:,(–-]{0,2}[ \t]{0,3}$",
     re.IGNORECASE,
 )
+_CUES_OF_WORDS: Final = ("ompared with", "omparison with", "nderwent ")
 _LAST_WORD: Final = re.compile(r"[^\W\d_]+\Z")
-_THEN_CLOCK: Final = re.compile(r"[ ](?:[01]\d|2[0-3]):[0-5]\d(?!\d)")
+_THEN_CLOCK: Final = re.compile(r",?[ ](?:[01]\d|2[0-3]):[0-5]\d(?!\d)")
 _HEADING: Final = re.compile(
     r"[ \t]{0,8}(?:exam|examination|study|procedure|ct|xr|cr|dx|cxr|chest|x-?ray|radiograph"
     r"|portable)\b",
@@ -210,7 +213,8 @@ def _is_cued(before: str) -> bool:
     """Tell whether a word of dates stands before a figure; by its last word first, for speed."""
     stem = before.rstrip(" \t").rstrip(".:,(–-").rstrip(" \t")
     word = _LAST_WORD.search(stem, max(0, len(stem) - 16))
-    if word is not None and "ate of " not in before and "ATE OF " not in before:
+    long_cue = any(cue in before for cue in _CUES_OF_WORDS)
+    if word is not None and not long_cue and "ate of " not in before and "ATE OF " not in before:
         last = word.group().casefold()
         if last not in _DATE_WORDS and not last.endswith(_DATE_ENDINGS) and stem[:1] != "-":
             return False

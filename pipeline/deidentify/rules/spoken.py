@@ -41,6 +41,13 @@ _CONTACT: Final = re.compile(
     r"[A-Z][\w'’-]+[ ]\Z",
     re.IGNORECASE,
 )
+_BEEPER: Final = re.compile(r"[ ](\d{4,5})(?=[.,;)\n]|\Z)")
+_ON_UNIT: Final = re.compile(r"[ ]((?:[01]\d|2[0-3])[0-5]\d)(?=,)")
+_STAMPED: Final = re.compile(
+    r"(?<![\w.,/])(?:3[01]|[12]\d|0?[1-9])\.(?:1[0-2]|0?[1-9])\."
+    r"[ ](?:[01]\d|2[0-3])[0-5]\d(?=:[ ])"
+)
+_HINT_OF_STAMP: Final = re.compile(r"\. \d{4}: ")
 _SHORT: Final = re.compile(
     r"[ ]((?:1[0-2]|0?[1-9])/(?:3[01]|[12]\d|0?[1-9]))(?![\w/%-]|\.\d|[ ](?:of|cm|mm|inch|lobes?))"
 )
@@ -60,6 +67,14 @@ def find(text: str) -> Iterator[Found]:
     if "(p" in text or "(P" in text:
         for match in _PAGER.finditer(text):
             yield Found(*match.span(1), "PHONE", "phone-pager")
+    yield from _stamps(text)
+
+
+def _stamps(text: str) -> Iterator[Found]:
+    """Find the day and the clock that a message begins with (3.3. 0215: seen)."""
+    if _HINT_OF_STAMP.search(text):
+        for match in _STAMPED.finditer(text):
+            yield Found(*match.span(), "DATE", "date-dots", sure=False)
 
 
 def _told(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
@@ -83,6 +98,20 @@ def _done(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
         yield Found(*match.span(1), "DATE", "date-done", sure=False)
 
 
+def _beeper(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the pager in "P. Doe, bp 8082"; a pressure has a stroke and fewer figures."""
+    match = _BEEPER.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "PHONE", "phone-pager", sure=False)
+
+
+def _unit(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
+    """Find the time in "Doe on the stroke unit 1634, patient fasting"."""
+    match = _ON_UNIT.match(text, word.end)
+    if match:
+        yield Found(*match.span(1), "TIME", "time", sure=False)
+
+
 def _on(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
     """Find the extension in "Contact Dr Doe on 8513."."""
     match = _INTERNAL.match(text, word.end)
@@ -92,6 +121,8 @@ def _on(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
 
 RULES: Final = (
     Rule(frozenset({"on"}), _on, then=digits),
+    Rule(frozenset({"bp"}), _beeper, then=digits),
+    Rule(frozenset({"unit", "ward"}), _unit, then=digits),
     Rule(
         frozenset({"informed", "called", "phoned", "notified", "doctor", "contacted"})
         | {"telephoned", "discussed", "given", "bleeped", "relayed", "arrived", "updated", "ref"}
