@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pandas as pd
 
 from calibration.estimate import Estimate
+from calibration.groups import GroupResults
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
 from calibration.survey import PhraseTable
@@ -16,7 +17,7 @@ from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
 from pipeline.tables import pairing
-from pipeline.tables.results import GroupResults, Period
+from pipeline.tables.results import Period
 from pipeline.tables.rows import for_swap
 from reports.content import (
     ActionCases,

@@ -11,6 +11,7 @@ import pandas as pd
 
 from calibration.bins import phrase_bins
 from calibration.curve import calibration_error
+from calibration.groups import GroupResults, tally_of
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
 from calibration.substitution.effect import split_tally
@@ -27,7 +28,7 @@ from pipeline.pages.committee.variation import Variation, variation
 from pipeline.pages.small_cells import results_without, withheld_phrases
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import FlowStep
-from pipeline.tables.results import GroupResults, Scale, tally_of
+from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, SuppressedCell
 from reports.review_content import CommitteeContent, FrontierPoint
 

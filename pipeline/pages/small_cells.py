@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
+from calibration.groups import GroupResults
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
 from calibration.substitution import Advice
-from pipeline.tables.results import GroupResults
 
 if TYPE_CHECKING:
     from pipeline.config import Reports

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import pandas as pd
 
+from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
 from pipeline.config.document import digest_of
@@ -29,7 +30,7 @@ from pipeline.stages.issue import Issue, summed
 from pipeline.store.files import plain
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
-from pipeline.tables.results import GroupResults, Scale, group_results, tally_of, trend
+from pipeline.tables.results import Scale
 from pipeline.tables.rows import advice_table, plainest, result_table, swap_table
 from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
@@ -160,7 +161,13 @@ class Feedback(_Drawing):
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
         cells = summed(site.workspace, "tallies", issue.key, reader)
-        results = group_results(cells, name=reader, pathologies=issue.pathologies, scale=scale)
+        results = group_results(
+            cells,
+            name=reader,
+            pathologies=issue.pathologies,
+            study=scale.study,
+            minimum=site.config.reports.min_exams,
+        )
         profile = profile_of(_profiles(site, issue, reader), reader)
         filled = _feedback(site, item, cells, results, profile)
         page = radiologist.build(filled, style=style_for(site.config.reports.page))
@@ -180,7 +187,8 @@ class Review(_Drawing):
             evidence.cells,
             name=_DEPARTMENT,
             pathologies=issue.pathologies,
-            scale=scale,
+            study=scale.study,
+            minimum=site.config.reports.min_exams,
             advised=True,
         )
         facts = CommitteeFacts(
@@ -233,7 +241,10 @@ def _feedback(
     """Fill one reader's page from the shards of the issue."""
     store, issue, reader = site.workspace, item.issue, item.recipient
     scale, mine = Scale(site.phrases, site.config), ("reader_code", reader)
-    series = trend(cells, name=reader, months=issue.period.months, scale=scale)
+    minimum = site.config.reports.min_exams
+    series = trend(
+        cells, name=reader, months=issue.period.months, study=scale.study, minimum=minimum
+    )
     rows = store.read("analysis", "observations", issue.tallies, where=mine)
     rows = rows[rows["performed_month"].isin(issue.period.months)]
     coverage = summed(store, "coverage", issue.key, reader)
@@ -243,13 +254,13 @@ def _feedback(
         results=results,
         profile=profile,
         department=_department_line(summed(store, "tallies", issue.key), scale),
-        trend=content.trend_points(series, site.config.reports.min_exams),
+        trend=content.trend_points(series, minimum),
         reader_cases=content.cases(plainest(rows, site.phrases)),
         action_cases=content.action_cases(rows, profile),
         unscored=content.unscored_of(
             summed(store, "words", issue.key, reader),
             site.phrases,
-            minimum=site.config.reports.min_exams,
+            minimum=minimum,
         ),
         coverage=content.coverage_of(coverage, site.config),
         measured=_instrument(site, item.run),

@@ -1,39 +1,30 @@
-"""Tallies → results: one reader's and the department's calibration and advice for a period.
+"""An issue of the feedback: its months, and the phrases and settings that its results share.
 
-The department is every reader of the period together. Numbers come from the one road that
-``radcal calibrate`` takes too (``calibration.analysis.Study``), under the same names.
+Numbers come from the one road that ``radcal calibrate`` takes too (``calibration.analysis.Study``),
+under the same names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
-from calibration.analysis import Settings, Study, advice_shares
-from calibration.estimate import Estimate
-from calibration.result import GroupResult
-from calibration.substitution import Advice, GuardRails
+from calibration.analysis import Settings, Study
+from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
-from calibration.tally import Tally, tally
 from pipeline.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
 
 __all__ = [
-    "GroupResults",
     "Period",
     "Scale",
     "choose_period",
-    "group_results",
-    "quarters",
-    "tally_of",
-    "trend",
 ]
 
 
@@ -90,22 +81,6 @@ class Scale:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResults:
-    """A reader's or the department's results.
-
-    ``by_pathology`` holds None where fewer exams than the minimum stand behind a pathology;
-    ``advice`` is keyed by pathology, None for all of them together, and empty where none was looked
-    for; ``sizes`` are the exams
-    behind every pathology.
-    """
-
-    overall: GroupResult | None
-    by_pathology: Mapping[str, GroupResult | None]
-    advice: Mapping[str | None, Advice]
-    sizes: Mapping[str, float]
-
-
 def choose_period(available: Sequence[str], asked: str | None, *, window_months: int) -> Period:
     """Give the months behind an issue: the window that ends with the month asked for.
 
@@ -137,85 +112,3 @@ def choose_period(available: Sequence[str], asked: str | None, *, window_months:
         )
         raise ConfigurationError(msg)
     return Period(str(end), months)
-
-
-def tally_of(cells: pd.DataFrame, phrases: PhraseTable) -> Tally:
-    """Turn rows of the tally table into a `Tally` against a phrase table."""
-    index = {phrase: k for k, phrase in enumerate(phrases.phrases)}
-    return tally(
-        cells["phrase"].map(index).to_numpy(dtype=np.int64),
-        cells["label_value"].to_numpy(dtype=np.float64),
-        n_phrases=len(phrases),
-        weight=cells["count"].to_numpy(dtype=np.float64),
-    )
-
-
-def group_results(
-    cells: pd.DataFrame,
-    *,
-    name: str,
-    pathologies: Sequence[str],
-    scale: Scale,
-    advised: bool = False,
-) -> GroupResults:
-    """Calibrate a group overall and per pathology, and where asked look for maps and advice.
-
-    The chance that a calibrated group is advised at all is shared out by `advice_shares`.
-
-    Parameters
-    ----------
-    cells
-        The group's rows of the tally table, one period.
-    name
-        The group's name; seeds its chance.
-    pathologies
-        Pathologies to report on, in page order.
-    """
-    counted = {p: tally_of(cells[cells["pathology"] == p], scale.phrases) for p in pathologies}
-    overall = tally_of(cells, scale.phrases)
-    minimum, study = scale.config.reports.min_exams, scale.study
-    enough = {p: t for p, t in counted.items() if t.total >= minimum}
-    return GroupResults(
-        overall=study.result(overall, name) if overall.total >= minimum else None,
-        by_pathology={
-            p: study.result(t, f"{name}/{p}") if p in enough else None for p, t in counted.items()
-        },
-        advice=_advice(overall, enough, name, scale) if advised else {},
-        sizes={p: t.total for p, t in counted.items()},
-    )
-
-
-def _advice(
-    overall: Tally, enough: Mapping[str, Tally], name: str, scale: Scale
-) -> dict[str | None, Advice]:
-    """Look for advice for every pathology with enough exams, then for all together."""
-    study = scale.study
-    together, each = advice_shares(len(enough))
-    found: dict[str | None, Advice] = {
-        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
-    }
-    if overall.total >= scale.config.reports.min_exams:
-        found[None] = study.advice(overall, name, share=together)
-    return found
-
-
-def quarters(months: Sequence[str]) -> dict[str, list[str]]:
-    """Group months by calendar quarter, in order."""
-    grouped: dict[str, list[str]] = {}
-    for month in months:
-        year, number = month.split("-")
-        grouped.setdefault(f"{year} Q{(int(number) + 2) // 3}", []).append(month)
-    return grouped
-
-
-def trend(
-    cells: pd.DataFrame, *, name: str, months: Sequence[str], scale: Scale
-) -> list[tuple[str, int, Estimate | None]]:
-    """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
-    points: list[tuple[str, int, Estimate | None]] = []
-    for quarter, inside in quarters(months).items():
-        counted = tally_of(cells[cells["month"].isin(inside)], scale.phrases)
-        enough = counted.total >= scale.config.reports.min_exams
-        result = scale.study.result(counted, f"{name}/{quarter}") if enough else None
-        points.append((quarter, int(counted.total), result.phrase_error if result else None))
-    return points

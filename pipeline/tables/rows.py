@@ -14,10 +14,10 @@ from typing import Final
 import pandas as pd
 
 from calibration.estimate import Estimate
+from calibration.groups import GroupResults
 from calibration.profile import ReaderProfile, Swap
 from calibration.result import GroupResult
 from calibration.survey import PhraseTable
-from pipeline.tables.results import GroupResults
 
 __all__ = ["advice_table", "for_swap", "plainest", "result_table", "swap_table"]
 

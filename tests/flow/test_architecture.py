@@ -7,6 +7,7 @@ import doctest
 import re
 import tomllib
 from graphlib import TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
 
 import grimp
@@ -86,15 +87,14 @@ def test_the_measure_on_the_page_gives_the_number_beside_it() -> None:
     assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
-def test_the_walks_of_a_text_and_of_a_tally_never_return_to_a_room() -> None:
-    for title in ("A report's text", "A tally"):
-        walk = TEXT.split(f"**{title}**")[1].split("\n\n")[1]
-        rooms = ["/".join(path.split("/")[:2]) for path in re.findall(r"`([\w/]+)\.py::", walk)]
-        packages = [room.split("/")[0] for room in rooms]
-        assert len(set(rooms)) <= 8
-        if title == "A tally":
-            order = ["pipeline", "calibration", "reports"]
-            assert packages == sorted(packages, key=order.index)
+@pytest.mark.parametrize("title", ["A report's text", "A tally"])
+def test_a_walk_never_returns_to_a_room_it_has_left(title: str) -> None:
+    walk = TEXT.split(f"**{title}**")[1].split("\n\n")[1]
+    stops = [path.split("/") for path in re.findall(r"`([\w/]+)\.py::", walk)]
+    rooms = ["/".join(stop[:2]) if stop[0] == "pipeline" else stop[0] for stop in stops]
+    left = [room for room, following in pairwise([*rooms, ""]) if room != following]
+    assert len(stops) > 5
+    assert len(left) == len(set(left)) <= 8
 
 
 def test_no_module_imports_itself_by_any_way_round() -> None:

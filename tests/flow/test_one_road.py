@@ -10,11 +10,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from calibration.groups import GroupResults, group_results
 from calibration.plain import plain_fields
 from calibration.survey import builtin
 from pipeline import cli
 from pipeline.config import Configuration
-from pipeline.tables.results import GroupResults, Scale, group_results
+from pipeline.tables.results import Scale
 
 FINDINGS = ("effusion", "nodule", "pneumonia", "rare")
 CONFIG = Configuration(
@@ -50,7 +51,8 @@ def by_the_job(rows: pd.DataFrame, name: str) -> GroupResults:
         cells.size().rename(columns={"size": "count"}),
         name=name,
         pathologies=FINDINGS,
-        scale=Scale(PHRASES, CONFIG),
+        study=Scale(PHRASES, CONFIG).study,
+        minimum=CONFIG.reports.min_exams,
         advised=True,
     )
 

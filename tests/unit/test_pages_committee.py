@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from calibration.estimate import Estimate
+from calibration.groups import group_results, tally_of
 from calibration.survey import builtin
 from pipeline.config import Configuration, Phrases
 from pipeline.pages import content
@@ -30,7 +31,7 @@ from pipeline.tables import sums
 from pipeline.tables.observations import Answer, tallied
 from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table
-from pipeline.tables.results import Scale, group_results, tally_of
+from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 from reports.review_content import ScaleUse
@@ -339,7 +340,12 @@ def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_
     cells = tallied(rows).rename(columns={"performed_month": "month"})
     hidden = withheld_phrases(cells, CONFIG.reports)
     results = group_results(
-        cells, name="d", pathologies=["pleural effusion"], scale=SCALE, advised=True
+        cells,
+        name="d",
+        pathologies=["pleural effusion"],
+        study=SCALE.study,
+        minimum=CONFIG.reports.min_exams,
+        advised=True,
     )
     guarded = results_without(results, hidden)
     assert guarded.overall is not None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from calibration.groups import group_results
 from calibration.profile import profile
 from calibration.survey import builtin
 from pipeline.config import Configuration
-from pipeline.tables.results import Scale, group_results
+from pipeline.tables.results import Scale
 from reports.figures.phrase_rows import profile_rows
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
@@ -32,7 +33,12 @@ def test_a_page_spends_its_chance_of_false_advice_once() -> None:
     for name, rows in (("one", alone), ("nine", alone + calm)):
         found = sorted({str(row["pathology"]) for row in rows})
         results = group_results(
-            pd.DataFrame(rows), name=name, pathologies=found, scale=scale, advised=True
+            pd.DataFrame(rows),
+            name=name,
+            pathologies=found,
+            study=scale.study,
+            minimum=CONFIG.reports.min_exams,
+            advised=True,
         )
         advice = results.advice["fracture"]
         said[name] = [s.source for s in advice.suggestions] or [advice.suppressed[0].reason]

@@ -17,12 +17,13 @@ import pandas as pd
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, adjusted_gaps, reader_gaps
+from calibration.groups import tally_of
 from calibration.neighbours.difficulty import mean_entropy
 from calibration.regression import indicators
 from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import tallied
-from pipeline.tables.results import Scale, tally_of
+from pipeline.tables.results import Scale
 from pipeline.tables.sums import BANDS
 from reports.content import SuppressedCell
 from reports.review_content import CaseMix, MixRow

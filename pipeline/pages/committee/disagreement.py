@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
+from calibration.groups import tally_of
 from calibration.neighbours.disagreement import CaseErrors, phrase_disagreement
 from calibration.substitution.guardrails import statements_of_certainty
 from pipeline.pages.committee.case_mix import EASY, HARD, mix_columns
 from pipeline.tables.observations import tallied
-from pipeline.tables.results import Scale, tally_of
+from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.review_content import CaseHistogram, Disagreement
 

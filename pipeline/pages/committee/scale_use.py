@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
+from calibration.groups import quarters
 from pipeline.pages.small_cells import few_users
-from pipeline.tables.results import quarters
 from reports.content import SuppressedCell
 from reports.review_content import ScaleUse
 

@@ -15,10 +15,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
+from calibration.groups import tally_of
 from calibration.regression import indicators, logistic_calibration, selection_weights
 from pipeline.tables.observations import Label, Silence, tallied
 from pipeline.tables.pairing import INELIGIBLE
-from pipeline.tables.results import Scale, tally_of
+from pipeline.tables.results import Scale
 from pipeline.tables.sums import QUIET
 from reports.content import SuppressedCell
 from reports.review_content import SensitivityRow, SensitivityTable

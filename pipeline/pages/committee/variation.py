@@ -16,6 +16,7 @@ from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, funnel, reader_gaps, shrink_gaps
+from calibration.groups import tally_of
 from calibration.profile import DepartmentProfile
 from calibration.regression import indicators
 from calibration.survey import PhraseTable
@@ -23,7 +24,7 @@ from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
-from pipeline.tables.results import Scale, tally_of
+from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.figures.funnel import funnel_content
 from reports.review_content import Funnel, ReaderRow

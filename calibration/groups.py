@@ -1,0 +1,122 @@
+"""A group's rows → its results: overall, by finding, and quarter by quarter.
+
+Rows are those of a tally table: ``phrase, label_value, count``, and ``pathology`` or ``month``
+where a result is asked for each. A group below the minimum has no result, which is None and never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.analysis import Study, advice_shares
+from calibration.estimate import Estimate
+from calibration.result import GroupResult
+from calibration.substitution import Advice
+from calibration.survey import PhraseTable
+from calibration.tally import Tally, tally
+
+__all__ = ["GroupResults", "group_results", "quarters", "tally_of", "trend"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupResults:
+    """A reader's or the department's results.
+
+    ``by_pathology`` holds None where fewer exams than the minimum stand behind a pathology;
+    ``advice`` is keyed by pathology, None for all of them together, and empty where none was looked
+    for; ``sizes`` are the exams behind every pathology.
+    """
+
+    overall: GroupResult | None
+    by_pathology: Mapping[str, GroupResult | None]
+    advice: Mapping[str | None, Advice]
+    sizes: Mapping[str, float]
+
+
+def tally_of(cells: pd.DataFrame, phrases: PhraseTable) -> Tally:
+    """Turn rows of the tally table into a `Tally` against a phrase table."""
+    index = {phrase: k for k, phrase in enumerate(phrases.phrases)}
+    return tally(
+        cells["phrase"].map(index).to_numpy(dtype=np.int64),
+        cells["label_value"].to_numpy(dtype=np.float64),
+        n_phrases=len(phrases),
+        weight=cells["count"].to_numpy(dtype=np.float64),
+    )
+
+
+def group_results(
+    cells: pd.DataFrame,
+    *,
+    name: str,
+    pathologies: Sequence[str],
+    study: Study,
+    minimum: int,
+    advised: bool = False,
+) -> GroupResults:
+    """Calibrate a group overall and per pathology, and where asked look for maps and advice.
+
+    The chance that a calibrated group is advised at all is shared out by `advice_shares`.
+
+    Parameters
+    ----------
+    cells
+        The group's rows of the tally table, one period.
+    name
+        The group's name; seeds its chance.
+    pathologies
+        Pathologies to report on, in page order.
+    study
+        What every result shares.
+    minimum
+        Fewest exams behind a result.
+    """
+    counted = {p: tally_of(cells[cells["pathology"] == p], study.phrases) for p in pathologies}
+    overall = tally_of(cells, study.phrases)
+    enough = {p: t for p, t in counted.items() if t.total >= minimum}
+    return GroupResults(
+        overall=study.result(overall, name) if overall.total >= minimum else None,
+        by_pathology={
+            p: study.result(t, f"{name}/{p}") if p in enough else None for p, t in counted.items()
+        },
+        advice=_advice(overall, enough, name, study, minimum) if advised else {},
+        sizes={p: t.total for p, t in counted.items()},
+    )
+
+
+def _advice(
+    overall: Tally, enough: Mapping[str, Tally], name: str, study: Study, minimum: int
+) -> dict[str | None, Advice]:
+    """Look for advice for every pathology with enough exams, then for all together."""
+    together, each = advice_shares(len(enough))
+    found: dict[str | None, Advice] = {
+        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
+    }
+    if overall.total >= minimum:
+        found[None] = study.advice(overall, name, share=together)
+    return found
+
+
+def quarters(months: Sequence[str]) -> dict[str, list[str]]:
+    """Group months by calendar quarter, in order."""
+    grouped: dict[str, list[str]] = {}
+    for month in months:
+        year, number = month.split("-")
+        grouped.setdefault(f"{year} Q{(int(number) + 2) // 3}", []).append(month)
+    return grouped
+
+
+def trend(
+    cells: pd.DataFrame, *, name: str, months: Sequence[str], study: Study, minimum: int
+) -> list[tuple[str, int, Estimate | None]]:
+    """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
+    points: list[tuple[str, int, Estimate | None]] = []
+    for quarter, inside in quarters(months).items():
+        counted = tally_of(cells[cells["month"].isin(inside)], study.phrases)
+        enough = counted.total >= minimum
+        result = study.result(counted, f"{name}/{quarter}") if enough else None
+        points.append((quarter, int(counted.total), result.phrase_error if result else None))
+    return points
