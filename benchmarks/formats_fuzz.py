@@ -35,8 +35,8 @@ from pipeline.formats.fhir.reports import exam as fhir_exam
 from pipeline.formats.fhir.resources import Directory, resources_of
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
+from pipeline.formats.validation import IngestOptions, validate
 from pipeline.store.workspace import Workspace
-from pipeline.tables.validation import IngestOptions, validate
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0

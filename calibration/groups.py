@@ -1,7 +1,7 @@
 """A group's rows → its results: overall, by finding, and quarter by quarter.
 
 Rows are those of a tally table: ``phrase, label_value, count``, and ``pathology`` or ``month``
-where a result is asked for each. A group below the minimum has no result, which is None and never 0.
+where a result is asked for each. A group below the minimum has no result: None, never 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What every format reader yields: exams as text columns, in batches, and the rows set aside.
 
 A reader yields, for each thing it has read, its number and either the exam's cells or the reason
-why there is none. Readers do not judge values; they find them. `pipeline.tables.validation`
+why there is none. Readers do not judge values; they find them. `pipeline.formats.validation`
 validates what they yield, so that a bad time is the same quarantine row whichever format it came
 in. Besides the contract's columns, readers say how they came by a report and by its reader:
 `READING_COLUMNS`.

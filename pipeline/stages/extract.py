@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from extraction.engines.account import Disagreement
+from extraction.readings import read_reports
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
-from pipeline.tables.readings import read_reports
 from pipeline.tables.versions import joined
 
 if TYPE_CHECKING:

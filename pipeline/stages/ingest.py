@@ -23,8 +23,8 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stage import Keyed, Look, Named, options
-from pipeline.tables.validation import CLOCK_TOLERANCE, IngestOptions, validate
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

@@ -18,8 +18,8 @@ from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
+from pipeline.formats.validation import IngestOptions, validate
 from pipeline.formats.values import status_of
-from pipeline.tables.validation import IngestOptions, validate
 
 FEEDS = Path(__file__).parents[1] / "fixtures" / "feeds" / "blind"
 NAMES = sorted(p.name for p in FEEDS.iterdir() if p.suffix != ".md" and ".truth" not in p.name)

@@ -14,10 +14,10 @@ from typer.testing import CliRunner
 from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.finding import Extracted, Failed, NothingStated
+from extraction.readings import read_reports
 from pipeline.cli import extract as group
 from pipeline.errors import GateFailedError
 from pipeline.site.site import Site
-from pipeline.tables.readings import read_reports
 from tests.fixtures.extraction.answers import ANSWER, REPORT
 from tests.fixtures.extraction.stage import Play, Serve, always, serving
 

@@ -21,13 +21,13 @@ from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import NONE, OTHER, Line, written
 from extraction.prompt import load as load_prompts
+from extraction.readings import read_reports
 from extraction.rules import RuleEngine
 from extraction.vocabulary import load
 from pipeline.cli import extract as group
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site
-from pipeline.tables.readings import read_reports
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 from tests.fixtures.extraction.stage import Play, Serve, always, in_turn, serving
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.formats.hl7v2 import DEFAULT_FIELDS
-from pipeline.tables.validation import REASONS
+from pipeline.formats.validation import REASONS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")

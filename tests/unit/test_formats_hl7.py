@@ -11,7 +11,7 @@ import pytest
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.hl7v2 import Hl7Options, read
 from pipeline.formats.hl7v2.framing import unescaped
-from pipeline.tables.validation import IngestOptions, validate
+from pipeline.formats.validation import IngestOptions, validate
 
 HEAD = "MSH|^~\\&|RIS|NORTHMOOR|X|Y|20260301120000||ORU^R01|{control}|P|2.7"
 PID = "PID|1||M1^^^NM^MR~E2^^^EP^MRN||DOE^JANE^Q||19500415|F"

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.formats.exports import TableOptions, read
-from pipeline.tables.validation import REASONS, IngestOptions, validate
+from pipeline.formats.validation import REASONS, IngestOptions, validate
 
 NOW = pd.Timestamp("2026-11-20T12:00:00Z")
 GOOD = {
