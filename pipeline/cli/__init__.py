@@ -24,6 +24,7 @@ _GROUPS: Final = (
     "pipeline.cli.extract",
     "pipeline.cli.model",
     "pipeline.cli.deidentify",
+    "pipeline.cli.check",
     "pipeline.cli.run",
     "pipeline.cli.serve",
     "pipeline.cli.keep",

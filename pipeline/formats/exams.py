@@ -10,7 +10,7 @@ in. Besides the contract's columns, readers say how they came by a report and by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -46,11 +46,14 @@ class ExamBatch:
         `QUARANTINE_COLUMNS`.
     files
         The file that each exam stands in, while they are read.
+    unknown
+        Values that no map knows, as messages may show them, with their counts.
     """
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
     files: tuple[str, ...] = ()
+    unknown: Mapping[str, int] = field(default_factory=dict)
 
 
 READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")

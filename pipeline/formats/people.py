@@ -1,8 +1,10 @@
-"""Names of people as sources write them → one comparable form."""
+"""Names of people as sources write them → one comparable form; values shown without them."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -14,11 +16,19 @@ __all__ = [
     "can_be_name",
     "drafter",
     "lexicon",
+    "masked",
     "named_in_full",
     "named_reader",
     "person_from_text",
+    "shown_values",
 ]
 
+_SHOWN: Final = 24
+_FEW_WORDS: Final = 3
+_FEW_DIGITS: Final = 5
+_INITIALS: Final = 2
+_ABBREVIATION: Final = 4
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MAX_WORDS: Final = 4
 """A name on a line of its own has no more words."""
 _BEFORE: Final = frozenset({"dr", "drs", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz"})
@@ -118,3 +128,61 @@ def can_be_name(word: str) -> bool:
 def lexicon() -> Lexicon:
     """Give the words that names are told apart by, read once."""
     return load()
+
+
+def shown_values(values: Iterable[str], *, strange_words: bool = False) -> Counter[str]:
+    """Count a column's values as messages may show them, for a column may be the wrong one.
+
+    What reads like a code or a plain word is shown as it is; of anything with many figures, more
+    than a few words, or a word that is or may be a name, only the shape (`masked`) in ‹ ›.
+
+    Parameters
+    ----------
+    strange_words
+        Also show words that are neither known as names nor known at all, as codes are.
+
+    Examples
+    --------
+    >>> shown_values(["MG", "MG", "Meyer, Anna", "CT 64", "20250301"])
+    Counter({'MG': 2, '‹Aaaaa, Aaaa›': 1, 'CT 64': 1, '‹99999999›': 1})
+    """
+    shown: Counter[str] = Counter()
+    for value, count in Counter(values).items():
+        is_shown = _is_code(value, strange_words=strange_words)
+        shown[value if is_shown else f"‹{masked(value)}›"] += count
+    return shown
+
+
+def masked(value: str) -> str:
+    """Give the shape of a value: its letters as A and a, its figures as 9, cut after some.
+
+    Examples
+    --------
+    >>> masked("DOE^Jane 04.03.2026")
+    'AAA^Aaaa 99.99.9999'
+    """
+    shape = "".join(map(_sign, value[: _SHOWN + 1]))
+    return shape if len(shape) <= _SHOWN else f"{shape[:_SHOWN]}…"
+
+
+def _sign(letter: str) -> str:
+    if letter.isalpha():
+        return "A" if letter.isupper() else "a"
+    return "9" if letter.isdigit() else letter
+
+
+def _is_code(value: str, *, strange_words: bool) -> bool:
+    words = _LETTERS.findall(value)
+    if len(value) > _SHOWN or len(words) > _FEW_WORDS or sum(map(str.isdigit, value)) > _FEW_DIGITS:
+        return False
+    return not any(_may_be_name(word, strange=not strange_words) for word in words)
+
+
+def _may_be_name(word: str, *, strange: bool) -> bool:
+    """Tell whether a word is listed as a name, or is written like one and no known word."""
+    if len(word) <= _INITIALS:
+        return False
+    if word.casefold() in lexicon().all_names:
+        return True
+    is_written_so = len(word) > _ABBREVIATION and not word.islower()
+    return strange and is_written_so and not lexicon().is_ordinary(word)

@@ -24,7 +24,7 @@ from pipeline.store.files import replacing
 if TYPE_CHECKING:
     from pipeline.config import Input
 
-__all__ = ["Sources", "digest", "spool"]
+__all__ = ["Sources", "digest", "queried", "spool"]
 
 _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
@@ -118,13 +118,17 @@ def digest(paths: list[Path]) -> str:
     return hashlib.sha256("".join(sorted(each)).encode()).hexdigest()
 
 
+def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:
+    """Run the configured query and give its rows as they come."""
+    return sql.read(address, sql.SqlOptions(settings.query or "", settings.columns, batch_rows))
+
+
 def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Path:
     """Run the configured query and keep its rows as one Parquet file, named by its content."""
-    options = sql.SqlOptions(settings.query or "", settings.columns, batch_rows)
     target = folder / "query.parquet"
     schema = pa.schema([(name, pa.string()) for name in _SPOOLED])
     with replacing(target) as partial, pq.ParquetWriter(partial, schema) as writer:
-        for batch in sql.read(address, options):
+        for batch in queried(address, settings, batch_rows=batch_rows):
             rows = batch.exams.loc[:, list(_SPOOLED)]
             writer.write_table(pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
     named = folder / f"{digest([target])[:16]}.parquet"

@@ -7,6 +7,7 @@ Each row is judged by every check and quarantined under the first that it fails,
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,6 +15,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.people import shown_values
 from pipeline.formats.values import RETRACTED, date_formats, iso_times, status_of
 
 __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
@@ -56,6 +58,8 @@ _OF_A_REPORT: Final = (
 )  # fmt: skip
 """What is wrong with a report only, and not with the word that takes one back."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
+_LISTED: Final = 20
+"""So many unknown values of a column are named; the others are counted."""
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 """A number as a spreadsheet shows it that has thrown its last figures away."""
@@ -134,7 +138,18 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    return ExamBatch(kept, quarantined)
+    return ExamBatch(kept, quarantined, unknown=_unknown(raw, reason))
+
+
+def _unknown(raw: pd.DataFrame, reason: pd.Series) -> Counter[str]:
+    """Count the modalities and statuses that no map knows, of the rows set aside for them."""
+    found: Counter[str] = Counter()
+    for name in ("modality", "status"):
+        values = shown_values(raw[name][reason == f"unknown_{name}"])
+        listed = dict(values.most_common(_LISTED))
+        found.update({f"unknown {name} {value}": count for value, count in listed.items()})
+        found[f"unknown {name}, other values"] += values.total() - sum(listed.values())
+    return +found
 
 
 def _reasons(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from pipeline.config import Configuration
-from pipeline.config.document import digest_of
+from pipeline.config.digest import digest_of
 from pipeline.pages import content
 from pipeline.run.books import LastRun, StageEntry
 from pipeline.run.gates import Accounting, Gathered

@@ -21,7 +21,7 @@ from extraction.rules import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
-from pipeline.config.document import digest_of
+from pipeline.config.digest import digest_of
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.site import engines

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from pipeline.config.document import digest_of
+from pipeline.config.digest import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.formats.readers import reader_notes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.ingest import Ingested
 
-__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "Registered", "shards"]
+__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "Registered", "own_words", "shards"]
 
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
@@ -88,11 +88,9 @@ class Clean(Keyed[ExamShard, Coded]):
         """Give how identifiers are found and replaced, and which codes are in force."""
         apart = {"max_quarantined_share", "word_lists"}
         chosen = site.config.deidentification.model_dump(mode="json", exclude=apart)
-        lists = _word_lists(site)
-        own = contents(lists, option=_WORD_LISTS) if lists else {}
         return {
             **options("deidentification", chosen),
-            "own word lists": digest_of(sorted(own.items())),
+            "own word lists": digest_of(sorted(own_words(site).items())),
             "pairing.min_age_years": str(site.config.pairing.min_age_years),
             "input.max_text_characters": str(site.config.input.max_text_characters),
             "reader codes' epoch": str(site.reader_epoch),
@@ -206,6 +204,12 @@ def _deidentifier(site: Site) -> Deidentifier:
     )
     own = own_lexicon(folder, option=_WORD_LISTS) if folder else None
     return Deidentifier(limits, own, second_layer=layer)
+
+
+def own_words(site: Site) -> Mapping[str, str]:
+    """Give what the site's own word lists hold, by list."""
+    folder = _word_lists(site)
+    return contents(folder, option=_WORD_LISTS) if folder else {}
 
 
 def _word_lists(site: Site) -> Path | None:

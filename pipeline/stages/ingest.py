@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from pipeline.config.document import digest_of
+from pipeline.config.digest import digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.readers import ReaderRules
@@ -29,7 +29,10 @@ from pipeline.stage import Keyed, Look, Named, options
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
-__all__ = ["INGEST", "Ingest", "Ingested", "sources"]
+__all__ = [
+    "INGEST", "Ingest", "Ingested", "chest_codes", "database", "files", "formats", "judged",
+    "reader_rules", "sources",
+]  # fmt: skip
 
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
@@ -62,8 +65,8 @@ class Ingest(Keyed[str, Ingested]):
         """Give how exports are read."""
         apart = {"paths", "exam_codes", "query", "reader_ids"}
         read = site.config.input.model_dump(mode="json", exclude=apart)
-        chest = digest_of(sorted(site.once(_chest_codes).items()))
-        rules = site.once(_reader_rules)
+        chest = digest_of(sorted(site.once(chest_codes).items()))
+        rules = site.once(reader_rules)
         readers = digest_of(rules.case_sensitive, sorted(rules.aliases.items()))
         return {**options("input", read), "exam codes": chest, "reader ids": readers}
 
@@ -105,7 +108,8 @@ class Ingest(Keyed[str, Ingested]):
             If the source vanished or changed while it was read; nothing of it counts then.
         """
         store, path, batches = site.workspace, Path(item), _Batches()
-        for number, batch in enumerate(_validated(site, path)):
+        read = site.once(formats).read(path)
+        for number, (_, batch) in enumerate(judged(site, read, source=path.name)):
             shard = f"{key}-{number:05d}"
             if len(batch.exams):
                 store.write("raw", "exams", shard, batch.exams)
@@ -146,6 +150,7 @@ class _Batches:
         self.kept += len(batch.exams)
         self.attribution.update(_attribution(batch.exams))
         self.reading.update(_reading(batch.exams))
+        self.reading.update(batch.unknown)
         self.shards += [shard] if len(batch.exams) else []
 
     def sum(self) -> tuple[Ingested, pd.DataFrame]:
@@ -170,14 +175,28 @@ def sources(site: Site) -> Iterator[str]:
     Raises
     ------
     InputError
-        If nothing matches.
+        If nothing matches, or a folder that does holds no file.
     ConfigurationError
         If a query is configured and no database named.
     """
     settings = site.config.input
     if settings.format == "sql":
-        yield str(_queried(site))
+        folder = site.workspace.root / "raw" / "queries"
+        rows = site.config.execution.shard_rows
+        yield str(spool(database(), settings, folder, batch_rows=rows))
         return
+    yield from (str(path) for path in files(site))
+
+
+def files(site: Site) -> list[Path]:
+    """Give the files and folders that match ``[input] paths``, by name.
+
+    Raises
+    ------
+    InputError
+        If nothing matches, or a folder that does holds no file.
+    """
+    settings = site.config.input
     found: set[Path] = set()
     for pattern in settings.paths:
         whole = site.config.folder / pattern
@@ -187,20 +206,29 @@ def sources(site: Site) -> Iterator[str]:
     if not found:
         msg = f"input.paths: no file matches {', '.join(settings.paths)} in {site.config.folder}."
         raise InputError(msg)
-    yield from (str(path) for path in sorted(found))
+    empty = [p for p in found if p.is_dir() and not any(q.is_file() for q in p.rglob("*"))]
+    if len(empty) == len(found):
+        msg = f"input.paths: {min(empty)} holds no file. Has the export been written yet?"
+        raise InputError(msg)
+    return sorted(found)
 
 
-def _queried(site: Site) -> Path:
+def database() -> str:
+    """Give the database's address.
+
+    Raises
+    ------
+    ConfigurationError
+        If none is set.
+    """
     address = os.environ.get("RADCAL_SQL_URL", "")
     if not address:
         msg = "The database's address is missing: set RADCAL_SQL_URL."
         raise ConfigurationError(msg)
-    folder = site.workspace.root / "raw" / "queries"
-    rows = site.config.execution.shard_rows
-    return spool(address, site.config.input, folder, batch_rows=rows)
+    return address
 
 
-def _formats(site: Site) -> Sources:
+def formats(site: Site) -> Sources:
     """How this site's sources are read."""
     table = site.once(_exam_codes)
     modality = table["modality"] if "modality" in table else pd.Series(dtype="str")
@@ -208,7 +236,7 @@ def _formats(site: Site) -> Sources:
     return Sources(site.config.input, known, site.config.execution.shard_rows)
 
 
-def _reader_rules(site: Site) -> ReaderRules:
+def reader_rules(site: Site) -> ReaderRules:
     """Which of this site's reader ids are one reader's."""
     settings = site.config.input.reader_ids
     path = site.config.path(settings.aliases) if settings.aliases else None
@@ -227,7 +255,7 @@ def _exam_codes(site: Site) -> pd.DataFrame:
     return table
 
 
-def _chest_codes(site: Site) -> dict[str, bool]:
+def chest_codes(site: Site) -> dict[str, bool]:
     """Exam code → whether it is a chest exam; codes with an empty cell go by their name."""
     table = site.once(_exam_codes)
     stated = table[table["chest"].str.strip() != ""]
@@ -237,13 +265,16 @@ def _chest_codes(site: Site) -> dict[str, bool]:
 
 def _content(site: Site, path: Path) -> str:
     try:
-        return site.once(_formats).digest(path)
+        return site.once(formats).digest(path)
     except FileNotFoundError:
         msg = f"{path.name}: vanished during this run. Run again when the export is complete."
         raise InputError(msg) from None
 
 
-def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
+def judged(
+    site: Site, found: Iterable[ExamBatch], *, source: str
+) -> Iterator[tuple[ExamBatch, ExamBatch]]:
+    """Judge what a source gives; each batch comes as it was found and as it is kept."""
     settings = site.config.input
     checks = IngestOptions(
         modalities=settings.modalities,
@@ -252,15 +283,14 @@ def _validated(site: Site, path: Path) -> Iterator[ExamBatch]:
         time_zone=settings.time_zone,
         time_formats=settings.time_formats,
         max_text_characters=settings.max_text_characters,
-        chest_codes=site.once(_chest_codes),
+        chest_codes=site.once(chest_codes),
         statuses=settings.statuses,
         patient_ids_shared=settings.patient_ids_shared,
     )
-    seen: set[str] = set()
-    rules = site.once(_reader_rules)
-    for batch in site.once(_formats).read(path):
-        judged = validate(batch, source=path.name, options=checks, seen=seen)
-        yield replace(judged, exams=rules.applied(judged.exams))
+    rules, seen = site.once(reader_rules), set[str]()
+    for batch in found:
+        kept = validate(batch, source=source, options=checks, seen=seen)
+        yield batch, replace(kept, exams=rules.applied(kept.exams))
 
 
 def _now() -> pd.Timestamp:

@@ -20,7 +20,7 @@ import pandas as pd
 from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
-from pipeline.config.document import digest_of
+from pipeline.config.digest import digest_of
 from pipeline.pages import content
 from pipeline.pages.committee.sensitivity import Evidence
 from pipeline.pages.review import CommitteeFacts, committee_content

@@ -24,7 +24,7 @@ import pikepdf
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.vault.vault import Vault
 
-__all__ = ["is_mark_of", "mark_of", "passphrases", "seal"]
+__all__ = ["is_mark_of", "mark_of", "passphrases", "read_passphrases", "seal"]
 
 _SHORTEST: Final = 12
 _COLUMNS: Final = ("recipient", "passphrase")
@@ -39,7 +39,7 @@ def passphrases(file: Path, recipients: Sequence[str], *, vault: Path) -> dict[s
         If the file cannot be read, others can read it, a passphrase is short, or a recipient has
         none.
     """
-    given = _read(file)
+    given = read_passphrases(file)
     by_code = {who: phrase for who, phrase in given.items() if who in recipients}
     others = {who: phrase for who, phrase in given.items() if who not in recipients}
     if others:
@@ -82,7 +82,14 @@ def is_mark_of(mark: str, passphrase: str) -> bool:
     return hmac.compare_digest(mark, mark_of(passphrase, salt=salt))
 
 
-def _read(path: Path) -> dict[str, str]:
+def read_passphrases(path: Path) -> dict[str, str]:
+    """Read recipients and their passphrases.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file cannot be read, others can read it, or a passphrase is missing or short.
+    """
     try:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8-sig")

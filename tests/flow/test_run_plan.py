@@ -194,16 +194,16 @@ def test_export_that_grows_while_it_is_read_counts_only_when_complete(
     path = place / "exams-2.csv"
     rows = pd.read_csv(place / "exams-1.csv", dtype=str, keep_default_na=False)
     rows.head(2).to_csv(path, index=False)
-    validated = ingest._validated
+    judged = ingest.judged
 
     here = site(place)
 
-    def growing(here: Site, source: Path) -> object:
-        yield from validated(here, source)
+    def growing(*given: object, **named: object) -> object:
+        yield from judged(*given, **named)  # type: ignore[arg-type]
         rows.head(6).to_csv(path, index=False)
 
     with monkeypatch.context() as patch:
-        patch.setattr(ingest, "_validated", growing)
+        patch.setattr(ingest, "judged", growing)
         with pytest.raises(InputError, match=r"exams-2\.csv: changed while it was read"):
             INGEST.do(here, str(path))
     assert INGEST.do(here, str(path)).anew

@@ -1,0 +1,127 @@
+"""``radcal check``: a run rehearsed in seconds, without writing anything but the page asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipeline.cli.options import Output, taking
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+
+if TYPE_CHECKING:
+    from pipeline.run.rehearsal import Rehearsal, SourceSeen
+
+__all__ = ["register"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Options of ``radcal check``."""
+
+    config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Also write it as a page, for a ticket.")
+    ] = None
+    output: Output
+
+
+def register(app: typer.Typer) -> None:
+    """Add this group's command."""
+    app.command("check")(taking(check))
+
+
+def check(given: Given) -> None:
+    """Rehearse a run on its sources' first rows: key, files, columns, unmapped values, time.
+
+    Nothing is written but the page asked for, and nothing shown names anybody. Exit code 2: a run
+    would be refused. 3: it would set rows aside.
+    """
+    from pipeline.run.rehearsal import rehearse
+    from pipeline.site.site import Site
+    from pipeline.store.plain import plain
+
+    found = rehearse(Site.open(str(given.config.resolve())))
+    tables = list(_tables(found))
+    if given.html is not None:
+        given.html.write_text(_page(tables), encoding="utf-8")
+    if given.output.as_json:
+        given.output.tell({**plain(found), "faults": found.faults, "set_aside": found.set_aside})
+    elif not given.output.quiet:
+        typer.echo("\n".join(_lines(tables)))
+    if found.faults:
+        raise typer.Exit(ConfigurationError.exit_code)
+    if found.set_aside:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _tables(found: Rehearsal) -> Iterator[_Table]:
+    states = [(each.state, each.subject, each.told) for each in found.findings]
+    yield _Table("Before anything is read", ("", "what", "found"), states)
+    for source in found.sources:
+        yield _source(source)
+    if found.unmapped:
+        rows = [(each.value, f"{each.count:,}", each.line) for each in found.unmapped]
+        yield _Table("Met, and in no map", ("value", "rows", "the line to add"), rows)
+    if found.minutes is not None:
+        told = (
+            f"about {max(1, round(found.minutes)):,} min for a first run, by the rates of "
+            "docs/scaling.md; later runs cost their new exams. A language model's time comes on top"
+        )
+        yield _Table("Time", ("",), [(told,)])
+
+
+def _source(source: SourceSeen) -> _Table:
+    share = "all" if source.whole else f"the first of about {source.rows_in_all:,}"
+    aside = ", ".join(f"{reason} {n:,}" for reason, n in source.set_aside.items()) or "none"
+    kept = "; ".join(
+        f"{name} " + ", ".join(f"{value} {n:,}" for value, n in counts.items())
+        for name, counts in source.kept_as.items()
+    )
+    title = (
+        f"{source.name} ({source.format}): {source.rows:,} rows read, {share}\n"
+        f"  set aside: {aside}\n  kept as: {kept or 'nothing'}"
+    )
+    rows = [(c.name, c.place, f"{c.filled:,}", *c.first) for c in source.columns]
+    width = max((len(row) for row in rows), default=3)
+    head = ("ours", "read from", "filled", "first rows, their shape", "", "")[:width]
+    return _Table(title, head, [row + ("",) * (width - len(row)) for row in rows])
+
+
+def _lines(tables: Sequence[_Table]) -> Iterator[str]:
+    for table in tables:
+        yield table.title
+        body = [table.head, *table.rows] if any(table.head) else list(table.rows)
+        widths = [max(len(row[i]) for row in body) for i in range(len(table.head) - 1)]
+        for row in body:
+            cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+            yield "  " + "  ".join([*cells, row[-1]]).rstrip().replace("\n", "\n" + " " * 10)
+        yield ""
+
+
+def _page(tables: Sequence[_Table]) -> str:
+    """Write the tables as one page that loads nothing."""
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><meta charset="utf-8"><title>radcal check</title>',
+        "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;vertical-align:top;"
+        "padding:.15em 1em .15em 0;white-space:pre-wrap}th{border-bottom:1px solid}</style>",
+        "<h1>radcal check</h1>",
+    ]
+    for table in tables:
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
+        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table.rows)
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+        parts.append(f"<h2>{escape(table.title)}</h2>\n<table>\n<tr>{head}</tr>\n{body}\n</table>")
+    return "\n".join(parts) + "\n"

@@ -1,0 +1,278 @@
+"""A run rehearsed on the first rows of its sources: what it would read, and what it would not.
+
+Nothing is written, and nothing shown names anybody: rows are shown by their shape, values only
+where they read like codes (`pipeline.formats.people`), readers by their number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from pipeline.errors import RadcalError
+from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
+from pipeline.formats.people import masked, shown_values
+from pipeline.formats.readers import reader_notes
+from pipeline.formats.sources import queried
+from pipeline.site.readiness import Finding, finding, site_findings
+from pipeline.site.site import Site
+from pipeline.stages import clean, ingest
+
+__all__ = ["Column", "Rehearsal", "SourceSeen", "Unmapped", "cheap_findings", "rehearse"]
+
+_ROWS: Final = 5_000
+_SOURCES: Final = 5
+_FIRST: Final = 3
+_LISTED: Final = 10
+_SECONDS_AN_EXAM: Final = 0.0025
+"""CPU time from export to tally of a report of `_CHARACTERS` (benchmarks/scale_sizing.py)."""
+_CHARACTERS: Final = 800
+_SECONDS_A_READER: Final = 0.3
+_START_SECONDS: Final = 20.0
+_BESIDE: Final = {"hl7v2": 900, "fhir": 1_500}
+"""Characters of a message or resource beside those that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One of our columns: its place in the source, how many rows fill it, the first ones' shape."""
+
+    name: str
+    place: str
+    filled: int
+    first: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSeen:
+    """A source as far as it was read; `rows_in_all` is counted where `whole`, else estimated."""
+
+    name: str
+    format: str
+    rows: int
+    whole: bool
+    rows_in_all: int
+    set_aside: Mapping[str, int]
+    columns: tuple[Column, ...]
+    kept_as: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmapped:
+    """A value that was met and no map knows, how often, and the line that would map it."""
+
+    value: str
+    count: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What was found; `minutes` is None where no source could be read."""
+
+    findings: tuple[Finding, ...]
+    sources: tuple[SourceSeen, ...] = ()
+    unmapped: tuple[Unmapped, ...] = ()
+    minutes: float | None = None
+
+    @property
+    def faults(self) -> int:
+        """How many findings would keep a run from starting."""
+        return sum(each.state == "fault" for each in self.findings)
+
+    @property
+    def set_aside(self) -> int:
+        """How many of the rows read would be set aside."""
+        return sum(sum(each.set_aside.values()) for each in self.sources)
+
+
+def cheap_findings(site: Site) -> Iterator[Finding]:
+    """Check what can be known in milliseconds: all that a run asks before it reads."""
+    yield from site_findings(site)
+    yield finding("exam codes", lambda: f"{len(site.once(ingest.chest_codes)):,} mapped")
+    yield finding("reader ids", lambda: f"{len(site.once(ingest.reader_rules).aliases):,} aliases")
+    yield finding("word lists", lambda: f"{len(clean.own_words(site)):,} of the site's own")
+    yield finding("sources", lambda: _sources(site))
+
+
+def rehearse(site: Site) -> Rehearsal:
+    """Check a site, and read the first rows of its sources as a run would."""
+    findings = [*cheap_findings(site), finding("extraction engine", lambda: _engine(site))]
+    if any(each.state == "fault" for each in findings):
+        return Rehearsal(tuple(findings))
+    parts, sources = [], []
+    readable = _readable(site)
+    for name, found in list(readable.items())[:_SOURCES]:
+        try:
+            part = _Part(site, name, found)
+        except RadcalError as error:
+            findings.append(Finding(name, "fault", str(error)))
+            continue
+        parts.append(part)
+        sources.append(part.seen)
+    if not sources:
+        return Rehearsal(tuple(findings))
+    raw = pd.concat([part.raw for part in parts], ignore_index=True)
+    kept = pd.concat([part.kept for part in parts], ignore_index=True)
+    findings += _notes(kept)
+    rows = sum(each.rows_in_all for each in sources) * len(readable) / len(sources)
+    return Rehearsal(
+        tuple(findings),
+        tuple(sources),
+        (*_unknown(parts), *_codes(site, kept)),
+        _minutes(site, rows, raw),
+    )
+
+
+class _Part:
+    """The first rows of one source, as found and as kept."""
+
+    def __init__(self, site: Site, name: str, source: Path | None) -> None:
+        self.name = name
+        format_ = "sql" if source is None else site.once(ingest.formats).kind(source)
+        batches = _batches(site, source)
+        raws, kepts, aside = [], [], Counter[str]()
+        self.unknown: Counter[str] = Counter()
+        rows, whole = 0, True
+        for raw, judged in ingest.judged(site, batches, source=name):
+            raws.append(raw.exams)
+            kepts.append(judged.exams)
+            aside.update(judged.quarantined["reason"])
+            self.unknown.update(judged.unknown)
+            rows = sum(map(len, kepts)) + aside.total()
+            if rows >= _ROWS:
+                whole = next(batches, None) is None
+                break
+        batches.close()
+        empty = pd.DataFrame(columns=[*EXAM_COLUMNS, *OPTIONAL_COLUMNS], dtype="str")
+        self.raw = pd.concat(raws or [empty], ignore_index=True)
+        self.kept = pd.concat(kepts or [empty], ignore_index=True)
+        in_all = rows if whole else _rows_in_all(source, format_, self.raw, rows)
+        columns, kept_as = tuple(_columns(site, self.raw)), _kept_as(self.kept)
+        self.seen = SourceSeen(name, format_, rows, whole, in_all, dict(aside), columns, kept_as)
+
+
+def _sources(site: Site) -> str:
+    if site.config.input.format == "sql":
+        ingest.database()
+        return "a query"
+    found = ingest.files(site)
+    for each in found:
+        site.once(ingest.formats).kind(each)
+    return f"{len(found):,} match"
+
+
+def _engine(site: Site) -> str:
+    """Make the engine that asks a model, which checks its folder; the rules need none."""
+    stated = site.config.extraction.engine
+    return stated if stated == "rules" else site.engine.name
+
+
+def _readable(site: Site) -> dict[str, Path | None]:
+    if site.config.input.format == "sql":
+        return {"query": None}
+    return {path.name: path for path in ingest.files(site)}
+
+
+def _batches(site: Site, source: Path | None) -> Generator[ExamBatch, None, None]:
+    formats = site.once(ingest.formats)
+    if source is None:
+        yield from queried(ingest.database(), site.config.input, batch_rows=formats.batch_rows)
+    else:
+        yield from formats.read(source)
+
+
+def _rows_in_all(source: Path | None, format_: str, raw: pd.DataFrame, rows: int) -> int:
+    """Estimate how many rows a source has, by the length of those read."""
+    if source is None:
+        return rows
+    if format_ == "parquet":
+        return int(pq.read_metadata(source).num_rows)
+    paths = [p for p in source.rglob("*") if p.is_file()] if source.is_dir() else [source]
+    names = [name for name in raw if name != "source_row" and (raw[name] != "").any()]
+    each = sum(float(raw[name].str.len().mean()) + 1 for name in names)
+    size = sum(path.stat().st_size for path in paths)
+    return max(rows, round(size / (each + _BESIDE.get(format_, 0))))
+
+
+def _columns(site: Site, raw: pd.DataFrame) -> Iterator[Column]:
+    map_ = site.config.input.columns
+    for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS):
+        stated = raw[name].str.strip() != ""
+        if not stated.any() and name in OPTIONAL_COLUMNS:
+            continue
+        place = map_.get(name, name)
+        first = [_shape(name, value) for value in raw[name].head(_FIRST)]
+        written = place if isinstance(place, str) else " or ".join(filter(None, place))
+        yield Column(name, written, int(stated.sum()), tuple(first))
+
+
+def _kept_as(kept: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Count what the rows that were kept are taken for."""
+    if not len(kept):
+        return {}
+    chest = kept["is_chest"].map({True: "chest", False: "another part"})
+    each = {
+        "modality": kept["modality"],
+        "part": chest,
+        "status": kept["status"],
+        "class": kept["patient_class"],
+        "year": kept["performed_at"].dt.year.astype(str),
+    }
+    return {name: dict(Counter(values).most_common(_LISTED)) for name, values in each.items()}
+
+
+def _shape(name: str, value: str) -> str:
+    if name == "text":
+        return f"{len(value):,} characters" if value else ""
+    return masked(value)
+
+
+def _unknown(parts: Iterable[_Part]) -> Iterator[Unmapped]:
+    """List values that no map knows, with the line that would map each."""
+    found = sum((part.unknown for part in parts), Counter[str]())
+    for told, count in found.most_common(2 * _LISTED):
+        _, name, value = (*told.split(" ", 2), "")[:3]
+        if value.startswith("‹") or name not in ("modality", "status"):
+            line = "is this the right column?"
+        elif name == "modality":
+            line = f'[input.modalities] "{value}" = "XR" or "CT"; nothing, if it is neither'
+        else:
+            line = f'[input.statuses] "{value}" = "final", "prelim", "corrected" or "addendum"'
+        yield Unmapped(told, count, line)
+
+
+def _codes(site: Site, kept: pd.DataFrame) -> Iterator[Unmapped]:
+    """List exam codes that count as no chest exam, by their name alone."""
+    if not len(kept):
+        return
+    mapped = set(site.once(ingest.chest_codes))
+    left = kept[~kept["is_chest"].astype(bool) & ~kept["exam_code"].isin(mapped)]
+    for code, count in shown_values(left["exam_code"], strange_words=True).most_common(_LISTED):
+        if code:
+            told = f"exam code {code}, no chest exam by its name"
+            yield Unmapped(told, count, f"exam_codes: {code},true  (if it is one)")
+
+
+def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
+    """Tell what looks wrong in the readers' ids."""
+    nobody = int((kept["reader_id"].str.strip() == "").sum())
+    if nobody:
+        yield Finding("reader ids", "note", f"{nobody:,} of {len(kept):,} exams name no reader")
+    readers = kept[["reader_id", "reader_name"]].drop_duplicates()
+    for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
+        yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")
+
+
+def _minutes(site: Site, rows: float, raw: pd.DataFrame) -> float:
+    """Estimate how long a first run takes, a language model's time apart."""
+    length = float(raw["text"].str.len().mean() or 0.0) if len(raw) else 0.0
+    exams = rows * _SECONDS_AN_EXAM * max(length / _CHARACTERS, 0.3)
+    pages = raw["reader_id"].nunique() * _SECONDS_A_READER
+    return (_START_SECONDS + (exams + pages) / site.config.execution.workers) / 60

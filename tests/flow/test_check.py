@@ -1,0 +1,127 @@
+"""`radcal check` tells what a run would meet, names nobody and writes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import sqlalchemy
+from typer.testing import CliRunner, Result
+
+from pipeline.cli import app
+from pipeline.cli.check import register
+from pipeline.site.site import Site
+from pipeline.vault.key import new_key
+from pipeline.vault.vault import Vault
+
+HEAD = "accession,patient_id,reader_id,reader_name,modality,exam_code,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
+SECRETS = ("Zeppelin", "4711008", "KS1", "Quarantana", "Walrus")
+register(app)
+
+
+def row(i: int, **other: str) -> str:
+    cells = {
+        "reader": "KS1,Zeppelin^Karla", "modality": "XR", "exam": "71046,XR CHEST",
+        "performed": "2026-03-04T10:00", "status": "final",
+    } | other  # fmt: skip
+    return (
+        f"A{i},4711008{i},{cells['reader']},{cells['modality']},{cells['exam']},"
+        f"{cells['performed']},2026-03-04T11:00,{cells['status']},50,Walrus seen {i}."
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
+    lines = [row(i) for i in range(20)]
+    lines += [row(30 + i, modality="RAD") for i in range(4)]
+    lines += [row(40, modality="Zeppelin"), row(41, status="gegengelesen"), row(42, modality="MG")]
+    lines += [row(50, exam="BONE1,ANKLE"), row(51, reader="ks1,Quarantana^Q")]
+    (tmp_path / "ris.csv").write_text("\n".join([HEAD, *lines]))
+    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["ris.csv"]\n')
+    Site.forget()
+    return tmp_path
+
+
+def checked(folder: Path, *options: str) -> Result:
+    Site.forget()
+    return CliRunner().invoke(app, ["check", str(folder / "radcal.toml"), *options])
+
+
+def test_values_in_no_map_are_listed_with_counts_and_the_line_to_add(folder: Path) -> None:
+    told = checked(folder)
+    lines = " | ".join(" ".join(line.split()) for line in told.output.splitlines())
+    assert told.exit_code == 3
+    assert 'unknown modality RAD 4 [input.modalities] "RAD" = "XR" or "CT"' in lines
+    assert 'unknown status gegengelesen 1 [input.statuses] "gegengelesen" = "final"' in lines
+    assert "exam code BONE1, no chest exam by its name 1 exam_codes: BONE1,true" in lines
+    assert "unknown modality ‹Aaaaaaaa› 1 is this the right column?" in lines
+    assert "2 reader ids that differ from another in case only" in lines
+
+
+def test_neither_terminal_nor_page_names_anybody(folder: Path) -> None:
+    page = folder / "ticket.html"
+    told = checked(folder, "--html", str(page)).output + page.read_text()
+    assert "<table>" in told
+    assert "RAD" in told
+    for secret in SECRETS:
+        assert secret.casefold() not in told.casefold().replace(str(folder).casefold(), "")
+
+
+def test_nothing_is_written(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    checked(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_every_fault_is_told_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "short")
+    (folder / "logo.png").write_bytes(b"no picture")
+    (folder / "radcal.toml").write_text(
+        '[input]\npaths = ["gone/*.csv"]\n[reports]\nlogo = "logo.png"\npassphrases = "who.csv"\n'
+    )
+    told = json.loads(checked(folder, "--json").output)
+    faults = {each["subject"] for each in told["findings"] if each["state"] == "fault"}
+    assert faults == {"vault key", "logo", "passphrases", "sources"}
+    assert checked(folder).exit_code == 2
+
+
+def test_key_of_another_vault_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "workspace/raw").mkdir(parents=True)
+    Vault.create(folder / "workspace/raw/vault.sqlite").close()
+    assert "opens this workspace's vault" in checked(folder).output
+    monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
+    told = checked(folder)
+    assert "the key given is not this vault's key" in told.output
+    assert told.exit_code == 2
+
+
+def test_folder_without_a_file_is_told(folder: Path) -> None:
+    (folder / "feed").mkdir()
+    (folder / "radcal.toml").write_text('[input]\npaths = ["feed"]\nformat = "hl7v2"\n')
+    assert "feed holds no file" in checked(folder).output
+
+
+def test_a_query_is_asked_for_its_first_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = f"sqlite:///{folder / 'ris.sqlite'}"
+    engine = sqlalchemy.create_engine(address)
+    pd.read_csv(folder / "ris.csv", dtype=str).to_sql("exams", engine, index=False)
+    engine.dispose()
+    monkeypatch.setenv("RADCAL_SQL_URL", address)
+    (folder / "radcal.toml").write_text(
+        '[input]\nformat = "sql"\nquery = "SELECT * FROM exams ORDER BY accession"\n'
+    )
+    told = json.loads(checked(folder, "--json").output)
+    assert told["sources"][0]["rows"] == 29
+    assert told["sources"][0]["kept_as"]["modality"] == {"XR": 22}
+
+
+def test_a_long_export_is_read_in_part_and_its_rows_are_estimated(folder: Path) -> None:
+    rows = 12_000
+    (folder / "ris.csv").write_text("\n".join([HEAD, *map(row, range(rows))]))
+    (source,) = json.loads(checked(folder, "--json").output)["sources"]
+    assert not source["whole"]
+    assert source["rows"] == 5_000
+    assert source["rows_in_all"] == pytest.approx(rows, rel=0.1)
