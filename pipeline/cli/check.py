@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.options import Output, taking
+from pipeline.cli.common import Output, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check(given: Given) -> None:
     """
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
-    from pipeline.store.plain import plain
+    from pipeline.store.files import plain
 
     found = rehearse(Site.open(str(given.config.resolve())))
     tables = list(_tables(found))
