@@ -110,6 +110,8 @@ class Finding:
         Canonical certainty phrase; None when the cue is known but maps to no phrase.
     explanation
         What decided; None for engines that cannot say.
+    read_by
+        The engine that read it, where several read one report; "" where one reads them all.
     """
 
     section: str
@@ -119,6 +121,7 @@ class Finding:
     cue: str
     phrase: str | None
     explanation: Explanation | None = None
+    read_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,9 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
     return Readings(
         pd.DataFrame(
             [
-                (*row, engine.name, engine.version)
+                (*row, engine.version)
                 for key, outcome in ordered
-                for row in _statements(key, outcome)
+                for row in _statements(key, outcome, engine.name)
             ],
             columns=list(_FINDINGS),
         ),
@@ -82,12 +82,12 @@ def read_reports(exams: pd.DataFrame, *, engine: Engine, vocabulary: Vocabulary)
     )
 
 
-def _statements(key: str, outcome: Outcome) -> list[tuple[object, ...]]:
+def _statements(key: str, outcome: Outcome, engine: str) -> list[tuple[object, ...]]:
     if not isinstance(outcome, Extracted):
         return []
     return [
         (key, f.section, f.start, f.end, f.pathology, f.cue, f.phrase,
-         "stated" if f.phrase is not None else "unmapped")
+         "stated" if f.phrase is not None else "unmapped", f.read_by or engine)
         for f in outcome.findings
     ]  # fmt: skip
 

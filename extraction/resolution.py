@@ -48,12 +48,15 @@ class ReportFinding:
         ``not evaluable``: the report says it could not be judged; ``failed``: never read.
     reason
         Cue words, or why it failed; empty otherwise.
+    read_by
+        As in `extraction.finding.Finding`.
     """
 
     pathology: str
     phrase: str | None
     outcome: State
     reason: str = ""
+    read_by: str = ""
 
 
 def resolve(
@@ -101,9 +104,9 @@ def _resolved(
 ) -> ReportFinding:
     mapped = [f for f in findings if f.phrase is not None]
     if not mapped:
-        return ReportFinding(name, None, "unmapped", findings[-1].cue)
+        return ReportFinding(name, None, "unmapped", findings[-1].cue, findings[-1].read_by)
     chosen = mapped[-1] if rule == "last" else max(mapped, key=lambda f: strength[f.phrase or ""])
-    return ReportFinding(name, chosen.phrase, "stated", chosen.cue)
+    return ReportFinding(name, chosen.phrase, "stated", chosen.cue, chosen.read_by)
 
 
 NEEDED_COLUMNS: Final[Mapping[str, str]] = {

@@ -13,16 +13,20 @@ from typing import Final
 import pandas as pd
 
 from extraction.engines.account import Answer
+from extraction.engines.guide import Guided
 from extraction.finding import Extracted, Failed, Finding, Outcome
 from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary
 
 __all__ = [
     "ANSWER_COLUMNS",
+    "DOUBT_COLUMNS",
+    "NARROW",
     "QUEUE_COLUMNS",
     "REPORT_COLUMNS",
     "STATEMENT_COLUMNS",
     "answer_table",
+    "doubt_table",
     "explain",
     "queue_table",
     "report_table",
@@ -31,17 +35,23 @@ __all__ = [
 
 STATEMENT_COLUMNS: Final = (
     "report_id", "section", "start", "end", "sentence", "pathology", "cue", "phrase", "outcome",
-    "reason", "mention",
+    "reason", "mention", "read_by",
 )  # fmt: skip
-REPORT_COLUMNS: Final = ("report_id", "pathology", "cue", "phrase", "outcome", "reason")
+REPORT_COLUMNS: Final = ("report_id", "pathology", "cue", "phrase", "outcome", "reason", "read_by")
 
 ANSWER_COLUMNS: Final = (
     "report_id", "attempt", "line", "became", "start", "end", "pathology", "certainty", "written",
+    "margin",
 )  # fmt: skip
+DOUBT_COLUMNS: Final = ("report_id", "section", "start", "end", "doubt")
 QUEUE_COLUMNS: Final = (
     "report_id", "outcome", "reason", "statements", "unsupported", "contradicted", "uncovered",
-    "lines_left_out", "first_answer_failed",
+    "lines_left_out", "first_answer_failed", "margin",
 )  # fmt: skip
+
+
+NARROW: Final = 1.0
+"""A margin below which a certainty wants a person's look: odds of less than e to 1, in nats."""
 
 
 def statement_table(
@@ -58,7 +68,8 @@ def statement_table(
     -------
     Columns `STATEMENT_COLUMNS`. ``phrase`` is empty for unmapped cues, ``start`` and ``end`` are
     offsets of ``sentence`` in the text and missing for failures; ``mention`` is the words that
-    name the pathology, empty for engines that cannot say.
+    name the pathology, empty for engines that cannot say; ``read_by`` the engine that read it,
+    empty where one engine reads them all.
     """
     rows = [
         row
@@ -85,7 +96,7 @@ def report_table(
     """
     rows = [
         (report_id, row.pathology, row.reason if row.outcome in _CUED else "", row.phrase or "",
-         row.outcome, "" if row.outcome in _CUED else row.reason)
+         row.outcome, "" if row.outcome in _CUED else row.reason, row.read_by)
         for report_id, outcome in zip(report_ids, outcomes, strict=True)
         for row in resolve(outcome, vocabulary=vocabulary, rule=rule).values()
         if every_state or row.outcome == "stated"
@@ -100,15 +111,15 @@ def answer_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.Dat
     -------
     Columns `ANSWER_COLUMNS`: ``became`` is the vocabulary's verdict or why the line was left out,
     ``start`` and ``end`` the quoted words as offsets, both 0 where they stand nowhere, ``written``
-    the line with every word unknown to the vocabulary as ``_``.
+    the line with every word unknown to the vocabulary as ``_``, ``margin`` how sure the model was.
     """
     rows = [
         (report_id, line.attempt, number, line.became, line.start, line.end, line.pathology,
-         line.certainty, line.written)
+         line.certainty, line.written, line.margin)
         for report_id, answer in zip(report_ids, answers, strict=True)
         for number, line in enumerate(answer.lines, start=1)
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS))
+    return pd.DataFrame(rows, columns=list(ANSWER_COLUMNS)).astype({"margin": "float64"})
 
 
 def queue_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.DataFrame:
@@ -117,17 +128,36 @@ def queue_table(report_ids: Sequence[str], answers: Sequence[Answer]) -> pd.Data
     Returns
     -------
     Columns `QUEUE_COLUMNS`. A report is listed when its answer failed, when the answer and the
-    vocabulary part over a statement or a sentence, or when a line was left out; failures stand
-    first, then the larger share of disagreement.
+    vocabulary part over a statement or a sentence, when a line was left out, or when the model was
+    hardly surer of a certainty than of another (`NARROW`). Failures stand first; then, where rules
+    guide the model, the smaller margin; then the larger share of disagreement.
     """
     doubtful = [
         (report_id, answer)
         for report_id, answer in zip(report_ids, answers, strict=True)
-        if isinstance(answer.outcome, Failed) or answer.disagreement.parted or answer.rejected
+        if isinstance(answer.outcome, Failed)
+        or answer.disagreement.parted
+        or answer.rejected
+        or (answer.margin is not None and answer.margin < NARROW)
     ]
     doubtful.sort(key=lambda pair: pair[1].doubt, reverse=True)
     rows = [(report_id, *_doubt(answer)) for report_id, answer in doubtful]
-    return pd.DataFrame(rows, columns=list(QUEUE_COLUMNS))
+    return pd.DataFrame(rows, columns=list(QUEUE_COLUMNS)).astype({"margin": "float64"})
+
+
+def doubt_table(report_ids: Sequence[str], read: Sequence[Guided]) -> pd.DataFrame:
+    """List the sentences in which the rules are in doubt, by their place; no text of a report.
+
+    Returns
+    -------
+    Columns `DOUBT_COLUMNS`.
+    """
+    rows = [
+        (report_id, place.section, place.start, place.end, why)
+        for report_id, each in zip(report_ids, read, strict=True)
+        for place, why in each.doubts.items()
+    ]
+    return pd.DataFrame(rows, columns=list(DOUBT_COLUMNS))
 
 
 def _doubt(answer: Answer) -> tuple[object, ...]:
@@ -136,6 +166,7 @@ def _doubt(answer: Answer) -> tuple[object, ...]:
     return (
         "failed" if failed else "read", failed, answer.statements, apart.unsupported,
         apart.contradicted, apart.uncovered, sum(answer.rejected.values()), answer.earlier,
+        answer.margin,
     )  # fmt: skip
 
 
@@ -144,7 +175,7 @@ _CUED: Final = ("stated", "unmapped")
 
 def _statements(report_id: str, text: object, outcome: Outcome) -> Iterator[tuple[object, ...]]:
     if isinstance(outcome, Failed):
-        yield report_id, "", None, None, "", "", "", "", "failed", outcome.reason, ""
+        yield report_id, "", None, None, "", "", "", "", "failed", outcome.reason, "", ""
     elif isinstance(outcome, Extracted):
         whole = str(text)
         for found in outcome.findings:
@@ -152,6 +183,7 @@ def _statements(report_id: str, text: object, outcome: Outcome) -> Iterator[tupl
             yield (
                 report_id, found.section, found.start, found.end, whole[found.start : found.end],
                 found.pathology, found.cue, found.phrase or "", state, "", _mention(whole, found),
+                found.read_by,
             )  # fmt: skip
 
 

@@ -6,12 +6,14 @@ the line itself with every word that the vocabulary does not know written as ``_
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
+from extraction.engines.guide import Doubt
 from extraction.engines.witness import VERDICTS, Coverage, Verdict
 from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
@@ -55,6 +57,8 @@ class AnswerLine:
         The line with every word unknown to the vocabulary written as ``_``.
     attempt
         1, or 2 for the answer to a second question.
+    margin
+        How sure the model was of the certainty, in nats; None where nobody asked, or none can tell.
     """
 
     became: Became
@@ -64,6 +68,7 @@ class AnswerLine:
     certainty: str = ""
     written: str = ""
     attempt: int = 1
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,9 @@ class Answer:
         Whether it was given in an earlier run.
     attempt
         2 where the report was asked about a second time.
+    doubts
+        Sentences that the model was asked about, by why, where rules guide it: empty where the
+        rules alone read the report. None where nothing guides it, and it read the whole.
     """
 
     outcome: Outcome
@@ -137,6 +145,7 @@ class Answer:
     earlier: FailureReason | Literal[""] = ""
     remembered: bool = False
     attempt: int = 1
+    doubts: Mapping[Doubt, int] | None = None
 
     @property
     def last(self) -> tuple[AnswerLine, ...]:
@@ -161,14 +170,20 @@ class Answer:
         )
 
     @property
-    def doubt(self) -> tuple[bool, float, int]:
+    def margin(self) -> float | None:
+        """The smallest margin of its lines; None where none is known."""
+        return min((line.margin for line in self.last if line.margin is not None), default=None)
+
+    @property
+    def doubt(self) -> tuple[bool, float, float, int]:
         """Where it stands in a queue for review: the greatest first.
 
-        Failed before read; then by the share over which it parts from the vocabulary, and by the
-        number.
+        Failed before read; then by how little sure the model was, where that is known, by the
+        share over which it parts from the vocabulary, and by the number.
         """
-        apart = self.disagreement
-        return isinstance(self.outcome, Failed), apart.share or 0.0, apart.parted
+        apart, margin = self.disagreement, self.margin
+        unsure = -math.inf if margin is None else -margin
+        return isinstance(self.outcome, Failed), unsure, apart.share or 0.0, apart.parted
 
     @property
     def statements(self) -> int:

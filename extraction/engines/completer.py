@@ -74,7 +74,8 @@ class Reply:
         Tokens read, those of them that were already computed for an earlier question, and tokens
         written; 0 where a server does not say.
     logprobs
-        For each token of the answer, the likeliest tokens and their natural-log probabilities.
+        For each token of the answer, itself and then the likeliest others, with the natural
+        logarithms of their probabilities.
     """
 
     text: str

@@ -1,19 +1,23 @@
-"""What became of all answers of one engine: counted for the manifest, and judged as an outage."""
+"""What an engine is called, what it remembers, and what became of all its answers.
+
+They are counted for the manifest, and judged as an outage.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Final, Protocol
 
 from extraction.engines.account import Answer, Disagreement, Rejection
-from extraction.engines.completer import Usage
+from extraction.engines.completer import Bound, Usage
+from extraction.engines.guide import Doubt
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed, FailureReason, Outcome
 
-__all__ = ["NO_ANSWER", "Ledger", "check_outage"]
+__all__ = ["NO_ANSWER", "Ledger", "Memory", "Named", "check_outage"]
 
 NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
     {
@@ -30,12 +34,49 @@ NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
 _ALWAYS_TOLERATED: Final = 2
 
 
+class Memory(Protocol):
+    """Remembers outcomes by a hash of all that decides them; holds no text."""
+
+    def recall(self, keys: Sequence[str]) -> Mapping[str, Outcome]:
+        """Give what is known of some keys."""
+
+    def keep(self, outcomes: Mapping[str, Outcome]) -> None:
+        """Remember outcomes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What a model engine is called, and where.
+
+    Attributes
+    ----------
+    engine
+        ``server``, ``vllm``, ``transformers`` or ``replay``.
+    model
+        The model's name, with its revision where that is known.
+    place
+        The model as an error names it.
+    computed
+        Anything else that decides an answer, such as the precision.
+    bound
+        How answers are bound to their form: by a regular expression, by a JSON schema, or not.
+    """
+
+    engine: str
+    model: str
+    place: str
+    computed: str = ""
+    bound: Bound = "no"
+
+
 class Ledger:
     """Adds up answers; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._rejected: Counter[Rejection] = Counter()
+        self._doubts: Counter[Doubt] | None = None
+        self._by_rules = 0
         self.recalled = 0
         self.disagreement = Disagreement()
 
@@ -51,6 +92,9 @@ class Ledger:
             for answer in answers:
                 self._rejected.update(answer.rejected)
                 self.disagreement += answer.disagreement
+                if answer.doubts is not None:
+                    self._doubts = (self._doubts or Counter()) + Counter(answer.doubts)
+                    self._by_rules += not answer.doubts
 
     def counts(self, usage: Usage, facts: Mapping[str, object]) -> dict[str, object]:
         """Give what was asked, answered, left out and remembered so far, for a manifest."""
@@ -64,8 +108,15 @@ class Ledger:
             "answer_lines_left_out": self.rejected,
             "held_against_the_vocabulary": asdict(self.disagreement),
             "engine_counters": dict(usage.counters),
+            **self._guidance(),
             **facts,
         }
+
+    def _guidance(self) -> dict[str, object]:
+        """Give the reports that the rules alone read, and the sentences in doubt."""
+        if self._doubts is None:
+            return {}
+        return {"reports_by_rules_alone": self._by_rules, "sentences_in_doubt": dict(self._doubts)}
 
     def summary(self, usage: Usage) -> str:
         """Give the counts in a line, for a log."""

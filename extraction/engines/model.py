@@ -12,63 +12,36 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from extraction.engines.account import Answer, Disagreement, Rejection
-from extraction.engines.completer import Bound, Completer, Completion, Question, Usage
-from extraction.engines.ledger import NO_ANSWER, Ledger, check_outage
+from extraction.engines.completer import Completer, Completion, Question, Usage
+from extraction.engines.grounding import Place
+from extraction.engines.guide import Guided
+from extraction.engines.ledger import NO_ANSWER, Ledger, Memory, Named, check_outage
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.record import Heading, RecordingCompleter
 from extraction.engines.witness import Testimony
 from extraction.finding import Failed, FailureReason, Modality, Outcome
 from extraction.prompt import MARK
 
-__all__ = ["BLOCK", "Memory", "ModelEngine", "Named"]
+__all__ = ["BLOCK", "ModelEngine"]
 
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
 
+_LIKELIEST: Final = 2
+"""Tokens whose probabilities are asked for at each place, to tell how sure the model is."""
+
+_Part: TypeAlias = tuple[object, tuple[Place, ...]]
+"""A report, and the sentences that are asked about; none of them for the whole."""
+
 _UNPUT: Final[frozenset[FailureReason]] = frozenset(
     {"empty text", "not text", "text too long", "no readable section", "engine error"}
 )
-
-
-class Memory(Protocol):
-    """Remembers outcomes by a hash of all that decides them; holds no text."""
-
-    def recall(self, keys: Sequence[str]) -> Mapping[str, Outcome]:
-        """Give what is known of some keys."""
-
-    def keep(self, outcomes: Mapping[str, Outcome]) -> None:
-        """Remember outcomes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """What a model engine is called, and where.
-
-    Attributes
-    ----------
-    engine
-        ``server``, ``vllm``, ``transformers`` or ``replay``.
-    model
-        The model's name, with its revision where that is known.
-    place
-        The model as an error names it.
-    computed
-        Anything else that decides an answer, such as the precision.
-    bound
-        How answers are bound to their form: by a regular expression, by a JSON schema, or not.
-    """
-
-    engine: str
-    model: str
-    place: str
-    computed: str = ""
-    bound: Bound = "no"
 
 
 class ModelEngine:
@@ -103,7 +76,8 @@ class ModelEngine:
         blocks: int = 1,
         memory: Memory | None = None,
     ) -> None:
-        self.name = named.engine
+        self.guided = reader.manner.guided
+        self.name = f"rules+{named.engine}" if self.guided else named.engine
         self.vocabulary = reader.vocabulary
         self._completer, self._reader = completer, reader
         self._tolerated, self._memory = tolerated_outage, memory
@@ -156,6 +130,7 @@ class ModelEngine:
             model=self._named.model,
             computed=self._named.computed,
             chat=self._reader.manner.chat,
+            guided=self.guided,
             quoted=form.quoted,
             shape=form.shape,
             bound=self._bound,
@@ -187,13 +162,13 @@ class ModelEngine:
         with ThreadPoolExecutor(min(self._blocks, len(blocks))) as pool:
             read = pool.map(lambda block: self._read(block, modality), blocks)
             answers = [answer for block in read for answer in block]
-        outcomes = [answer.outcome for answer in answers]
-        check_outage(outcomes, tolerated=self._tolerated, place=self._named.place)
+        asked = [answer.outcome for answer in answers if answer.doubts != {}]
+        check_outage(asked, tolerated=self._tolerated, place=self._named.place)
         return answers
 
     def question(self, text: str, *, modality: Modality) -> Question | Failed:
         """Give the first question about a report, as it would be put."""
-        asked = self._ask(text, modality, again=False)
+        asked = self._ask((text, ()), modality, again=False)
         return self._question(asked) if isinstance(asked, Asked) else asked
 
     def put(self, questions: Sequence[Question]) -> list[Completion]:
@@ -202,20 +177,36 @@ class ModelEngine:
 
     def _read(self, texts: Sequence[object], modality: Modality) -> list[Answer]:
         with self._slots:
-            keys = [self._key(text, modality) for text in texts]
-            known = self._memory.recall(keys) if self._memory else {}
-            new = {n: texts[n] for n, key in enumerate(keys) if key not in known}
+            by_rules = self._reader.guide(texts)
+            parts: dict[int, _Part] = {
+                n: (text, tuple(read.doubts) if read else ())
+                for n, (text, read) in enumerate(zip(texts, by_rules, strict=True))
+                if read is None or read.doubts
+            }
+            keys = {n: self._key(text, modality) for n, (text, _) in parts.items()}
+            known = self._memory.recall(list(keys.values())) if self._memory else {}
+            new = {n: part for n, part in parts.items() if keys[n] not in known}
             answers = self._asked_twice(new, modality)
         outcomes = {keys[n]: answer.outcome for n, answer in answers.items()}
         if self._memory:
             self._memory.keep({k: o for k, o in outcomes.items() if not isinstance(o, Failed)})
-        old = {n: known[key] for n, key in enumerate(keys) if n not in answers}
-        held = self._reader.recalled([texts[n] for n in old], list(old.values()))
+        old = {n: known[key] for n, key in keys.items() if n not in answers}
+        held = self._reader.recalled([parts[n] for n in old], list(old.values()))
         answers |= dict(zip(old, held, strict=True))
-        self._ledger.note(answers.values(), recalled=len(old))
-        return [answers[n] for n in range(len(texts))]
+        whole = [
+            answers[n] if read is None else self._joined(read, answers.get(n))
+            for n, read in enumerate(by_rules)
+        ]
+        self._ledger.note(whole, recalled=len(old))
+        return whole
 
-    def _asked_twice(self, texts: Mapping[int, object], modality: Modality) -> dict[int, Answer]:
+    def _joined(self, read: Guided, answer: Answer | None) -> Answer:
+        """Join what the rules read to the model's answer, where it was asked."""
+        said = None if answer is None else answer.outcome
+        outcome = read.with_answer(said, engine=self._named.engine)
+        return replace(answer or Answer(outcome), outcome=outcome, doubts=read.counted)
+
+    def _asked_twice(self, texts: Mapping[int, _Part], modality: Modality) -> dict[int, Answer]:
         """Ask about some reports, and once more about those whose answers failed."""
         answers = self._round(texts, modality, again=False)
         failed = [n for n, answer in answers.items() if self._worth_asking(answer.outcome)]
@@ -223,10 +214,10 @@ class ModelEngine:
         return answers | {n: _second(answers[n], answer) for n, answer in second.items()}
 
     def _round(
-        self, texts: Mapping[int, object], modality: Modality, *, again: bool
+        self, texts: Mapping[int, _Part], modality: Modality, *, again: bool
     ) -> dict[int, Answer]:
         """Ask about some reports, all in one go."""
-        asked = {n: self._ask(text, modality, again=again) for n, text in texts.items()}
+        asked = {n: self._ask(part, modality, again=again) for n, part in texts.items()}
         put = {n: question for n, question in asked.items() if isinstance(question, Asked)}
         completions = self._completer.complete([self._question(each) for each in put.values()])
         heard = self._reader.hear(list(put.values()))
@@ -241,7 +232,10 @@ class ModelEngine:
 
     def _question(self, asked: Asked) -> Question:
         manner, number = self._reader.manner, len(asked.sentences)
-        question = Question(asked.prompt, asked.max_tokens, stop=(MARK,), turns=asked.turns)
+        question = Question(
+            asked.prompt, asked.max_tokens, stop=(MARK,), turns=asked.turns,
+            logprobs=_LIKELIEST if self.guided else 0,
+        )  # fmt: skip
         if self._bound == "schema":
             schema = manner.form.schema(self.vocabulary, sentences=number)
             return replace(question, schema=json.dumps(schema))
@@ -251,9 +245,10 @@ class ModelEngine:
             return replace(question, regex=bound)
         return question
 
-    def _ask(self, text: object, modality: Modality, *, again: bool) -> Asked | Failed:
+    def _ask(self, part: _Part, modality: Modality, *, again: bool) -> Asked | Failed:
+        text, only = part
         try:
-            return self._reader.ask(text, modality=modality, again=again)
+            return self._reader.ask(text, modality=modality, again=again, only=only)
         except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
             return Failed("engine error")
 
@@ -261,7 +256,9 @@ class ModelEngine:
         if isinstance(completion, str):
             return Answer(Failed(completion))
         try:
-            return self._reader.read(asked, completion.text, heard, cut=completion.cut)
+            return self._reader.read(
+                asked, completion.text, heard, cut=completion.cut, logprobs=completion.logprobs
+            )
         except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
             return Answer(Failed("engine error"))
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from extraction.engines.completer import Completion, Question, Usage
+from extraction.engines.ledger import Memory, Named
 from extraction.engines.local import LocalSettings, revision
-from extraction.engines.model import Memory, ModelEngine, Named
+from extraction.engines.model import ModelEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
 from extraction.engines.record import ReplayCompleter, read_heading

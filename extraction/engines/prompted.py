@@ -6,16 +6,20 @@ Engines that ask a model differ in how they ask; what they ask, and what they be
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine
-from extraction.engines.completion import CompletionReader
+from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import Place
+from extraction.engines.guide import Guided, margins
 from extraction.engines.witness import Testimony, Witness
 from extraction.finding import Extracted, Failed, Modality, Outcome
 from extraction.prompt import (
+    MARK,
     NOT_EVALUABLE,
     OTHER,
     RAW,
@@ -120,7 +124,21 @@ class PromptedReader:
         parts = (*asked, self.manner.name, self._witness.digest)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def ask(self, text: object, *, modality: Modality, again: bool = False) -> Asked | Failed:
+    def guide(self, texts: Sequence[object]) -> list[Guided | None]:
+        """Read reports by the rules where these guide the model; None for each where they do not.
+
+        A report with no sentence in doubt needs no question.
+        """
+        return [*self._witness.guide(texts)] if self.manner.guided else [None] * len(texts)
+
+    def ask(
+        self,
+        text: object,
+        *,
+        modality: Modality,
+        again: bool = False,
+        only: Collection[Place] = (),
+    ) -> Asked | Failed:
         """Write the question about a report.
 
         Parameters
@@ -132,6 +150,8 @@ class PromptedReader:
         again
             A second question after a failed answer: the examples in the opposite order, because a
             greedy model asked the same question says the same, and twice the room.
+        only
+            Sentences to ask about; none for the whole report.
         """
         if not isinstance(text, str):
             return Failed("not text")
@@ -143,7 +163,9 @@ class PromptedReader:
         sections = tuple(self._sections.read(clean))
         if not sections:
             return Failed("no readable section")
-        shown, sentences = self._shown(clean, sections)
+        if only:
+            sections = tuple(Section(p.section, p.start, p.end) for p in only)
+        shown, sentences = self._shown(clean, sections, only)
         asked = self._template.instruction(modality) + self._template.asked(shown)
         room = self.context_tokens - self._count(asked) - self.answer_tokens
         costs = self._costs[modality]
@@ -156,12 +178,26 @@ class PromptedReader:
         return Asked(prompt, self.answer_tokens + more, clean, sections, sentences, turns)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
-        """Give what the vocabulary finds said in reports, to hold their answers against."""
-        return self._witness.hear([each.text for each in asked])
+        """Give what the vocabulary finds said where a model was asked, to hold answers against."""
+        heard = self._witness.hear([each.text for each in asked])
+        if not self.manner.guided:
+            return heard
+        return [
+            said and said.within([Place(s.name, s.start, s.end) for s in each.sections])
+            for said, each in zip(heard, asked, strict=True)
+        ]
 
-    def read(self, asked: Asked, completion: str, heard: Testimony | None, *, cut: bool) -> Answer:
+    def read(
+        self,
+        asked: Asked,
+        completion: str,
+        heard: Testimony | None,
+        *,
+        cut: bool,
+        logprobs: Sequence[Mapping[str, float]] = (),
+    ) -> Answer:
         """Read the completion of a question; see `CompletionReader.read`."""
-        return self._completions.read(
+        answer = self._completions.read(
             completion,
             text=asked.text,
             sections=asked.sections,
@@ -169,12 +205,24 @@ class PromptedReader:
             testimony=heard,
             sentences=asked.sentences,
         )
+        if not logprobs:
+            return answer
+        said = completion.partition(MARK)[0]
+        known = margins(said, self.manner.form, logprobs, most=MAX_LINES)
+        lines = [
+            replace(line, margin=margin) for line, margin in zip(answer.lines, known, strict=False)
+        ]
+        return replace(answer, lines=(*lines, *answer.lines[len(lines) :]))
 
-    def recalled(self, texts: Sequence[object], outcomes: Sequence[Outcome]) -> list[Answer]:
-        """Give the answers of an earlier run, held against their reports anew."""
-        said = [text if isinstance(text, str) else "" for text in texts]
-        heard = self._witness.hear(said)
-        return [_recalled(outcome, each) for outcome, each in zip(outcomes, heard, strict=True)]
+    def recalled(
+        self, said: Sequence[tuple[object, Collection[Place]]], outcomes: Sequence[Outcome]
+    ) -> list[Answer]:
+        """Give the answers of an earlier run, held anew against what was asked about."""
+        heard = self._witness.hear([text if isinstance(text, str) else "" for text, _ in said])
+        return [
+            _recalled(outcome, each.within(only) if each and only else each)
+            for outcome, each, (_, only) in zip(outcomes, heard, said, strict=True)
+        ]
 
     def _written(
         self, shown: str, order: slice, modality: Modality
@@ -184,12 +232,17 @@ class PromptedReader:
             return "", self._template.turns(shown, self._worked[modality][order], modality)
         return self._template.prompt(shown, self._blocks[modality][order], modality), ()
 
-    def _shown(self, text: str, sections: Sequence[Section]) -> tuple[str, tuple[Place, ...]]:
+    def _shown(
+        self, text: str, sections: Sequence[Section], only: Collection[Place] = ()
+    ) -> tuple[str, tuple[Place, ...]]:
         """Show a report: its sections under their names, or sentence by sentence with numbers."""
         if self.manner.form.quoted == "words":
-            parts = [f"{s.name.upper()}: {text[s.start : s.end].strip()}" for s in sections]
-            return "\n".join(parts), ()
-        sentences = tuple(self._witness.sentences(text))
+            parts = [(s.name.upper(), text[s.start : s.end].strip()) for s in sections]
+            if only:
+                named = groupby(parts, key=itemgetter(0))
+                parts = [(name, " ".join(said for _, said in of)) for name, of in named]
+            return "\n".join(f"{name}: {said}" for name, said in parts), ()
+        sentences = tuple(only or self._witness.sentences(text))
         lines, section = [], ""
         for number, place in enumerate(sentences, start=1):
             if place.section != section:

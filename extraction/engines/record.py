@@ -39,6 +39,7 @@ class Heading(BaseModel):
     model: str
     computed: str = ""
     chat: bool
+    guided: bool = False
     quoted: Literal["words", "number"]
     shape: Literal["lines", "json"]
     bound: Bound
@@ -49,7 +50,7 @@ class Heading(BaseModel):
     @property
     def manner(self) -> Manner:
         """How the model was asked."""
-        return Manner(self.chat, AnswerForm(self.quoted, self.shape))
+        return Manner(self.chat, AnswerForm(self.quoted, self.shape), self.guided)
 
 
 class _Kept(BaseModel):

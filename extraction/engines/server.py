@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from extraction.engines.completer import Completion, Question, Usage
-from extraction.engines.model import Memory, ModelEngine, Named
+from extraction.engines.ledger import Memory, Named
+from extraction.engines.model import ModelEngine
 from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.engines.traffic import Traffic

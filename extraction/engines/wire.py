@@ -31,7 +31,20 @@ SAMPLING: Final[dict[str, Json]] = {
 
 
 class _LogProbs(BaseModel):
+    tokens: list[str] | None = None
+    token_logprobs: list[float | None] | None = None
     top_logprobs: list[dict[str, float] | None] | None = None
+
+    def likeliest(self) -> tuple[dict[str, float], ...]:
+        """Give each place's tokens, the one written first where the server names it."""
+        places = [place or {} for place in self.top_logprobs or ()]
+        if not (self.tokens and self.token_logprobs):
+            return tuple(places)
+        written = zip(self.tokens, self.token_logprobs, strict=False)
+        return tuple(
+            ({} if logprob is None else {token: logprob}) | place
+            for (token, logprob), place in zip(written, places, strict=False)
+        )
 
 
 class _Token(BaseModel):
@@ -39,12 +52,19 @@ class _Token(BaseModel):
     logprob: float
 
 
-class _Place(BaseModel):
+class _Place(_Token):
     top_logprobs: list[_Token] = Field(default_factory=list)
 
 
 class _ChatLogProbs(BaseModel):
     content: list[_Place] | None = None
+
+    def likeliest(self) -> tuple[dict[str, float], ...]:
+        """Give each place's tokens, the one written first."""
+        return tuple(
+            {each.token: each.logprob for each in (place, *place.top_logprobs)}
+            for place in self.content or ()
+        )
 
 
 class _Message(BaseModel):
@@ -56,14 +76,6 @@ class _Choice(BaseModel):
     message: _Message | None = None
     finish_reason: str | None = None
     logprobs: _LogProbs | _ChatLogProbs | None = None
-
-    def likeliest(self) -> tuple[dict[str, float], ...]:
-        """Give the likeliest tokens at each place."""
-        if isinstance(self.logprobs, _ChatLogProbs):
-            places = self.logprobs.content or []
-            return tuple({t.token: t.logprob for t in place.top_logprobs} for place in places)
-        found = (self.logprobs and self.logprobs.top_logprobs) or ()
-        return tuple(place or {} for place in found)
 
 
 class _Details(BaseModel):
@@ -95,7 +107,7 @@ class Body(BaseModel):
             usage.prompt_tokens,
             cached or 0,
             usage.completion_tokens or 0,
-            choice.likeliest(),
+            choice.logprobs.likeliest() if choice.logprobs else (),
         )
 
 

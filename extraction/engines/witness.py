@@ -13,9 +13,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, cast, get_args
 
 from extraction.engines.grounding import Place
+from extraction.engines.guide import Guided, guided
 from extraction.finding import NOT_EVALUABLE, OTHER
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
@@ -68,6 +69,11 @@ class Testimony:
 
     spoken: tuple[Spoken, ...] = ()
 
+    def within(self, places: Collection[Place]) -> Testimony:
+        """Keep what is spoken in some sentences."""
+        kept = {(place.start, place.end) for place in places}
+        return Testimony(tuple(said for said in self.spoken if (said.start, said.end) in kept))
+
     def verdict(self, place: Place, pathology: str, certainty: str) -> Verdict:
         """Hold one statement against the words it quotes.
 
@@ -114,6 +120,11 @@ class Witness:
         """Give every sentence of a report, as the rules part them."""
         with self._lock:
             return [Place(*found) for found in self._rules.sentences(text)]
+
+    def guide(self, texts: Sequence[object]) -> list[Guided]:
+        """Read reports, and name the sentences in which the rules are in doubt."""
+        with self._lock:
+            return guided(self._rules, cast("Sequence[str]", texts))  # what is no text fails
 
     def hear(self, texts: Sequence[str]) -> list[Testimony | None]:
         """Give what each report speaks of; None for one that the rules cannot read."""

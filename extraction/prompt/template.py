@@ -61,15 +61,19 @@ class Manner:
         In turns, for a model that was trained on talk, and not as one text to continue.
     form
         The form of its answers.
+    guided
+        Only about the sentences in which the rules are in doubt.
     """
 
     chat: bool = False
     form: AnswerForm = BY_WORDS
+    guided: bool = False
 
     @property
     def name(self) -> str:
         """A short name, part of what decides an answer."""
-        return f"{'chat' if self.chat else 'raw'} {self.form.quoted} {self.form.shape}"
+        parts = ["chat" if self.chat else "raw", self.form.quoted, self.form.shape]
+        return " ".join([*parts, *(["guided"] if self.guided else [])])
 
 
 RAW: Final = Manner()

@@ -37,11 +37,13 @@ _BATCH: Final = 256
 class Spoken(NamedTuple):
     """A pathology that a sentence speaks of, whether or not it states anything about it.
 
+    `section` is where the sentence stands;
     `start` and `end` are the sentence, `mention_start` and `mention_end` the words that name the
     pathology; `states` is False for a question, a history, a recommendation or what could not be
     judged; `phrase` is the certainty, None where a cue maps to none or nothing is stated.
     """
 
+    section: str
     start: int
     end: int
     pathology: str
@@ -114,6 +116,7 @@ class RuleEngine:
                 for decision in decisions:
                     mention = decision.mention
                     yield Spoken(
+                        section.name,
                         tokens[0].start,
                         tokens[-1].end,
                         mention.pathology,

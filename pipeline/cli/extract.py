@@ -25,7 +25,7 @@ from pipeline.cli.extraction_tables import (
     read_reports,
     run_answers,
 )
-from pipeline.errors import EXIT_QUARANTINED, GateFailedError
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, GateFailedError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from extraction.resolution import ResolutionRule
     from extraction.rules import RuleEngine
 
-__all__ = ["hold_against_words", "keep_answers", "register"]
+__all__ = ["hold_against_words", "keep_answers", "keep_doubts", "register"]
 
 _LEVELS: Final = ("statement", "report")
 _RULES: Final = ("impression first", "strongest", "last")
@@ -84,6 +84,14 @@ class Given:
     ] = False
     vocabulary: VocabularyOption = None
     held: Held
+    doubts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Engine rules: also write the sentences in doubt, about which --guided would ask "
+            "a model; no report text.",
+        ),
+    ] = None
     explain: Annotated[
         bool, typer.Option("--explain", help="Print each text with cue, scope and decision.")
     ] = False
@@ -100,17 +108,19 @@ def extract(given: Given) -> None:
         given.engine, given.choice, vocabulary=given.vocabulary, remember=given.remember
     )
     frame = read_reports(given.reports)
+    ids, texts = frame["report_id"].astype(str).tolist(), frame["text"].tolist()
+    doubts = keep_doubts(reader, ids, texts, given.doubts) if given.doubts else {}
     with closing_model(reader):
         read = run_answers(reader, frame)
     outcomes = [answer.outcome for answer in read]
-    ids = frame["report_id"].astype(str).tolist()
     keep_answers(ids, read, given.held)
     hold_against_words(read, limit=given.held.max_disagreement)
-    table = _table(given, ids, frame["text"].tolist(), outcomes, reader)
-    write_table(table.assign(engine=reader.name, engine_version=reader.version), given.out)
+    table = _table(given, ids, texts, outcomes, reader)
+    named = table.pop("read_by").replace("", reader.name)
+    write_table(table.assign(engine=named, engine_version=reader.version), given.out)
     if given.explain:
-        _explain(ids, frame["text"].tolist(), outcomes)
-    counts = _counts(outcomes, len(table)) | _asked(reader)
+        _explain(ids, texts, outcomes)
+    counts = _counts(outcomes, len(table)) | _asked(reader) | doubts
     given.output.tell(counts)
     if counts["failed"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -204,3 +214,33 @@ def hold_against_words(read: Sequence[Answer], *, limit: float) -> None:
             "--max-disagreement if people found the model right."
         )
         raise GateFailedError(msg)
+
+
+def keep_doubts(
+    reader: RuleEngine | ModelEngine, ids: Sequence[str], texts: Sequence[str], path: Path
+) -> dict[str, object]:
+    """Write the sentences in which the rules are in doubt, and count what a model would be asked.
+
+    Raises
+    ------
+    ConfigurationError
+        If a model reads, and not the rules.
+    """
+    from extraction.engines.guide import guided
+    from extraction.rules import RuleEngine
+    from extraction.tables import doubt_table
+    from pipeline.formats.tables import write_table
+
+    if not isinstance(reader, RuleEngine):
+        msg = "--doubts says where the rules are in doubt; it belongs to --engine rules."
+        raise ConfigurationError(msg)
+    read = guided(reader, texts)
+    write_table(doubt_table(ids, read), path)
+    why = sum((Counter(each.counted) for each in read), Counter[str]())
+    asked = sum(bool(each.doubts) for each in read)
+    return {
+        "reports_in_doubt": asked,
+        "reports_in_doubt_share": round(asked / len(read), 4),
+        "sentences_that_name_a_pathology": sum(each.sentences for each in read),
+        "sentences_in_doubt": dict(why),
+    }

@@ -51,6 +51,12 @@ class ModelChoice:
     quote_by: Annotated[
         str, typer.Option(help="words: the sentence as written; number: its number, fewer tokens.")
     ] = "words"
+    guided: Annotated[
+        bool,
+        typer.Option(
+            "--guided", help="Ask only about sentences in which the rules hedge or are in doubt."
+        ),
+    ] = False
     examples: Annotated[
         list[Path] | None,
         typer.Option(help="Folder with worked examples of your own; an audit takes several."),
@@ -106,7 +112,7 @@ class ModelChoice:
     def given(self) -> bool:
         """Whether a server, a model or its output was spoken of."""
         said = (self.server, self.model, self.structured, self.vllm_python, self.examples)
-        return any(said) or self.json_schema
+        return any(said) or self.json_schema or self.guided
 
     @property
     def local(self) -> bool:

@@ -111,6 +111,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
                 "structured_output": "json_schema" if choice.json_schema else choice.structured,
                 "template": choice.template,
                 "quote_by": choice.quote_by,
+                "guided": choice.guided,
                 "record": str(choice.record) if choice.record else None,
                 "examples": str(choice.examples[0]) if choice.examples else None,
                 "context_tokens": choice.context_tokens,

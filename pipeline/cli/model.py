@@ -60,8 +60,9 @@ def check(given: CheckGiven) -> None:
     """
     from extraction.audit.trial import trial
 
-    if given.engine == "rules":
-        msg = "--engine rules: there is no model to check; use vllm, transformers or server."
+    if given.engine == "rules" or given.choice.guided:
+        said = "--guided lets the rules read" if given.choice.guided else "--engine rules"
+        msg = f"{said}: there is no model to check; use vllm, transformers or server alone."
         raise ConfigurationError(msg)
     engine = named_engine(given.engine, given.choice, vocabulary=given.vocabulary)
     tried: list[Tried] = []

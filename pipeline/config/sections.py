@@ -154,6 +154,7 @@ class Extraction(Section):
     model: str | None = None
     template: Literal["auto", "raw", "chat"] = "auto"
     quote_by: Literal["words", "number"] = "words"
+    guided: bool = False
     structured_output: bool | Literal["json_schema"] | None = None
     context_tokens: int = 8192
     answer_tokens: int = 1536
@@ -205,13 +206,17 @@ class Extraction(Section):
         """Say how the model is asked; `chat` decides where the template is left open."""
         shape: Literal["json", "lines"] = "json" if self.schema_bound else "lines"
         form = AnswerForm(quoted=self.quote_by, shape=shape)
-        return Manner(chat=chat if self.template == "auto" else self.template == "chat", form=form)
+        turns = chat if self.template == "auto" else self.template == "chat"
+        return Manner(chat=turns, form=form, guided=self.guided)
 
     @model_validator(mode="after")
     def _model_can_be_asked(self) -> Extraction:
         if self.engine in ("vllm", "transformers", "replay") and not self.model:
             what = "a recording" if self.engine == "replay" else "the folder of a model"
             msg = f'engine "{self.engine}" needs `model`, {what}'
+            raise ValueError(msg)
+        if self.guided and self.engine in ("rules", "replay"):
+            msg = f'`guided` needs a model to ask; "{self.engine}" asks none'
             raise ValueError(msg)
         if self.engine == "server":
             try:

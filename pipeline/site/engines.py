@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from extraction.engines.ledger import Memory
 from extraction.engines.local import Backend, LocalSettings, has_chat_template
-from extraction.engines.model import Memory, ModelEngine
+from extraction.engines.model import ModelEngine
 from extraction.engines.offline import OfflineEngine, ReplayEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.server import ServerCompleter, ServerEngine

@@ -24,7 +24,7 @@ _KNOWN: Final = "SELECT key, outcome FROM outcomes WHERE key IN (SELECT value FR
 
 
 class OutcomeMemory:
-    """Remembers outcomes in a file; see `extraction.engines.model.Memory`."""
+    """Remembers outcomes in a file; see `extraction.engines.ledger.Memory`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -89,7 +89,7 @@ class TransformersModel:
                 "text": text,
                 "cut": not ended,
                 "tokens": [len(tokens), cached, len(written)],
-                "logprobs": self._likeliest(found.logits, question["logprobs"]),
+                "logprobs": self._likeliest(found.logits, written, question["logprobs"]),
             }
         ]
 
@@ -142,14 +142,15 @@ class TransformersModel:
             return text[: min(places)], True
         return text, bool(written) and written[-1] in known
 
-    def _likeliest(self, logits: Any, number: int) -> list[dict[str, float]]:
+    def _likeliest(self, logits: Any, written: list[int], number: int) -> list[dict[str, float]]:
+        """Give each place's tokens, the one written first."""
         import torch
 
         found = []
-        for place in logits or ():
-            values, ids = torch.log_softmax(place[0].float(), dim=-1).topk(number)
-            words = [self._decoder.decode([token]) for token in ids.tolist()]
-            found.append(dict(zip(words, values.tolist(), strict=True)))
+        for token, place in zip(written, logits or (), strict=False):
+            logprobs = torch.log_softmax(place[0].float(), dim=-1)
+            ids = [token, *logprobs.topk(number).indices.tolist()]
+            found.append({self._decoder.decode([each]): float(logprobs[each]) for each in ids})
         return found
 
 

@@ -146,7 +146,7 @@ def _answer(output: Any) -> dict[str, Any]:
             len(completion.token_ids),
         ],
         "logprobs": [
-            {entry.decoded_token: entry.logprob for entry in place.values()}
-            for place in completion.logprobs or ()
+            {entry.decoded_token: entry.logprob for entry in (place[written], *place.values())}
+            for written, place in zip(completion.token_ids, completion.logprobs or (), strict=False)
         ],
     }
