@@ -13,6 +13,7 @@ from calibration.profile.results import (
     Pattern,
     PhraseRate,
     ReaderProfile,
+    Shared,
     Swap,
     Verdict,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Priors",
     "ProfileSettings",
     "ReaderProfile",
+    "Shared",
     "Swap",
     "Verdict",
     "profile",

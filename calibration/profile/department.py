@@ -17,6 +17,7 @@ from calibration.profile.readings import Reading, department_line, read_reader
 from calibration.profile.results import ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import explained, shared_line
 from calibration.profile.sparse import Found, fit_with_habits
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
@@ -73,12 +74,11 @@ def _judged(
     hedges = hedged(rows, words, misread=rules.misread)
     between, found = _fitted(hedges, rules)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
-    reading = Reading(
-        hedges=hedges,
-        found=found,
-        choices=words.choices(rows.findings, error, never, rules),
-        settings=rules,
-    )
+    lines = found.lines()
+    shared = shared_line(lines, hedges.uses >= rules.least_statements, settings=rules)
+    offset = explained(shared, settings=rules)
+    choices = words.choices(rows.findings, error, offset, never, rules)
+    reading = Reading(hedges, found, choices, lines, offset, rules)
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)
@@ -95,6 +95,7 @@ def _judged(
         findings=rows.findings,
         shift=shift,
         slope=slope,
+        shared=shared,
         expected_false=sum(map(_doubt, readers)),
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),

@@ -8,7 +8,8 @@ With margins d (shift) and g (slope), a part is stated when its posterior probab
 
 Shift is read where a word means even odds (logit 0), so that it means the same in every department
 and issue. Beside a stated slope a shift is stated only if it also holds at the reader's usual word,
-because a slope alone shifts every other place.
+because a slope alone shifts every other place. What most readers share (`shared`) is no reader's
+own: a part on its side is stated only if it also holds beyond half the margin with that taken off.
 
 Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
 rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
@@ -17,20 +18,34 @@ a shift back inside its margin.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
+
 import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.line import Lines
 from calibration.profile.results import Coordinate, Part, Pattern, Verdict
 from calibration.profile.settings import ProfileSettings
 
-__all__ = ["Evidence", "judge_pattern"]
+__all__ = ["Case", "Evidence", "judge_pattern"]
 
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
 _SURELY = 0.1
+_OWN = 0.5
+_AXIS: Final[Mapping[Part, tuple[int, float]]] = MappingProxyType(
+    {
+        "overcalls": (0, -1.0),
+        "undercalls": (0, 1.0),
+        "too sure": (1, -1.0),
+        "too cautious": (1, 1.0),
+    }
+)
+"""Which coordinate each part is about, and on which side."""
 
 
 class Evidence:
@@ -52,16 +67,20 @@ class Evidence:
         """Give the same estimate from ``factor`` times the data."""
         return Evidence(self.mean, self.covariance / factor)
 
-    def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
-        """P(each part)."""
+    def beyond(self, settings: ProfileSettings, *, margin: float = 1.0) -> dict[Part, float]:
+        """P(each part), beyond ``margin`` times the margins."""
         (shift, slope), (a, b) = self.mean, self.sd
-        d, g = settings.shift_margin, settings.slope_margin
+        d, g = margin * settings.shift_margin, margin * settings.slope_margin
         return {
             "overcalls": float(ndtr((-d - shift) / a)),
             "undercalls": float(ndtr((shift - d) / a)),
             "too sure": float(ndtr((-g - slope) / b)),
             "too cautious": float(ndtr((slope - g) / b)),
         }
+
+    def less(self, offset: FloatArray) -> Evidence:
+        """Give the line with (shift, slope − 1) taken off."""
+        return Evidence(self.mean - offset, self.covariance)
 
     def moved_to(self, centre: float) -> Evidence:
         """Give the same line with its shift read at another place of the scale."""
@@ -80,19 +99,46 @@ class Evidence:
         return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
 
 
-def judge_pattern(
-    found: Lines, reader: int, *, hedges: float, exams: int, settings: ProfileSettings
-) -> Pattern:
+@dataclass(frozen=True, slots=True, eq=False)
+class Case:
+    """What a reader is judged on: line, usual word, and what is shared (shift, slope − 1)."""
+
+    evidence: Evidence
+    usual: float
+    offset: FloatArray
+    hedges: float
+    exams: int
+
+    def narrowed(self, factor: float) -> Case:
+        """Give the same estimate from ``factor`` times the data."""
+        return replace(self, evidence=self.evidence.narrowed(factor))
+
+    def stated(self, settings: ProfileSettings) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+        """Parts that may be stated of the reader, and those that are shared instead."""
+        parts = _stated(self.evidence, self.usual, settings)
+        own = self.evidence.less(self.offset).beyond(settings, margin=_OWN)
+        common = tuple(
+            part
+            for part in parts
+            if self.offset[_AXIS[part][0]] * _AXIS[part][1] > 0.0
+            and own[part] < settings.pattern_probability
+        )
+        return tuple(part for part in parts if part not in common), common
+
+    def nothing(self, settings: ProfileSettings) -> bool:
+        """Whether "none" may be said of what is the reader's own."""
+        shared = bool(self.stated(settings)[1])
+        return _nothing(self.evidence.less(self.offset) if shared else self.evidence, settings)
+
+
+def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
-    evidence = Evidence(found.value[reader], found.covariance[reader])
-    usual = float(found.usual[reader])
-    parts = _stated(evidence, usual, settings)
-    enough = hedges >= settings.least_statements
+    evidence, enough = case.evidence, case.hedges >= settings.least_statements
+    stated, shared = case.stated(settings) if enough else ((), ())
     off = clearly_off(evidence, settings)
-    stated = parts if enough else ()
     d, g = settings.shift_margin, settings.slope_margin
     within = evidence.inside((-d, d), (-g, g))
-    settled = bool(stated) or (enough and _nothing(evidence, settings))
+    settled = bool(stated) or (enough and case.nothing(settings))
     shift, slope = _coordinates(evidence, settings)
     tipping = _tipping(shift.value, settings)
     low, high = settings.plausible_ordering
@@ -101,7 +147,8 @@ def judge_pattern(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
         question=shifted and low <= tipping <= high,
-        more_exams=None if settled else _more(evidence, hedges, exams, usual, settings),
+        more_exams=None if settled else _more(case, settings),
+        shared=shared,
     )
     return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
 
@@ -150,22 +197,15 @@ def _tipping(shift: float, settings: ProfileSettings) -> float:
     return float(np.exp(np.copysign(beyond, shift))) if beyond > 0 else float("nan")
 
 
-def _more(
-    evidence: Evidence,
-    hedges: float,
-    exams: int,
-    usual: float,
-    settings: ProfileSettings,
-) -> int | None:
+def _more(case: Case, settings: ProfileSettings) -> int | None:
     """Exams needed beyond these for a verdict, if the estimate stays where it is."""
-    if hedges <= 0 or exams <= 0:
+    if case.hedges <= 0 or case.exams <= 0:
         return None
-    least = max(settings.least_statements / hedges, 1.0)
+    least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
-        then = evidence.narrowed(float(factor))
-        told = _stated(then, usual, settings)
-        if told or _nothing(then, settings):
-            return _rounded_up((factor - 1.0) * exams)
+        then = case.narrowed(float(factor))
+        if then.stated(settings)[0] or then.nothing(settings):
+            return _rounded_up((factor - 1.0) * case.exams)
     return None
 
 

@@ -9,7 +9,7 @@ that of its gradient in the model's coordinates; it is treated as normal on its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -109,6 +109,10 @@ class Rate:
     plain_centre: float
     plain_variance: float
     weight: float
+
+    def less(self, offset: float) -> Rate:
+        """Give the rate with its log-odds lower by ``offset``."""
+        return replace(self, centre=self.centre - offset, plain_centre=self.plain_centre - offset)
 
     @property
     def value(self) -> float:

@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from calibration.arrays import FloatArray
 from calibration.profile.line import Lines
-from calibration.profile.pattern import judge_pattern
+from calibration.profile.pattern import Case, Evidence, judge_pattern
 from calibration.profile.rates import Rates, cell_rates, phrase_rates
 from calibration.profile.results import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile
 from calibration.profile.settings import ProfileSettings
@@ -25,17 +25,21 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The fitted department with all rates computed once, (R, F, K) and (R, K)."""
+    """The fitted department with all rates computed once, (R, F, K) and (R, K).
+
+    ``offset`` (2,) is the line that readers share as far as it is no reader's own.
+    """
 
     hedges: Hedged
     found: Found
     choices: Choices
+    lines: Lines
+    offset: FloatArray
     settings: ProfileSettings
     n: FloatArray = field(init=False)
     mass: FloatArray = field(init=False)
     whole: Rates = field(init=False)
     cells: Rates = field(init=False)
-    lines: Lines = field(init=False)
 
     def __post_init__(self) -> None:
         rows, found = self.hedges.rows, self.found
@@ -52,7 +56,6 @@ class Reading:
             _certain_if_none(probability.max(axis=1, initial=0.0)),
         )
         object.__setattr__(self, "n", n)
-        object.__setattr__(self, "lines", found.lines())
         object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
         object.__setattr__(self, "cells", Rates(*cells))
         object.__setattr__(self, "whole", Rates(*whole))
@@ -69,15 +72,15 @@ def read_reader(
     """Everything said of reader r, who made n statements."""
     rows, settings = reading.hedges.rows, reading.settings
     hedges = float(reading.n[r].sum())
-    pattern = judge_pattern(
-        reading.lines, r, hedges=hedges, exams=int(rows.exams[r]), settings=settings
-    )
+    lines, exams = reading.lines, int(rows.exams[r])
+    evidence = Evidence(lines.value[r], lines.covariance[r])
+    case = Case(evidence, float(lines.usual[r]), reading.offset, hedges, exams)
     return ReaderProfile(
         reader=rows.readers[r],
         n=n,
         hedges=hedges,
-        exams=int(rows.exams[r]),
-        pattern=pattern,
+        exams=exams,
+        pattern=judge_pattern(case, settings=settings),
         habits=tuple(_habits(reading, r)),
         absent=atoms[0],
         present=atoms[1],

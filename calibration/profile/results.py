@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 __all__ = [
     "AtomJudgement", "Coordinate", "Habit", "Interval", "Part", "Pattern", "PhraseRate",
-    "ReaderProfile", "Swap", "Verdict",
+    "ReaderProfile", "Shared", "Swap", "Verdict",
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
@@ -53,6 +53,9 @@ class Verdict:
         What is stated; empty unless ``state`` is ``pattern``.
     question
         A plausible ordering of CTs explains the shift, so it is put as a question.
+    shared
+        What holds of the reader but not beyond what most readers of the department share, and so
+        is not stated of the reader.
     more_exams
         How many more exams like these would settle it; None where it is settled, or beyond
         counting.
@@ -62,11 +65,39 @@ class Verdict:
     parts: tuple[Part, ...]
     question: bool
     more_exams: int | None
+    shared: tuple[Part, ...] = ()
 
     @property
     def direction(self) -> str:
         """The verdict in the words of the profile file."""
         return ", ".join(self.parts) if self.parts else self.state
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What most readers of a department have in common (`calibration.profile.shared`).
+
+    Attributes
+    ----------
+    shift, slope
+        What two readers of three lie beyond, on one side; 0 and 1 where they share nothing.
+    readers
+        Readers judged.
+    parts
+        What is stated of the department: shared by more than half a margin.
+    tipping
+        λ: how many times as likely a CT would have to be given disease, beyond what the X-ray's
+        words say, to explain the shared shift; NaN where none is stated.
+    question
+        Whether that λ is plausible.
+    """
+
+    shift: Interval
+    slope: Interval
+    readers: int
+    parts: tuple[Part, ...]
+    tipping: float
+    question: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,11 @@ class ProfileSettings:
         Largest change of meaning a swap may ask for; people asked about a suggested word.
     least_uses, least_statements
         Uses behind a swap or habit; hedged statements behind any pattern.
-    plausible_ordering
-        Range of λ (odds of a CT given disease over without) a department may have.
+    plausible_ordering, plausible_slope
+        Range of λ (odds of a CT given disease over without) a department may have; the lowest
+        slope that misreading and a CT that misses disease may make of 1.
+    shared_by, least_shared
+        Share of the readers that have what is called shared; readers without whom nothing is.
     certain
         Phrases whose meaning is below this or above 1 − this are atoms.
     misread
@@ -116,6 +119,9 @@ class ProfileSettings:
     least_uses: int = 20
     least_statements: int = 30
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
+    plausible_slope: float = 0.75
+    shared_by: float = 2 / 3
+    least_shared: int = 5
     certain: float = 0.01
     misread: float = 0.0
     priors: Priors = Priors()

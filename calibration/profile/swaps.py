@@ -5,8 +5,9 @@ beyond their midpoint, so
 
     P(|p − M_l| < |p − M_k|) = Φ(± (logit p̂ − logit mid) / √(Var logit p + Var mid)),
 
-the survey's error in Var mid, averaged over the fits with and without a habit, and the smaller
-one of the meanings as surveyed and as the department corrects them. Among substitutes
+the survey's error in Var mid, averaged over the fits with and without a habit, and the smallest
+one with the meanings as surveyed and as the department corrects them, with the rate as it is and
+less what most readers share (`shared`). Among substitutes
 that reach `ProfileSettings.swap_probability` the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
 where one finding's own data say the opposite, or they do not support it together, single findings
@@ -35,7 +36,8 @@ _EVEN = 0.5
 class Choices:
     """What may be suggested: meanings (K,) as surveyed and less the survey's error, variance (K,).
 
-    ``allowed`` (K, K) says which word may stand for which.
+    ``shared`` (K,) is what the log-odds of each word's rate share with most readers; ``allowed``
+    (K, K) says which word may stand for which.
     """
 
     names: tuple[str, ...]
@@ -43,6 +45,7 @@ class Choices:
     meaning: FloatArray
     corrected: FloatArray
     variance: FloatArray
+    shared: FloatArray
     allowed: BoolArray
 
 
@@ -107,10 +110,17 @@ def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _B
 def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
     """P(rate nearer to each meaning than to that of k), shape (K,).
 
-    The smaller one of two: a word that a whole department uses in its own way may be the
-    department's habit or the survey's error, and a swap has to be right either way.
+    The smallest one of all readings: a word that a whole department uses in its own way may be the
+    department's habit or the survey's error, a line that it shares the readers' or the CT's, and a
+    swap has to be right either way.
     """
-    return np.minimum(*(_nearer(k, rate, m, choices) for m in (choices.meaning, choices.corrected)))
+    readings = [rate, rate.less(float(choices.shared[k]))] if choices.shared[k] else [rate]
+    found = [
+        _nearer(k, each, meaning, choices)
+        for each in readings
+        for meaning in (choices.meaning, choices.corrected)
+    ]
+    return np.asarray(np.min(found, axis=0))
 
 
 def _nearer(k: int, rate: Rate, meaning: FloatArray, choices: Choices) -> FloatArray:

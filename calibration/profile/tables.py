@@ -135,6 +135,13 @@ class Hedged:
         sums = np.bincount(self.cell, weights=weight, minlength=size)
         return np.asarray(sums, dtype=np.float64).reshape(self._shape)
 
+    @property
+    def uses(self) -> FloatArray:
+        """Hedged statements of every reader, shape (R,)."""
+        readers = self._shape[0]
+        found = np.bincount(self.rows.reader, weights=self.rows.count, minlength=readers)
+        return np.asarray(found, dtype=np.float64)
+
     def counts(self, between: Correlation) -> Counts:
         """Effective counts under the given correlation of a patient's outcomes."""
         weight = effective(self.rows, between=between, spread=self.spread)

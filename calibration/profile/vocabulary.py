@@ -56,13 +56,14 @@ class Vocabulary:
         self,
         findings: tuple[str, ...],
         error: tuple[FloatArray, FloatArray],
+        offset: FloatArray,
         never: Collection[str],
         settings: ProfileSettings,
     ) -> Choices:
         """Say what may be suggested.
 
         ``error`` is the survey's error as the department shows it and its variance, (K,) each on
-        the log-odds scale.
+        the log-odds scale; ``offset`` the shift and slope − 1 that readers share.
         """
         step = np.abs(self.meaning - self.meaning[:, None])
         known = np.isnan(self.respondents) | (self.respondents >= settings.least_respondents)
@@ -75,6 +76,7 @@ class Vocabulary:
             meaning=self.meaning,
             corrected=np.asarray(expit(self.log_odds + error[0])),
             variance=error[1] * slope**2,
+            shared=offset[0] + offset[1] * self.log_odds,
             allowed=allowed,
         )
 

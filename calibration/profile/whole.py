@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import pandas as pd
 
 from calibration.plain import Plain, plain
-from calibration.profile.results import Interval, Pattern, ReaderProfile, Swap
+from calibration.profile.results import Interval, Pattern, ReaderProfile, Shared, Swap
 from calibration.profile.settings import ProfileSettings
 
 __all__ = ["VERSION", "DepartmentProfile", "Diagnostics", "profile_data"]
@@ -66,6 +66,7 @@ class DepartmentProfile:
     findings: tuple[str, ...]
     shift: Interval
     slope: Interval
+    shared: Shared
     expected_false: float
     unmapped: Mapping[str, int]
     diagnostics: Diagnostics
@@ -135,6 +136,7 @@ def profile_data(found: DepartmentProfile, *, messages: Mapping[str, str]) -> di
         "department": {
             "shift": plain(found.shift),
             "slope": plain(found.slope),
+            "shared": plain(found.shared),
             "expected_false": plain(found.expected_false),
             "deviations": {name: plain(value) for name, value in told.deviations.items()},
         },
@@ -196,6 +198,7 @@ def _pattern(pattern: Pattern) -> dict[str, Plain]:
         "clearly_off": plain(pattern.clearly_off),
         "tipping": plain(pattern.tipping),
         "question": verdict.question,
+        "shared": list(verdict.shared),
         "more_exams": verdict.more_exams,
     }
 
