@@ -11,7 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile import (
+    AtomJudgement,
+    Habit,
+    Part,
+    Pattern,
+    PhraseRate,
+    ReaderProfile,
+    Swap,
+)
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import Action, Side, about, action_of, claimed, kept_swaps, side_of
@@ -99,20 +107,29 @@ def _pattern(
 ) -> tuple[str, str]:
     """Give the first sentence and the lead."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
+    common = [_shared(verdict.shared, words)] if verdict.shared else []
     if verdict.state == "none":
+        if common:
+            return words("verdict.shared.first"), common[0]
         key = "none_but" if more else "none"
         return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
     if verdict.state == "too few":
         lead = [words("verdict.too_few.lead", hedges=hedges), _further(verdict.more_exams, words)]
         lead += [words("verdict.too_few.but")] if more else []
-        return words("verdict.too_few.first"), " ".join(lead)
+        return words("verdict.too_few.first"), " ".join([*lead, *common])
     kind = "_".join(part.replace(" ", "_") for part in verdict.parts)
     stated = "question" if verdict.question else "stated"
     carriers = _carriers(profile, swaps)
     lead = [_example(carriers, words)]
     lead += [_ordering(profile.pattern, words)] if verdict.question else []
     lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, carriers, swaps, words)))
-    return words(f"verdict.{stated}.{kind}"), " ".join(part for part in lead if part)
+    return words(f"verdict.{stated}.{kind}"), " ".join(part for part in [*lead, *common] if part)
+
+
+def _shared(parts: Sequence[Part], words: Strings) -> str:
+    """Say what the reader has in common with most, and whose question that is."""
+    what = [words(f"verdict.shared.{part.replace(' ', '_')}") for part in parts]
+    return words("verdict.shared.lead", what=words("verdict.shared.and").join(what))
 
 
 def _what_to_do(

@@ -13,11 +13,14 @@ from scipy.stats import multivariate_normal
 
 from calibration.errors import CalibrationError
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
+from calibration.profile.line import Lines
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Evidence
 from calibration.profile.rates import Rate
+from calibration.profile.results import Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import explained, shared_line
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
 from calibration.survey import PhraseTable
@@ -209,7 +212,8 @@ def choices(meaning: list[float]) -> Choices:
     size = len(meaning)
     allowed = ~np.eye(size, dtype=bool)
     names = tuple(f"w{k}" for k in range(size))
-    return Choices(names, ("",), np.array(meaning), np.array(meaning), np.zeros(size), allowed)
+    given, nothing = np.array(meaning), np.zeros(size)
+    return Choices(names, ("",), given, given, nothing, nothing, allowed)
 
 
 def test_rate_at_the_midpoint_is_as_near_to_one_word_as_to_the_other() -> None:
@@ -240,6 +244,55 @@ def test_swap_must_be_right_with_the_meaning_surveyed_and_with_the_department_s(
     # Nearer to .7 than to .3, yet nearer to .5 than to .7.
     assert nearer(0, rate, surveyed)[1] > 0.95
     assert nearer(0, rate, moved)[1] < 0.5
+
+
+def test_swap_must_be_right_with_and_without_what_most_readers_share() -> None:
+    rate = Rate(float(logit(0.55)), 0.01, 0.0, 1.0, 1.0)
+    alone = choices([0.3, 0.7])
+    shared = replace(alone, shared=np.full(2, 0.5))
+    # Of log-odds .2 a half is everybody's: what is left lies nearer to .3 than to .7.
+    assert nearer(0, rate, alone)[1] > 0.95
+    assert nearer(0, rate, shared)[1] < 0.05
+
+
+def lines_of(shift: list[float], slope: list[float], *, sd: float = 0.02) -> Lines:
+    value = np.stack([np.array(shift), np.array(slope) - 1.0], axis=1)
+    readers = len(shift)
+    return Lines(value, np.repeat(np.diag([sd**2] * 2)[None], readers, axis=0), np.zeros(readers))
+
+
+def shared_of(shift: list[float], slope: list[float]) -> Shared:
+    enough = np.ones(len(shift), dtype=bool)
+    return shared_line(lines_of(shift, slope), enough, settings=ProfileSettings())
+
+
+def test_what_two_readers_of_three_exceed_is_shared() -> None:
+    found = shared_of([0.3] * 7 + [0.9, 1.2, -0.4], [1.0] * 10)
+    # A third of ten readers lie below the fourth, in the midst of the seven at .3.
+    assert found.shift.value == pytest.approx(0.3, abs=0.02)
+    assert found.parts == ("undercalls",)
+    assert found.question
+    assert found.tipping == pytest.approx(np.exp(found.shift.value))
+    assert explained(found, settings=ProfileSettings()) == pytest.approx([found.shift.value, 0.0])
+
+
+def test_four_of_ten_far_off_are_no_department() -> None:
+    found = shared_of([0.0] * 6 + [0.9] * 4, [1.0] * 6 + [0.5] * 4)
+    assert found.parts == ()
+    assert found.shift.value == pytest.approx(0.0, abs=0.03)
+    assert explained(found, settings=ProfileSettings()).tolist() == [0.0, 0.0]
+
+
+def test_shared_shift_is_explained_only_as_far_as_is_plausible() -> None:
+    found = shared_of([1.0] * 8, [0.5] * 8)
+    assert found.parts == ("undercalls", "too sure")
+    assert not found.question
+    assert explained(found, settings=ProfileSettings()) == pytest.approx([np.log(1.5), -0.25])
+
+
+def test_four_readers_share_nothing_that_could_be_told_from_their_own() -> None:
+    found = shared_of([0.5] * 4, [1.0] * 4)
+    assert (found.readers, found.parts) == (4, ())
 
 
 def test_prior_of_the_settings_is_stated_for_every_scale() -> None:

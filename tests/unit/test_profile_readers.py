@@ -97,6 +97,18 @@ def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     assert ("likely", None) not in swaps
 
 
+def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_readers() -> None:
+    lines = [(0.4, 1.0)] * 7 + [(1.2, 1.0)]
+    found = profile(department(lines, statements=2500, seed=31), phrases=SCALE)
+    assert found.shared.parts == ("undercalls",)
+    assert found.shared.shift.low < 0.4 < found.shared.shift.high
+    assert [each.pattern.verdict.shared for each in found] == [("undercalls",)] * 7 + [()]
+    assert [each.pattern.direction for each in found] == ["none"] * 7 + ["undercalls"]
+    told = message(found.reader("r00"), words=WORDS)
+    assert told.startswith("Nothing that is yours alone to change.")
+    assert "stand lower than CT bears out" in told
+
+
 def alone(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["reader"] == "r00"]
 

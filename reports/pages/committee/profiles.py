@@ -7,7 +7,7 @@ from typing import Final
 
 from scipy.special import expit
 
-from calibration.profile import Coordinate, DepartmentProfile, ReaderProfile
+from calibration.profile import Coordinate, DepartmentProfile, ReaderProfile, Shared
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
@@ -90,8 +90,25 @@ def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     )
     doubt = words("committee.expected_false", expected=decimal(found.expected_false, 1))
     question = words("committee.asked", asked=count(asked)) if asked else ""
-    return (" ".join(part for part in (first, doubt if told else "", question) if part),
-            _spread(found, words))  # fmt: skip
+    said = " ".join(part for part in (first, doubt if told else "", question) if part)
+    common = (_shared(found.shared, words),) if found.shared.parts else ()
+    return (said, *common, _spread(found, words))
+
+
+def _shared(shared: Shared, words: Strings) -> str:
+    """Say what most readers share, as a question about the department, and which CTs explain it."""
+    parts = [words(f"verdict.shared.{part.replace(' ', '_')}") for part in shared.parts]
+    said = words(
+        "committee.shared",
+        what=words("verdict.shared.and").join(parts),
+        shift=signed(shared.shift.value, 2),
+        slope=decimal(shared.slope.value, 2),
+    )
+    if not math.isfinite(shared.tipping):
+        return said
+    key = "plausible" if shared.question else "implausible"
+    times = decimal(shared.tipping, 1)
+    return f"{said} {words(f'committee.shared_ordering.{key}', times=times)}"
 
 
 def _spread(found: DepartmentProfile, words: Strings) -> str:
@@ -104,6 +121,8 @@ def _spread(found: DepartmentProfile, words: Strings) -> str:
 def short(reader: ReaderProfile, words: Strings) -> str:
     """Give the verdict in a few words."""
     verdict = reader.pattern.verdict
+    if verdict.state == "none" and verdict.shared:
+        return words("verdict.short.shared")
     if verdict.state != "pattern":
         return words(f"verdict.short.{verdict.state.replace(' ', '_')}")
     parts = [words(f"verdict.short.{part.replace(' ', '_')}") for part in verdict.parts]
