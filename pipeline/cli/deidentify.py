@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, audit, emit
+from pipeline.cli.common import Output, audit, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -31,47 +32,51 @@ CautionOption: TypeAlias = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    app.command("deidentify")(deidentify)
-    audit.command("deid")(audit_deid)
+    app.command("deidentify")(taking(deidentify))
+    audit.command("deid")(taking(audit_deid))
 
 
-def deidentify(
-    reports: Annotated[Path | None, typer.Argument(help="Table with report_id and text.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Where the clean table goes.")] = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Options of ``radcal deidentify``."""
+
+    reports: Annotated[Path | None, typer.Argument(help="Table with report_id and text.")] = None
+    out: Annotated[Path | None, typer.Option("--out", help="Where the clean table goes.")] = None
     spans: Annotated[
         Path | None, typer.Option("--spans", help="Also write what was removed where (JSONL).")
-    ] = None,
+    ] = None
     review: Annotated[
         Path | None,
         typer.Option("--review", help="Write the doubtful decisions as a sheet to correct."),
-    ] = None,
+    ] = None
     learned: Annotated[
         Path | None,
         typer.Option("--learn", help="Take a corrected sheet into the lists that --words names."),
-    ] = None,
+    ] = None
     replacement: Annotated[
         Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
-    ] = "token",
-    caution: CautionOption = 7.0,
-    words: WordsOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = "token"
+    caution: CautionOption = 7.0
+    words: WordsOption = None
+    output: Output
+
+
+def deidentify(given: Given) -> None:
     """Take identifiers out of report texts; words of certainty stay untouched."""
     from pipeline.deidentify import Deidentifier, Options
 
-    if learned is not None:
-        emit(_learn(learned, words, caution), as_json=as_json, quiet=quiet)
+    if given.learned is not None:
+        given.output.tell(_learn(given.learned, given.words, given.caution))
         return
-    if reports is None or (out is None and review is None):
+    if given.reports is None or (given.out is None and given.review is None):
         msg = "Name a table of reports and --out or --review, or a corrected sheet with --learn."
         raise ConfigurationError(msg)
-    options = Options(replacement=replacement, caution=caution)
-    cleaner = Deidentifier(options, _own(words))
-    summary = _review(reports, review, cleaner) if review else {}
-    if out is not None:
-        summary |= _clean(reports, out, spans, cleaner)
-    emit(summary, as_json=as_json, quiet=quiet)
+    options = Options(replacement=given.replacement, caution=given.caution)
+    cleaner = Deidentifier(options, _own(given.words))
+    summary = _review(given.reports, given.review, cleaner) if given.review else {}
+    if given.out is not None:
+        summary |= _clean(given.reports, given.out, given.spans, cleaner)
+    given.output.tell(summary)
     if summary.get("quarantined"):
         raise typer.Exit(EXIT_QUARANTINED)
 
@@ -117,20 +122,24 @@ def _learn(sheet: Path, words: Path | None, caution: float) -> dict[str, object]
     return learn(read_table(sheet), words, caution=caution, source=sheet.name).summary()
 
 
-def audit_deid(
-    gold: Annotated[Path, typer.Option("--gold", help="JSON lines: id, text, spans with labels.")],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """Options of ``radcal audit deid``."""
+
+    gold: Annotated[Path, typer.Option("--gold", help="JSON lines: id, text, spans with labels.")]
     missed: Annotated[
         Path | None, typer.Option("--missed", help="Also write where something was missed.")
-    ] = None,
+    ] = None
     explain: Annotated[
         Path | None,
         typer.Option("--explain", help="Also write each decision with the rule or weights behind."),
-    ] = None,
-    caution: CautionOption = 7.0,
-    words: WordsOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+    ] = None
+    caution: CautionOption = 7.0
+    words: WordsOption = None
+    output: Output
+
+
+def audit_deid(given: Audit) -> None:
     """Score de-identification on annotated reports: recall, leaks, harm, with intervals."""
     import pandas as pd
 
@@ -139,18 +148,18 @@ def audit_deid(
     from pipeline.deidentify.audit import read_gold
     from pipeline.formats.tables import write_table
 
-    annotated = read_gold(gold)
-    instrument = Deidentifier(Options(caution=caution), _own(words))
+    annotated = read_gold(given.gold)
+    instrument = Deidentifier(Options(caution=given.caution), _own(given.words))
     result = score(annotated, instrument)
-    if explain is not None:
+    if given.explain is not None:
         from pipeline.deidentify.explain import explained
 
-        write_table(explained(annotated, instrument), explain)
-    if missed is not None:
+        write_table(explained(annotated, instrument), given.explain)
+    if given.missed is not None:
         columns = ["report_id", "start", "end", "label"]
-        write_table(pd.DataFrame(list(result.missed), columns=columns), missed)
+        write_table(pd.DataFrame(list(result.missed), columns=columns), given.missed)
     summary = result.summary()
-    emit(summary if as_json else _lines(summary), as_json=as_json, quiet=quiet)
+    given.output.tell(summary if given.output.as_json else _lines(summary))
 
 
 def _own(words: Path | None) -> Lexicon | None:

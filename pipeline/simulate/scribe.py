@@ -50,6 +50,16 @@ class Order:
         )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """One version of a report: when it was signed, what it counts as, and how it is dictated."""
+
+    signed: datetime
+    status: str = "final"
+    version: int = 1
+    style: str = ""
+
+
 @dataclass(slots=True)
 class Scribe:
     """Writes the exams of one chunk: keeps the counter, the ledger and the chance of the texts."""
@@ -97,8 +107,9 @@ class Scribe:
         document, text, where = dictate(
             cells, style=style, context=order.context(signed), wording=wording(), rng=self.rng
         )
-        exam_id = self._row(order, text, document, signed=signed, status=status, version=version)
-        self._findings(order, exam_id, cells, where, style=style, status=status, version=version)
+        written = _Version(signed, status, version, style)
+        exam_id = self._row(order, text, document, written)
+        self._findings(order, exam_id, cells, where, written)
         return exam_id
 
     def addendum(
@@ -108,17 +119,15 @@ class Scribe:
         document, text, where = dictate_addendum(
             cells, context=order.context(signed), wording=wording(), rng=self.rng
         )
-        status = "addendum"
-        exam_id = self._row(order, text, document, signed=signed, status=status, version=version)
-        self._findings(
-            order, exam_id, cells, where, style="addendum", status=status, version=version
-        )
+        written = _Version(signed, "addendum", version, "addendum")
+        exam_id = self._row(order, text, document, written)
+        self._findings(order, exam_id, cells, where, written)
         return exam_id
 
     def other(self, order: Order, *, signed: datetime) -> str:
         """Write a report of another body part; return its exam_id."""
         document, text = dictate_other(context=order.context(signed), rng=self.rng)
-        return self._row(order, text, document, signed=signed, status="final", version=1)
+        return self._row(order, text, document, _Version(signed))
 
     def exclude(self, order: Order, exam_id: str, reason: str) -> None:
         """Note that an exam must not end up in a pair, and why."""
@@ -128,22 +137,13 @@ class Scribe:
         self.counter += 1
         return self.counter
 
-    def _row(
-        self,
-        order: Order,
-        text: str,
-        document: Document,
-        *,
-        signed: datetime,
-        status: str,
-        version: int,
-    ) -> str:
+    def _row(self, order: Order, text: str, document: Document, written: _Version) -> str:
         patient, site = order.patient, hospital()["site"][order.patient.site]
         exam_id = f"E{self._number():09d}"
         self.ledger.exams.append((
             exam_id, order.accession, patient.patient_id, order.reader.reader_id,
             order.reader.person.full, site["name"], order.exam["modality"], order.exam["code"],
-            order.exam["name"], order.performed, signed, status, version,
+            order.exam["name"], order.performed, written.signed, written.status, written.version,
             patient.age(order.performed), order.patient_class,
             record_name(patient.person, site["name_style"]), f"{patient.birth:%Y-%m-%d}",
             order.referring.full, order.phone, text,
@@ -162,18 +162,13 @@ class Scribe:
         exam_id: str,
         cells: Sequence[Cell],
         where: Mapping[int, str],
-        *,
-        style: str,
-        status: str,
-        version: int,
+        written: _Version,
     ) -> None:
         rows, words = self.ledger.rows["report_findings"], wording()
-        modality = order.exam["modality"]
+        about = (exam_id, order.accession, written.version, written.status)
+        how = (order.exam["modality"], written.style)
         for p, k in cells:
-            name, phrase = words.pathologies[p].name, words.phrases[k]
-            rows.append((
-                exam_id, order.accession, version, status, modality, style, name, phrase, where[p]
-            ))  # fmt: skip
+            rows.append((*about, *how, words.pathologies[p].name, words.phrases[k], where[p]))
 
 
 def _distinctive(text: str, category: str) -> bool:
