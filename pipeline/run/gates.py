@@ -17,6 +17,7 @@ from pipeline.config import Configuration
 from pipeline.stage import merged
 from pipeline.tables.pairing import TAKEN_BACK, FlowStep
 from reports.content import Gate
+from reports.strings import Strings
 
 if TYPE_CHECKING:
     from pipeline.stages.clean import Coded, Registered
@@ -128,17 +129,18 @@ class Gathered:
 
     def shown(self) -> tuple[tuple[str, int], ...]:
         """Give the counts that the review shows of what was lost on the way."""
-        a = self.accounting()
-        return (
-            ("rows set aside on reading", a.rows_quarantined),
-            ("reports withheld by de-identification", a.exams_withheld),
-            ("versions signed after the CT, left out", self.late_versions),
-            ("versions taken back by their sender, not used", self.taken_back),
-            ("versions that contradict another, set aside", self.contradictory),
-            ("paired reports that could not be read", a.reports_failed),
-            ("statements whose cue maps to no phrase", a.statements_unmapped),
-            *((f"cases returned as {answer}", n) for answer, n in self.returned.items()),
-        )
+        a, words = self.accounting(), Strings.load()
+        lost = {
+            "rows": a.rows_quarantined,
+            "withheld": a.exams_withheld,
+            "late": self.late_versions,
+            "taken_back": self.taken_back,
+            "contradictory": self.contradictory,
+            "failed": a.reports_failed,
+            "unmapped": a.statements_unmapped,
+        }
+        returned = ((words("lost.returned", answer=name), n) for name, n in self.returned.items())
+        return (*((words(f"lost.{what}"), n) for what, n in lost.items()), *returned)
 
 
 def _added(blocks: Sequence[Sequence[FlowStep]]) -> list[FlowStep]:
@@ -176,52 +178,28 @@ class Accounting:
 
 def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
     """Evaluate every gate; all are shown, passed or not."""
-    a = accounting
-    model = config.extraction.engine != "rules"
-    return (
-        _adds_up("every row accounted for", a.rows_in, (a.rows_kept, a.rows_quarantined)),
-        _adds_up("every exam coded or withheld", a.rows_kept, (a.exams_cleaned, a.exams_withheld)),
-        _share(
-            "reports withheld by de-identification",
-            a.exams_withheld,
-            a.rows_kept,
-            config.deidentification.max_quarantined_share,
-            "A withheld report never reaches a model or a page.",
-        ),
-        _share(
-            "paired reports that could not be read",
-            a.reports_failed,
-            a.reports_read + a.reports_failed,
-            config.extraction.max_failed_share,
-            "Failed reports say nothing about any finding.",
-        ),
-        _share(
-            "statements whose cue maps to no phrase",
-            a.statements_unmapped,
-            a.statements,
-            config.extraction.max_unmapped_share,
-            "Unmapped statements are listed in the manifest.",
-        ),
-        *([_disagreement(a, config.extraction.max_disagreement_share)] if model else []),
-        Gate(
-            "observations to calibrate on",
-            a.observations > 0,
-            "at least 1",
-            f"{a.observations:,}",
-            f"from {a.pairs:,} pairs",
-        ),
+    a, words = accounting, Strings.load()
+    limits = config.extraction
+    gates = (
+        _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
+        _adds_up(words("gate.exams"), a.rows_kept, (a.exams_cleaned, a.exams_withheld)),
+        _share("withheld", a.exams_withheld, a.rows_kept,
+               config.deidentification.max_quarantined_share),
+        _share("failed", a.reports_failed, a.reports_read + a.reports_failed,
+               limits.max_failed_share),
+        _share("unmapped", a.statements_unmapped, a.statements, limits.max_unmapped_share),
+    )  # fmt: skip
+    apart = _share(
+        "parted", a.parted_from_words, a.compared_with_words, limits.max_disagreement_share
     )
-
-
-def _disagreement(a: Accounting, limit: float) -> Gate:
-    return _share(
-        "statements and sentences over which model and vocabulary part",
-        a.parted_from_words,
-        a.compared_with_words,
-        limit,
-        "Statements whose words do not carry them, or say the opposite, and sentences that state "
-        "a pathology no line of the answer covers.",
+    enough = Gate(
+        words("gate.observations"),
+        a.observations > 0,
+        words("gate.at_least_one"),
+        f"{a.observations:,}",
+        words("gate.from_pairs", pairs=f"{a.pairs:,}"),
     )
+    return (*gates, *([] if limits.engine == "rules" else [apart]), enough)
 
 
 def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
@@ -229,9 +207,12 @@ def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
     return Gate(name, sum(parts) == total, f"= {total:,}", found)
 
 
-def _share(name: str, part: int, whole: int, limit: float, note: str) -> Gate:
+def _share(what: str, part: int, whole: int, limit: float) -> Gate:
+    words = Strings.load()
+    name, note = words(f"gate.{what}"), words(f"gate.note.{what}")
+    required = words("gate.at_most", limit=f"{limit:.1%}")
     if whole == 0:
-        return Gate(name, None, f"at most {limit:.1%}", "nothing to count", note)
+        return Gate(name, None, required, words("gate.nothing"), note)
     share = part / whole
-    found = f"{share:.2%} ({part:,} of {whole:,})"
-    return Gate(name, share <= limit, f"at most {limit:.1%}", found, note)
+    found = words("gate.share", share=f"{share:.2%}", part=f"{part:,}", whole=f"{whole:,}")
+    return Gate(name, share <= limit, required, found, note)

@@ -37,6 +37,7 @@ from reports.figures.run import RunStage
 from reports.pages import gates as gate_pages
 from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent
+from reports.strings import Strings
 
 __all__ = [
     "KEYED",
@@ -156,19 +157,21 @@ def run_id(site: Site, gathered: Gathered) -> str:
 
 def shown(site: Site, run: str, a: Accounting) -> tuple[tuple[str, str], ...]:
     """Give the entries that a page shows."""
-    return (
-        ("run", run),
-        ("radcal", version()),
-        ("configuration", site.config.digest),
-        ("extraction engine", f"{site.engine.name} {site.engine.version}"),
-        ("phrase table", site.phrases.name),
-        ("rows read", f"{a.rows_in:,}"),
-        ("exams coded", f"{a.exams_cleaned:,}"),
-        ("pairs", f"{a.pairs:,}"),
-        ("reports read", f"{a.reports_read:,}"),
-        ("observations", f"{a.observations:,}"),
-        ("seed", str(site.config.calibration.seed)),
-    )
+    words = Strings.load()
+    entries = {
+        "run": run,
+        "version": version(),
+        "configuration": site.config.digest,
+        "engine": f"{site.engine.name} {site.engine.version}",
+        "phrases": site.phrases.name,
+        "rows": f"{a.rows_in:,}",
+        "exams": f"{a.exams_cleaned:,}",
+        "pairs": f"{a.pairs:,}",
+        "reports": f"{a.reports_read:,}",
+        "observations": f"{a.observations:,}",
+        "seed": str(site.config.calibration.seed),
+    }
+    return tuple((words(f"manifest.row.{what}"), entry) for what, entry in entries.items())
 
 
 def draw_report(site: Site, manifest: Manifest, last: LastRun, delivered: Delivered | None) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 from calibration.survey import builtin
 from reports.strings import Strings
 
-REPORTS = Path(__file__).parents[2] / "reports"
+ROOT = Path(__file__).parents[2]
+ROOMS = (ROOT / "reports", ROOT / "pipeline" / "run")
 CALL = re.compile(
-    r'(?:words|strings|say|several|series)\(\s*(?:f?)"([a-z_0-9.{}\'\[\]()\" ]+?)"[,)\s]', re.DOTALL
+    r"""(?:words|strings|say|several|series)\(\s*f?(["'])([a-z_0-9.{}'\[\]()" ]+?)\1[,)\s]""",
+    re.DOTALL,
 )
 KEYS = Strings.load().sentences
 PREFIXED = ("disagreement", "stated")
@@ -18,12 +20,16 @@ PREFIXED = ("disagreement", "stated")
 
 
 def _code() -> str:
-    texts = (path.read_text(encoding="utf-8") for path in sorted(REPORTS.rglob("*.py")))
-    return "\n".join(texts).replace("words('", 'words("').replace("')}", '")}')
+    texts = (p.read_text(encoding="utf-8") for room in ROOMS for p in sorted(room.rglob("*.py")))
+    return "\n".join(texts)
+
+
+def _asked(code: str) -> list[str]:
+    return [key for _, key in CALL.findall(code)]
 
 
 def test_every_key_asked_for_by_name_is_in_the_catalogue() -> None:
-    named = {key for key in CALL.findall(_code()) if "{" not in key}
+    named = {key for key in _asked(_code()) if "{" not in key}
     plural = {key.rsplit(".", 1)[0] for key in KEYS if key.endswith((".one", ".many"))}
     groups = {key.split(".")[0] for key in KEYS}
     below = {key.split(".", 1)[1] for key in KEYS if key.split(".")[0] in PREFIXED}
@@ -33,11 +39,13 @@ def test_every_key_asked_for_by_name_is_in_the_catalogue() -> None:
 
 def test_every_sentence_of_the_catalogue_is_used() -> None:
     code = _code()
-    stems = [m.split("{")[0] for m in CALL.findall(code) if "{" in m]
+    asked = set(_asked(code))
+    stems = [key.split("{")[0] for key in asked if "{" in key]
     unused = [
         key
         for key in KEYS
-        if f'"{key}"' not in code
+        if key not in asked
+        and f'"{key}"' not in code
         and f'"{key.rsplit(".", 1)[0]}"' not in code
         and f'"{key.split(".")[0]}"' not in code
         and not key.startswith("wording.")
