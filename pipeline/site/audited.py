@@ -15,10 +15,11 @@ from calibration.estimate import Estimate
 from calibration.extraction_errors import Audit
 from pipeline.errors import ConfigurationError
 
-__all__ = ["PhraseErrors", "SiteAudit", "phrase_errors", "read_audit"]
+__all__ = ["PhraseErrors", "SiteAudit", "misread_share", "phrase_errors", "read_audit"]
 
 Triples = tuple[tuple[str, str, int], ...]
 NOT_MENTIONED = "not mentioned"
+_MOST_MISREAD = 0.5
 
 
 class _Interval(BaseModel):
@@ -169,6 +170,37 @@ def phrase_errors(
         surplus=surplus,
         unchecked=unchecked,
     )
+
+
+def misread_share(confusion: Mapping[str, Triples], *, means: Mapping[str, float]) -> float:
+    """Share of X-ray words that were misread, by what their misreading does to calibration.
+
+    With t the meaning of the word written and m of the word read, over audited statements, the
+    share is 1 − Cov(t, m) / Var(m): the regression dilution of the words read. It is the plain
+    share of misread words if they are any others, and less if they are taken for words that mean
+    nearly the same. A word read where none was written says nothing of m. At most one half; 0
+    where nothing was audited.
+
+    Parameters
+    ----------
+    confusion
+        Per modality (people's state, engine's state, cells).
+    means
+        Mean of every phrase of the table.
+    """
+    kept = [(said, read, n) for said, read, n in confusion.get("XR", ()) if read in means]
+    if not kept:
+        return 0.0
+    n = np.array([cells for _, _, cells in kept], dtype=np.float64)
+    read = np.array([means[word] for _, word, _ in kept])
+    written = np.array([word in means for word, _, _ in kept])
+    meant = np.array([means.get(word, 0.0) for word, _, _ in kept])
+    off, uses = read - np.average(read, weights=n), n * written
+    spread = float(n @ off**2)
+    if spread <= 0.0 or not uses.any():
+        return 0.0
+    meant = np.where(written, meant - np.average(meant, weights=uses), 0.0)
+    return float(np.clip(1.0 - (n @ (meant * off)) / spread, 0.0, _MOST_MISREAD))
 
 
 def _label_counts(triples: Triples, answers: Mapping[str, float]) -> np.ndarray | None:

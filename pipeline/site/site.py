@@ -25,7 +25,7 @@ from pipeline.config.digest import digest_of
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.site import engines
-from pipeline.site.audited import SiteAudit, read_audit
+from pipeline.site.audited import SiteAudit, misread_share, read_audit
 from pipeline.store.outcomes import OutcomeMemory
 from pipeline.store.workspace import Workspace
 from pipeline.vault.vault import Vault
@@ -102,6 +102,14 @@ class Site:
         """How well people found the engine to read this site's reports, if it was audited."""
         name = self.config.extraction.audit
         return read_audit(self.config.path(name)) if name else None
+
+    @cached_property
+    def misread(self) -> float:
+        """Share of X-ray words that the engine misreads, as audited; 0 without an audit."""
+        if self.audited is None:
+            return 0.0
+        means = dict(zip(self.phrases.phrases, self.phrases.means.tolist(), strict=True))
+        return misread_share(self.audited.confusion, means=means)
 
     @cached_property
     def logo(self) -> bytes | None:

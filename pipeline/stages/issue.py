@@ -72,12 +72,13 @@ class ChooseIssue(Keyed[Asked, Issue]):
     name = kind = "issue"
 
     def settings(self, site: Site) -> Named:
-        """Give what phrases mean, which are never advised, and who may be judged together."""
+        """Give what phrases mean, which are never advised, who may be judged, and the audit."""
         minimum = site.config.reports.min_readers
         return {
             "meaning of phrases": site.phrases_digest,
             "reports.min_readers": str(minimum),
             "phrases never advised": ", ".join(sorted(_never(site))),
+            "extraction.audit": "none" if site.audited is None else site.audited.digest,
         }
 
     def key(self, site: Site, item: Asked) -> str:
@@ -138,6 +139,7 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
         phrases=site.phrases,
         never=_never(site),
         min_readers=site.config.reports.min_readers,
+        misread=site.misread,
     )
 
 

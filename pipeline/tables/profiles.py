@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from calibration.arrays import settled
 from calibration.errors import NotConvergedError
-from calibration.profile import DepartmentProfile, ReaderProfile, profile
+from calibration.profile import DepartmentProfile, ProfileSettings, ReaderProfile, profile
 from calibration.survey import PhraseTable
 
 __all__ = [
@@ -83,6 +83,7 @@ def profile_table(
     phrases: PhraseTable,
     never: Collection[str],
     min_readers: int,
+    misread: float = 0.0,
 ) -> pd.DataFrame:
     """Judge all readers; one row a reader, and one for the department where it may be shown.
 
@@ -92,7 +93,10 @@ def profile_table(
         As `joined` gives them.
     never
         Phrases that are never suggested.
+    misread
+        Share of phrases that extraction misreads, as audited.
     """
+    rules = ProfileSettings(misread=misread)
     readers = observations["reader"].unique() if len(observations) else ()
     groups = [observations] if len(readers) >= max(min_readers, 2) else [
         observations[observations["reader"] == reader] for reader in sorted(readers)
@@ -100,7 +104,7 @@ def profile_table(
     found: list[tuple[str, object]] = []
     for group in groups:
         try:
-            judged = profile(group, phrases=phrases, never=never)
+            judged = profile(group, phrases=phrases, settings=rules, never=never)
         except NotConvergedError:
             continue
         if len(groups) == 1 and len(judged.readers) > 1:

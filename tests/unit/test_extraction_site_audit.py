@@ -17,7 +17,7 @@ from pipeline.config import Configuration, Input
 from pipeline.errors import ConfigurationError
 from pipeline.pages.committee.extraction_errors import extraction_tables
 from pipeline.pages.content import instrument
-from pipeline.site.audited import phrase_errors, read_audit
+from pipeline.site.audited import misread_share, phrase_errors, read_audit
 from pipeline.tables.results import Scale
 
 TABLE = builtin("diagnostic-certainty-scale")
@@ -60,6 +60,38 @@ def test_rows_are_peoples_words_and_columns_the_engines(tmp_path: Path) -> None:
     assert errors.audit.phrase_confusion.tolist() == [[0, 0, 0], [0, 30, 10], [0, 0, 20]]
     assert (errors.statements, errors.missed, errors.surplus) == (65, 5, 2)
     assert errors.unchecked == ("present",)
+
+
+MEANS = {"absent": 0.0, "possibly": 0.3, "probably": 0.76, "likely": 0.8, "present": 1.0}
+
+
+def shuffled(share: float) -> list[tuple[str, str, int]]:
+    """Words used alike, a share of them taken for any word of the table."""
+    n, k = 10_000, len(MEANS)
+    wrong = round(n * share / k)
+    return [
+        (said, read, wrong + (round(n * (1 - share)) if said == read else 0))
+        for said in MEANS
+        for read in MEANS
+    ]
+
+
+def test_share_of_words_taken_for_any_other_is_the_share_misread() -> None:
+    assert misread_share({"XR": tuple(shuffled(0.1))}, means=MEANS) == pytest.approx(0.1, abs=1e-3)
+    assert misread_share({"XR": tuple(shuffled(0.0))}, means=MEANS) == 0.0
+
+
+def test_words_taken_for_synonyms_hardly_count_and_words_out_of_nothing_do() -> None:
+    right = [(word, word, 100) for word in MEANS]
+    synonyms = [("likely", "probably", 20), ("probably", "likely", 20)]
+    invented = [("not mentioned", "present", 20), ("not mentioned", "absent", 20)]
+    assert misread_share({"XR": (*right, *synonyms)}, means=MEANS) < 0.005
+    # Of the spread of words read, 40 of 540 were never written, at the two ends.
+    assert misread_share({"XR": (*right, *invented)}, means=MEANS) > 0.08
+
+
+def test_an_audit_without_xrays_tells_of_no_misreading() -> None:
+    assert misread_share({"CT": ()}, means=MEANS) == 0.0
 
 
 def test_a_silent_ct_counts_as_absent_only_where_configured(tmp_path: Path) -> None:

@@ -92,7 +92,9 @@ def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     question = words("committee.asked", asked=count(asked)) if asked else ""
     said = " ".join(part for part in (first, doubt if told else "", question) if part)
     common = (_shared(found.shared, words),) if found.shared.parts else ()
-    return (said, *common, _spread(found, words))
+    misread = found.settings.misread
+    read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
+    return (said, *common, *read, _spread(found, words))
 
 
 def _shared(shared: Shared, words: Strings) -> str:
