@@ -21,11 +21,13 @@ from pipeline.stages.clean import CLEAN
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
+from pipeline.tables.profiles import profile_of
 from tests.fixtures.here import Here
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 PROMPT = "code of extraction.prompt"
 KINDS = [stage.kind for stage in KEYED]
+WORDS = ("absent", "unlikely", "likely", "present")
 BASE = '[input]\npaths = ["exams-*.csv"]\n[execution]\nshard_rows = 20\n'
 
 
@@ -121,6 +123,39 @@ def test_changed_option_redoes_what_depends_on_it_and_status_names_it(
     before = [stage for stage in NOTHING if stage not in KINDS[KINDS.index(first or "pages") :]]
     assert all(found[stage] == 0 for stage in before if stage != "issue")
     assert all(found[stage] > 0 for stage in made)
+
+
+def test_audit_of_the_engine_makes_the_issue_anew_and_its_profiles_allow_for_it(
+    place: Path,
+) -> None:
+    confusion = [[a, b, 70 if a == b else 10] for a in WORDS for b in WORDS]
+    audit = {
+        "engine": "rules", "engine_version": "2", "reports": 100,
+        "modality_confusion": {"XR": confusion},
+        "cell_accuracy_micro": {"value": 0.9, "low": 0.8, "high": 0.95},
+    }  # fmt: skip
+    (place / "audit.json").write_text(json.dumps(audit), encoding="utf-8")
+    unaudited = profiles(Here(site(place)))
+    configured(place, '[extraction]\naudit = "audit.json"\n')
+    here = Here(site(place))
+    audited = profiles(here)
+    assert (here.made["extract"], here.made["issue"]) == (0, 1)
+    assert here.site.misread == pytest.approx(0.4)
+    assert set(audited["reader_code"]) == set(unaudited["reader_code"])
+    for reader in audited["reader_code"]:
+        now, before = (profile_of(table, reader) for table in (audited, unaudited))
+        assert now is not None
+        assert before is not None
+        # The same statements, of which fewer are known to be the reader's own words.
+        assert now.n == before.n
+        width, known = (p.pattern.slope.high - p.pattern.slope.low for p in (now, before))
+        assert width > known
+
+
+def profiles(here: Here) -> pd.DataFrame:
+    """Give the profiles of the issue."""
+    chosen = here.choose(here.gather())
+    return here.site.workspace.read("analysis", "profiles", [chosen.key])
 
 
 def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> None:
