@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import JsonOption, Output, QuietOption, emit, taking
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.errors import ConfigurationError
 from pipeline.run.shield import LogFormat
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def run(
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
     emit(_told(summary), as_json=as_json, quiet=quiet)
-    if summary.quarantined or summary.withheld or summary.contradictory:
-        raise typer.Exit(EXIT_QUARANTINED)
+    if summary.exit_code:
+        raise typer.Exit(summary.exit_code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,23 +143,29 @@ def _whole_job(
     pages: bool = True,
     log_format: LogFormat = "text",
 ) -> Summary:
-    from pipeline.config import load
-    from pipeline.run.server import settle, temporary_server, trim
+    # Before numpy is loaded: figures must not hang on how many threads a library takes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from pipeline.run.rehearsal import is_fit, is_small
+    from pipeline.run.server import is_configured, settle, temporary_server, trim
     from pipeline.run.shield import on_terminal
-    from pipeline.store.workspace import Workspace
+    from pipeline.site.site import Site
 
-    workspace = Workspace.of(load(config))
-    workspace.prepare()
-    settle(home := workspace.root / "prefect")
+    path = str(config.resolve())
+    site = Site.open(path)
+    site.workspace.prepare()
+    settle(home := site.workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)
     # Held before the server starts: two servers would make one database at the same time.
-    with workspace.locked():
+    with site.workspace.locked():
+        if not is_configured() and (is_small(site) or not is_fit(site)):
+            from pipeline.flows import nightly, whole_job
+
+            return whole_job.fn(path, period) if pages else nightly.fn(path)
         trim(home)
         with temporary_server() as wait:
             from pipeline.flows import nightly, whole_job
 
             wait()
-            path = str(config.resolve())
             return whole_job(path, period) if pages else nightly(path)
 
 

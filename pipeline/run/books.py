@@ -224,7 +224,7 @@ class Books:
         ended = _now().isoformat(timespec="seconds")
         self.last = replace(told, state="ended", ended_at=ended)
         if told.outcome != "refused":
-            self.last = replace(self.last, last_success_at=ended, exit_code=0)
+            self.last = replace(self.last, last_success_at=ended)
         self.write()
         facts = {"outcome": told.outcome, "run_id": told.last_run}
         _LOG.debug("run ends", extra={"facts": facts})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
+from pipeline.errors import EXIT_QUARANTINED
 from pipeline.stage import merged
 from pipeline.tables.pairing import TAKEN_BACK, FlowStep
 from reports.content import Gate
@@ -70,6 +71,12 @@ class Gathered:
             compared_with_words=apart.compared,
             parted_from_words=apart.parted,
         )
+
+    @property
+    def exit_code(self) -> int:
+        """What a run that comes to its end with this ends with: 3 where anything was set aside."""
+        aside = self.quarantined or self.contradictory or any(s.withheld for s in self.coded)
+        return EXIT_QUARANTINED if aside else 0
 
     @property
     def quarantined(self) -> Counter[str]:

@@ -24,8 +24,9 @@ from prefect.events import emit_event
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
 from pipeline.config import Notify
-from pipeline.errors import GateFailedError, RadcalError
+from pipeline.errors import EXIT_QUARANTINED, GateFailedError, RadcalError
 from pipeline.run.books import Books, LastRun, StageEntry
+from pipeline.run.runners import orchestrated
 from pipeline.run.shield import in_words
 from pipeline.stages.deliver import Delivered
 from reports.content import Gate
@@ -34,10 +35,13 @@ __all__ = ["exported", "exposition", "notified", "publish_gates", "publish_pages
 
 _LOG = logging.getLogger("radcal")
 _PATIENCE_SECONDS: Final = 30.0
+_WELL: Final = (0, EXIT_QUARANTINED)
 
 
 def publish_stages(run: str, stages: Sequence[StageEntry]) -> None:
     """Keep a table of every stage's counts and time."""
+    if not orchestrated():
+        return
     rows = [{"stage": s.stage, "seconds": round(s.seconds, 1), **s.counts} for s in stages]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     create_table_artifact(
@@ -49,6 +53,8 @@ def publish_stages(run: str, stages: Sequence[StageEntry]) -> None:
 
 def publish_gates(run: str, gates: Sequence[Gate]) -> None:
     """Keep a table of every gate, and emit whether all of them passed."""
+    if not orchestrated():
+        return
     failed = sum(g.passed is not True for g in gates)
     create_table_artifact(
         [
@@ -68,6 +74,8 @@ def publish_gates(run: str, gates: Sequence[Gate]) -> None:
 
 def publish_pages(run: str, folder: Path, done: Delivered) -> None:
     """Link to the delivered pages, and emit how many are new."""
+    if not orchestrated():
+        return
     create_link_artifact(
         folder.as_uri(),
         key="radcal-pages",
@@ -183,8 +191,8 @@ def exposition(last: LastRun) -> bytes:
         if at := getattr(last, field):
             single(name, text, datetime.fromisoformat(at).timestamp())
     code = 1 if last.exit_code is None else last.exit_code
-    single("run_success", "Whether the last run ended well.", float(last.exit_code == 0))
-    single("run_exit_code", "Exit code of the last run; 0 also where input was quarantined.", code)
+    single("run_success", "Whether the last run ended well.", float(last.exit_code in _WELL))
+    single("run_exit_code", "Exit code of the last run; 3: some input set aside.", code)
     for field, name, text, unit in _STAGE:
         family(name, text, "stage", ((s.stage, getattr(s, field) * unit) for s in last.stages))
     for name, text, states in _COUNTS:

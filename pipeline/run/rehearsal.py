@@ -24,7 +24,16 @@ from pipeline.site.readiness import Finding, finding, site_findings
 from pipeline.site.site import Site
 from pipeline.stages import clean, ingest
 
-__all__ = ["Column", "Rehearsal", "SourceSeen", "Unmapped", "cheap_findings", "rehearse"]
+__all__ = [
+    "Column",
+    "Rehearsal",
+    "SourceSeen",
+    "Unmapped",
+    "cheap_findings",
+    "is_fit",
+    "is_small",
+    "rehearse",
+]
 
 _ROWS: Final = 5_000
 _SOURCES: Final = 5
@@ -35,6 +44,7 @@ _SECONDS_AN_EXAM: Final = 0.0025
 _CHARACTERS: Final = 800
 _SECONDS_A_READER: Final = 0.3
 _START_SECONDS: Final = 20.0
+_SMALL_BYTES: Final = 4 * 2**20
 _BESIDE: Final = {"hl7v2": 900, "fhir": 1_500}
 """Characters of a message or resource beside those that are read."""
 
@@ -99,6 +109,30 @@ def cheap_findings(site: Site) -> Iterator[Finding]:
     yield finding("reader ids", lambda: f"{len(site.once(ingest.reader_rules).aliases):,} aliases")
     yield finding("word lists", lambda: f"{len(clean.own_words(site)):,} of the site's own")
     yield finding("sources", lambda: _sources(site))
+
+
+def is_fit(site: Site) -> bool:
+    """Whether a run would not be refused before it reads anything."""
+    return all(each.state != "fault" for each in cheap_findings(site))
+
+
+def is_small(site: Site) -> bool:
+    """Whether a run over all sources costs less than a server and workers take to start.
+
+    A database is asked only by the run, so a query is never known to be small.
+    """
+    settings = site.config
+    if settings.input.format == "sql" or settings.execution.runner != "local":
+        return False
+    if settings.extraction.engine != "rules":
+        return False
+    size = 0
+    for source in ingest.files(site) if is_fit(site) else ():
+        paths = source.rglob("*") if source.is_dir() else [source]
+        size += sum(path.stat().st_size for path in paths if path.is_file())
+        if size > _SMALL_BYTES:
+            return False
+    return True
 
 
 def rehearse(site: Site) -> Rehearsal:

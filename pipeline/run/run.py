@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from prefect import unmapped
-
 from pipeline.errors import (
     ConfigurationError,
     DamagedShardError,
@@ -33,7 +31,8 @@ from pipeline.run.manifest import (
 )
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
-from pipeline.run.runners import Runners, all_ended, runners
+from pipeline.run.rehearsal import cheap_findings
+from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged
 from pipeline.site.site import Site
 from pipeline.stage import Stage
@@ -41,11 +40,9 @@ from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
-from pipeline.vault.key import key_from_environment
-from pipeline.vault.vault import Vault
 from reports.content import Gate
 
-__all__ = ["Run", "Summary", "fitting_key"]
+__all__ = ["Run", "Summary"]
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -57,6 +54,7 @@ class Summary:
     """What a run tells the command line; what is None does not apply to it."""
 
     outcome: str
+    exit_code: int
     pairs: int
     observations: int
     quarantined: int
@@ -92,30 +90,48 @@ class Run:
         store = run.site.workspace
         store.prepare()
         store.taken()
+        with store.locked(), run.told():
+            run.refuse_unfit()
+            with run.site.engine_in_use(), runners(run.site.config) as run.runners:
+                yield run
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Keep what is known of the run in books, log and metrics; give notice if it fails."""
+        root = self.site.workspace.root
         with (
-            store.locked(),
-            notified(run.site.config.notify),
-            logged(store.root, run.books.last.attempt),
-            exported(run.books),
-            run.books.kept(),
-            fitting_key(run.site),
-            run.site.engine_in_use(),
-            runners(run.site.config) as run.runners,
+            notified(self.site.config.notify),
+            logged(root, self.books.last.attempt),
+            exported(self.books),
+            self.books.kept(),
         ):
-            yield run
+            yield
+
+    def refuse_unfit(self) -> None:
+        """Refuse what cannot work before anything is read; the audit log knows.
+
+        Raises
+        ------
+        ConfigurationError
+            If the key, a file or a source cannot be used; all faults are listed.
+        """
+        faults = [each for each in cheap_findings(self.site) if each.state == "fault"]
+        if faults:
+            AuditLog(self.site.workspace.root / "audit.jsonl").append(
+                "run refused",
+                outcome=", ".join(each.subject for each in faults),
+                config_hash=self.site.config.digest,
+            )
+            raise ConfigurationError("\n".join(each.told for each in faults))
 
     def map(self, stage: Stage[Item, Found], items: Iterable[Item]) -> list[Found]:
         """Take every item through a stage, side by side, and wait for all."""
         each = list(items)
         with self.books.stage(stage.name) as page:
-            runner, task = self.runners.of(stage.name), self.runners.task(stage)
-            given = {"config": unmapped(self.config), "item": each}
-            futures = runner.map(task, given) if each else []
             found: list[Found] = []
-            with all_ended(futures):
-                for future in futures:
-                    found.append(page.note(future.result()))
-                    page.advance(len(each))
+            for done in self.runners.work(stage, self.config, each):
+                found.append(page.note(done))
+                page.advance(len(each))
             page.count(stage, found)
         return found
 
@@ -189,6 +205,7 @@ class Run:
             else "delivered"
             if new.delivered
             else "nothing changed",
+            exit_code=gathered.exit_code,
             pairs=a.pairs,
             observations=a.observations,
             quarantined=a.rows_quarantined,
@@ -218,6 +235,7 @@ class Run:
         told = replace(
             self.books.last,
             outcome=outcome,
+            exit_code=gathered.exit_code,
             last_run=manifest.run,
             counts=plain(manifest.accounting),
             gates=self.gates,
@@ -235,17 +253,3 @@ class Run:
         self.books.close(told)
         draw_report(self.site, manifest, self.books.last, issued.delivered if issued else None)
         return folder
-
-
-@contextmanager
-def fitting_key(site: Site) -> Iterator[None]:
-    """Refuse a key that is none, or not this vault's, before anything is read; the log knows."""
-    try:
-        key = key_from_environment()
-        if site.vault_path.is_file():
-            Vault.open(site.vault_path, key, read_only=True).close()
-    except ConfigurationError:
-        log = AuditLog(site.workspace.root / "audit.jsonl")
-        log.append("run refused", outcome="the vault's key", config_hash=site.config.digest)
-        raise
-    yield

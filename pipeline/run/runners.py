@@ -1,23 +1,27 @@
-"""Where shards are worked on: stages as tasks, on this machine's processes or a Dask cluster.
+"""Where shards are worked on: this process, this machine's processes, or a Dask cluster.
 
-Both are reached by Prefect's own task runners: threads that drive the processes, and Dask's. A Dask
-worker that dies loses nothing: the scheduler gives its shard to another one, and a shard is written
-whole or not at all. Stages that are not spread (`[execution] dask_stages`) run here, so that the
-vault and its key need not leave this machine.
+A recipe that is followed outside a Prefect flow works on one item after the other in this process:
+a small run ends before a server and workers would have started. The other two are reached by
+Prefect's own task runners: threads that drive the processes, and Dask's. A Dask worker that dies
+loses nothing: the scheduler gives its shard to another one, and a shard is written whole or not at
+all. Stages that are not spread (`[execution] dask_stages`) run here, so that the vault and its key
+need not leave this machine.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from prefect import Task
+from prefect import Task, unmapped
 from prefect.cache_policies import NO_CACHE
+from prefect.context import FlowRunContext
 from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
@@ -29,32 +33,51 @@ from pipeline.run.workers import Done, in_worker, perform, workers
 from pipeline.site.site import Site
 from pipeline.stage import Stage
 
-__all__ = ["Runners", "all_ended", "runners"]
+__all__ = ["Runners", "orchestrated", "runners"]
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Runner = TaskRunner[Any]
 
 
-class Runners:
-    """The task runner of each stage, open for one run, and each stage as a task."""
+_RETRIES: Final = 2
 
-    def __init__(self, config: Configuration, here: Runner, spread: Runner | None) -> None:
+
+def orchestrated() -> bool:
+    """Whether Prefect follows what this thread does."""
+    return FlowRunContext.get() is not None
+
+
+class Runners:
+    """Where each stage's items are worked on, open for one run."""
+
+    def __init__(
+        self, config: Configuration, here: Runner | None, spread: Runner | None = None
+    ) -> None:
         self._here, self._spread, self._settings = here, spread, config.execution
         self._served = config.extraction.engine != "rules"
 
-    def of(self, stage: str) -> Runner:
-        """Give the runner on which a stage's shards run."""
-        spread = self._spread if stage in self._settings.dask_stages else None
-        return spread or self._here
+    def work(
+        self, stage: Stage[Item, Found], config: str, items: Sequence[Item]
+    ) -> Iterator[Done[Found]]:
+        """Take items through a stage; gives what each came to, in their order."""
+        spread = self._spread if stage.name in self._settings.dask_stages else None
+        runner = spread or self._here
+        if runner is None:
+            yield from (_tried(stage, config, item) for item in items)
+            return
+        given = {"config": unmapped(config), "item": list(items)}
+        futures = runner.map(self.task(stage, spread=spread is not None), given) if items else []
+        with _all_ended(futures):
+            for future in futures:
+                yield future.result()
 
-    def task(self, stage: Stage[Item, Found]) -> Task[[str, Item], Any]:
+    def task(self, stage: Stage[Item, Found], *, spread: bool = False) -> Task[[str, Item], Any]:
         """Make a stage a task: retried with jitter, nothing kept in Prefect.
 
         What asks the model server, whose limit is shared, is tagged. What is spread over machines
         is limited in time here; work on this machine by `in_worker`, which can end a process.
         """
-        spread = self.of(stage.name) is not self._here
 
         def work(config: str, item: Item) -> Done[Found]:
             if stage.is_done_here(shielded(Site.open, config)):
@@ -65,7 +88,7 @@ class Runners:
             work,
             name=stage.name,
             tags=["gpu"] if stage.name == "extract" and self._served else None,
-            retries=2,
+            retries=_RETRIES,
             retry_delay_seconds=exponential_backoff(1),
             retry_jitter_factor=0.5,
             retry_condition_fn=_worth_retrying,
@@ -85,6 +108,9 @@ def runners(config: Configuration) -> Iterator[Runners]:
         If Dask is asked for and not installed, or its scheduler does not answer.
     """
     settings = config.execution
+    if not orchestrated():
+        yield Runners(config, None)
+        return
     with ExitStack() as stack:
         limit = settings.shard_timeout_minutes * 60
         stack.enter_context(workers(settings.workers, seconds=limit))
@@ -135,14 +161,30 @@ def _check_reach(scheduler: str) -> None:
         raise ConfigurationError(msg)
 
 
+def _tried(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:
+    """Take an item through a stage in this process, as often as a task would try."""
+    for attempt in range(_RETRIES):
+        try:
+            return shielded(perform, stage, config, item)
+        except Exception as error:
+            if not _may_pass(error):
+                raise
+            time.sleep(2.0**attempt)
+    return shielded(perform, stage, config, item)
+
+
 def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
-    """Retry what may pass (a worker that died, a full disk), not what a user must correct."""
-    foreseen = isinstance(state.data, RadcalError)
-    return not foreseen or isinstance(state.data, UnforeseenError | ShardTimeoutError)
+    return _may_pass(state.data)
+
+
+def _may_pass(error: object) -> bool:
+    """Tell what may pass (a worker that died, a full disk) from what a user must correct."""
+    foreseen = isinstance(error, RadcalError)
+    return not foreseen or isinstance(error, UnforeseenError | ShardTimeoutError)
 
 
 @contextmanager
-def all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
+def _all_ended(futures: Iterable[PrefectFuture[Any]]) -> Iterator[None]:
     """When one task failed, begin no other, and let those at work end before the stage does."""
     try:
         yield

@@ -49,6 +49,12 @@ def settle(home: Path) -> None:
     os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
 
 
+def is_configured() -> bool:
+    """Whether the user has named a standing server; call after `settle`."""
+    home = Path(os.environ["PREFECT_HOME"])
+    return bool(os.environ.get(_ADDRESS)) or (home / "profiles.toml").exists()
+
+
 @contextmanager
 def temporary_server() -> Iterator[Callable[[], None]]:
     """Start a server unless one is configured; gives a function that waits until it answers.
@@ -58,8 +64,7 @@ def temporary_server() -> Iterator[Callable[[], None]]:
     RadcalError
         By that function, if the server does not come up.
     """
-    home = Path(os.environ["PREFECT_HOME"])
-    if os.environ.get(_ADDRESS) or (home / "profiles.toml").exists():
+    if is_configured():
         yield lambda: None
         return
     port = free_port()

@@ -35,6 +35,7 @@ def row(i: int, **other: str) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
     monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
     lines = [row(i) for i in range(20)]
     lines += [row(30 + i, modality="RAD") for i in range(4)]

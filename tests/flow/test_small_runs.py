@@ -1,0 +1,133 @@
+"""A small run needs no server; how any run ended is told alike by process, record and metric."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.errors import ConfigurationError, GateFailedError
+from pipeline.flows import nightly
+from pipeline.run import server
+from pipeline.run.books import last_run
+from pipeline.run.rehearsal import is_fit, is_small
+from pipeline.site.site import Site
+from pipeline.stages import ingest
+from pipeline.vault.key import new_key
+
+HEAD = "accession,patient_id,reader_id,modality,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
+
+
+def pair(i: int, text: str = "Impression: Likely pneumonia.") -> list[str]:
+    return [
+        f"X{i},M{i},KS1,XR,XR CHEST,2026-03-04T10:00,2026-03-04T11:00,final,50,{text}",
+        f"C{i},M{i},KS2,CT,CT CHEST,2026-03-04T14:00,2026-03-04T15:00,final,50,"
+        "Impression: Pneumonia.",
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+    monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
+    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["ris.csv"]\n')
+    write(tmp_path, *(line for i in range(3) for line in pair(i)))
+    return tmp_path
+
+
+def write(folder: Path, *lines: str) -> None:
+    (folder / "ris.csv").write_text("\n".join([HEAD, *lines]))
+    Site.forget()
+
+
+def ended(folder: Path) -> tuple[int | None, str, str]:
+    """Give how the record and the metrics tell the end of a run."""
+    last = last_run(folder / "workspace")
+    assert last is not None
+    metrics = (folder / "workspace/metrics/radcal.prom").read_text().splitlines()
+    told = dict(line.split(" ") for line in metrics if line.startswith("radcal_run_"))
+    return last.exit_code, told["radcal_run_exit_code"], told["radcal_run_success"]
+
+
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_given: object, **_named: object) -> None:
+        pytest.fail("a server was started")
+
+    monkeypatch.setattr(server, "_started", refused)
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")  # nobody answers there
+
+
+@pytest.mark.usefixtures("no_server")
+def test_small_run_asks_no_server_and_ends_with_nought(folder: Path) -> None:
+    done = nightly.fn(str(folder / "radcal.toml"))
+    assert (done.pairs, done.exit_code) == (3, 0)
+    assert ended(folder) == (0, "0.0", "1.0")
+
+
+@pytest.mark.usefixtures("no_server")
+def test_input_set_aside_is_code_three_everywhere(folder: Path) -> None:
+    write(folder, *pair(1), pair(2)[0].replace(",XR,", ",MG,"))
+    done = nightly.fn(str(folder / "radcal.toml"))
+    assert done.exit_code == 3
+    assert done.reading_notes["unknown modality MG"] == 1
+    assert ended(folder) == (3, "3.0", "1.0")
+
+
+@pytest.mark.usefixtures("no_server")
+def test_failed_gate_is_code_four_everywhere(folder: Path) -> None:
+    write(folder, pair(1)[0])
+    with pytest.raises(GateFailedError):
+        nightly.fn(str(folder / "radcal.toml"))
+    assert ended(folder) == (4, "4.0", "0.0")
+
+
+@pytest.mark.usefixtures("no_server")
+def test_all_that_is_unfit_is_refused_before_anything_is_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "logo.png").write_bytes(b"no picture")
+    (folder / "radcal.toml").write_text(
+        '[input]\npaths = ["gone.csv"]\n[reports]\nlogo = "logo.png"\n'
+    )
+    Site.forget()
+    monkeypatch.setattr(ingest.Ingest, "do", lambda *_: pytest.fail("a source was read"))
+    with pytest.raises(ConfigurationError, match=r"(?s)logo.*no file matches gone\.csv"):
+        nightly.fn(str(folder / "radcal.toml"))
+    assert ended(folder) == (2, "2.0", "0.0")
+    (entry,) = map(json.loads, (folder / "workspace/audit.jsonl").read_text().splitlines())
+    assert entry["event"] == "run refused"
+    assert entry["details"]["outcome"] == "logo, sources"
+
+
+@pytest.mark.usefixtures("no_server")
+def test_what_may_pass_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.run.runners.time.sleep", lambda _: None)
+    tries, do = [], ingest.Ingest.do
+
+    def flaky(*given: object) -> object:
+        tries.append(1)
+        if len(tries) < 3:
+            raise OSError
+        return do(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ingest.Ingest, "do", flaky)
+    assert nightly.fn(str(folder / "radcal.toml")).pairs == 3
+    assert len(tries) == 3
+
+
+def test_a_large_export_a_query_and_a_model_are_not_small(folder: Path) -> None:
+    path = folder / "radcal.toml"
+    site = Site.open(str(path))
+    assert is_small(site)
+    assert is_fit(site)
+    (folder / "ris.csv").write_text("x" * (5 * 2**20))
+    assert not is_small(site)
+    for text in (
+        '[input]\nformat = "sql"\nquery = "SELECT 1"\n',
+        '[input]\npaths = ["radcal.toml"]\nformat = "csv"\n[execution]\nrunner = "dask"\n',
+    ):
+        path.write_text(text)
+        Site.forget()
+        assert not is_small(Site.open(str(path)))
