@@ -153,10 +153,10 @@ class _Drawing(Keyed[Leaf, Pages]):
 
 
 class Feedback(_Drawing):
-    """Calibrate one reader, and draw the page and the return sheet."""
+    """Calibrate one reader; draw the page, as PDF and as HTML, and the return sheet."""
 
     name = "feedback"
-    files = ("return.csv", "feedback.pdf")
+    files = ("return.csv", "feedback.html", "feedback.pdf")
 
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
@@ -170,8 +170,9 @@ class Feedback(_Drawing):
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
         filled = _feedback(site, item, cells, results, profile)
-        page = radiologist.build(filled, style=style_for(site.config.reports.page))
-        files = {"return.csv": return_sheet.build(filled.cases or ()), "feedback.pdf": page}
+        page, web = radiologist.build_both(filled, style=style_for(site.config.reports.page))
+        sheet = return_sheet.build(filled.cases or ())
+        files = {"return.csv": sheet, "feedback.html": web, "feedback.pdf": page}
         return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
 
 

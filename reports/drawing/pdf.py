@@ -17,7 +17,7 @@ from reports.drawing.marks import Disc, Line, Mark, Picture, Polygon, Rect, Ribb
 from reports.drawing.structure import Drawing
 from reports.drawing.style import register_fonts
 from reports.drawing.tagged import Structure
-from reports.drawing.typeset import width_of_font
+from reports.drawing.typeset import adjoins, width_of_font
 
 __all__ = ["DocumentInfo", "to_pdf"]
 
@@ -78,15 +78,10 @@ def _page(canvas: Any, page: Drawing, number: int, structure: Structure) -> None
 def _spaced(marks: list[Mark]) -> Iterator[Mark]:
     """End a piece of text with a space where the next one of its element stands apart from it."""
     for mark, after in zip_longest(marks, marks[1:]):
-        if isinstance(mark, Text) and isinstance(after, Text) and not _joined(mark, after):
+        if isinstance(mark, Text) and isinstance(after, Text) and not adjoins(mark, after):
             yield replace(mark, string=f"{mark.string} ")
         else:
             yield mark
-
-
-def _joined(mark: Text, after: Text) -> bool:
-    end = mark.x + width_of_font(mark.string, mark.font, mark.size)
-    return mark.y == after.y and mark.anchor == "start" and abs(after.x - end) < 0.1
 
 
 class _Pen:

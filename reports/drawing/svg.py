@@ -16,13 +16,17 @@ from reports.drawing.typeset import width_of_font
 
 __all__ = ["to_svg"]
 
+_ENLARGED = 1.5
+"""Pixels a point, where a screen has room."""
 
-def to_svg(drawing: Drawing, *, label: str) -> str:
-    """Make one ``<svg>`` element that scales to its container's width."""
-    size = f"0 0 {_n(drawing.width)} {_n(drawing.height)}"
+
+def to_svg(drawing: Drawing, *, label: str, at: tuple[float, float] = (0.0, 0.0)) -> str:
+    """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left."""
+    size = f"{_n(at[0])} {_n(at[1])} {_n(drawing.width)} {_n(drawing.height)}"
     body = "".join(_draw(mark) for mark in drawing.marks)
     name = escape(label, quote=True)
-    return f'<svg viewBox="{size}" role="img" aria-label="{name}">{body}</svg>'
+    wide = _n(_ENLARGED * drawing.width)
+    return f'<svg viewBox="{size}" width="{wide}" role="img" aria-label="{name}">{body}</svg>'
 
 
 def _n(value: float) -> str:
@@ -36,7 +40,7 @@ def _element(name: str, geometry: str, paint: str, mark: Mark) -> str:
     hint = getattr(mark, "hint", "")
     if not hint:
         return f"<{name} {geometry}{paint}{key}/>"
-    return f'<{name} {geometry}{paint}{key} tabindex="-1"><title>{escape(hint)}</title></{name}>'
+    return f"<{name} {geometry}{paint}{key}><title>{escape(hint)}</title></{name}>"
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()) -> str:

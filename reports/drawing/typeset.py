@@ -14,6 +14,7 @@ from reports.drawing.structure import Drawing, Role
 from reports.drawing.style import Type, palette, register_fonts
 
 __all__ = [
+    "adjoins",
     "fit",
     "heading",
     "paragraph",
@@ -48,6 +49,12 @@ def text_box(mark: Text) -> Box:
     shift = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
     up, down = _ASCENT * mark.size, _DESCENT * mark.size
     return Box(mark.x - shift, mark.y - up, width, up + down)
+
+
+def adjoins(mark: Text, after: Text) -> bool:
+    """Whether a piece of text goes on where another ends."""
+    end = mark.x + width_of_font(mark.string, mark.font, mark.size)
+    return mark.y == after.y and mark.anchor == "start" and abs(after.x - end) < 0.1
 
 
 def put(

@@ -176,13 +176,15 @@ def phrase_key(
     """Draw the key, one line: every sign with its words."""
     x, y = frame.x, frame.y + 5.0
     sign = ["judged_mean"] if own == "own" else ["band", "mean"]
-    entries = [*sign, own] + ["department"] * department
-    for entry in entries:
-        _sign(drawing, entry, x, y)
-        label = words(f"phrase_chart.key.{entry}")
-        with drawing.text():
+    labels = {
+        entry: words(f"phrase_chart.key.{entry}")
+        for entry in [*sign, own] + ["department"] * department
+    }
+    with drawing.figure(words("alt.key", signs=", ".join(labels.values())), frame):
+        for entry, label in labels.items():
+            _sign(drawing, entry, x, y)
             put(drawing, x + _SIGN[entry] + 4.0, y + 2.4, label, NOTE, colour=palette.muted)
-        x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
+            x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
 
 
 def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:

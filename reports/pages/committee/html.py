@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import base64
 import re
-from functools import cache
 from html import escape
-from pathlib import Path
 
 from reports.disclosure import guard_committee
 from reports.drawing.document import Piece, Section, Subheading
@@ -22,6 +20,7 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check
 from reports.drawing.svg import to_svg
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
+from reports.drawing.web import asset, figure, filled, policy
 from reports.pages import committee
 from reports.pages.committee import headline
 from reports.review_content import CommitteeContent
@@ -34,29 +33,27 @@ _BY_CODE = frozenset({"readers", "profiles"})
 """Tables of readers: they sort by code only, so that no order of readers can be made of them."""
 
 
-@cache
-def _asset(name: str) -> str:
-    return (Path(__file__).parent / "web" / name).read_text(encoding="utf-8")
-
-
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the file; the same content and style give the same bytes."""
     content = guard_committee(content)
     words, head = style.strings, content.masthead
     parts = committee.sections(content, words=words)
     width = style.body.width
-    body = "\n".join(_section(s, i, width) for i, s in enumerate(parts))
+    body = "\n".join(_section(s, i, width, words) for i, s in enumerate(parts))
     links = "".join(
         f'<li><a href="#s{i}">{escape(s.title)}</a></li>'
         for i, s in enumerate(parts)
         if s.level == 0
     )
-    page = _asset("review.html")
+    look, script = asset("page.css"), asset("page.js")
     slots = {
         "lang": escape(head.language, quote=True),
         "title": escape(words("committee.title")),
-        "style": _asset("review.css"),
-        "script": _asset("review.js"),
+        "policy": policy(style=look, script=script),
+        "style": look,
+        "script": script,
+        "filter": escape(words("html.filter")),
+        "rows": escape(words("html.rows"), quote=True),
         "skip": escape(words("html.skip")),
         "banner": escape(head.banner),
         "stamp": escape(words("page.demonstration")) if head.demonstration else "",
@@ -76,7 +73,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
             words("committee.contact", contact=head.contact, next_issue=head.next_issue)
         ),
     }
-    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], page).encode("utf-8")
+    return filled(asset("review.html"), slots)
 
 
 def _logo(content: CommitteeContent) -> str:
@@ -107,21 +104,22 @@ def _rich(text: str) -> str:
     return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text))
 
 
-def _section(section: Section, index: int, width: float) -> str:
+def _section(section: Section, index: int, width: float, words: Strings) -> str:
     level = 2 + section.level
     note = f'<p class="note">{_rich(section.note)}</p>' if section.note else ""
-    pieces = "\n".join(_piece(piece, section.title, width) for piece in section.pieces)
+    pieces = "\n".join(_piece(piece, section, width, words) for piece in section.pieces)
     title = escape(section.title)
     return f'<section id="s{index}"><h{level}>{title}</h{level}>{note}{pieces}</section>'
 
 
-def _piece(piece: Piece, title: str, width: float) -> str:
+def _piece(piece: Piece, section: Section, width: float, words: Strings) -> str:
     if isinstance(piece, Subheading):
-        return f"<h4>{escape(piece.title)}</h4>"
+        level = 3 + section.level
+        return f"<h{level}>{escape(piece.title)}</h{level}>"
     if isinstance(piece, Table):
         return _table(piece)
     if isinstance(piece, Figure):
-        return _figure(piece, title, width)
+        return _figure(piece, section.title, width, words)
     return _prose(piece)
 
 
@@ -131,11 +129,10 @@ def _prose(piece: Prose) -> str:
     return f"<p{state}>{_rich(piece.text)}</p>"
 
 
-def _figure(piece: Figure, title: str, width: float) -> str:
+def _figure(piece: Figure, title: str, width: float, words: Strings) -> str:
     drawing = Drawing(width, piece.tall)
     piece.paint(drawing, Box(0.0, 0.0, width, piece.tall))
-    caption = f"<figcaption>{_rich(piece.caption)}</figcaption>" if piece.caption else ""
-    return f"<figure>{to_svg(drawing, label=title)}{caption}</figure>"
+    return figure(drawing, label=title, words=words, caption=_rich(piece.caption))
 
 
 def _table(table: Table) -> str:
@@ -148,10 +145,8 @@ def _table(table: Table) -> str:
         rows = (
             f'<tr><td colspan="{len(table.columns)}" class="state">{escape(table.empty)}</td></tr>'
         )
-    return (
-        f'<div class="scroll"><table data-id="{table.id}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{rows}</tbody></table></div>"
-    )
+    inside = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<div class="scroll" tabindex="0"><table data-id="{table.id}">{inside}</table></div>'
 
 
 def _header(column: Column, *, sorts: bool) -> str:

@@ -13,23 +13,30 @@ from reports.drawing.layout import Composer
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
 from reports.drawing.style import Style
+from reports.drawing.web import to_html
 from reports.pages.radiologist.appendix import appendices
 from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.second import second_page
 
-__all__ = ["build", "pages"]
+__all__ = ["build", "build_both", "pages"]
 
 
 def build(content: RadiologistContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    words = style.strings
+    return build_both(content, style=style)[0]
+
+
+def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, bytes]:
+    """Make the PDF, and the same pages as one HTML file."""
+    words, head = style.strings, content.masthead
+    title, drawn = words("radiologist.title"), pages(content, style=style)
     info = DocumentInfo(
-        title=words("radiologist.title"),
-        author=content.masthead.institution,
+        title=title,
+        author=head.institution,
         subject=words("radiologist.subject"),
-        language=content.masthead.language,
+        language=head.language,
     )
-    return to_pdf(pages(content, style=style), info=info)
+    return to_pdf(drawn, info=info), to_html(drawn, title=title, head=head, words=words)
 
 
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:

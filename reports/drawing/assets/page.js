@@ -33,3 +33,16 @@ document.querySelectorAll("table").forEach((table) => {
     });
   });
 });
+// Show the rows of all tables that hold what is looked for; head rows and pictures stay.
+const field = document.querySelector(".filter input");
+if (field !== null) {
+  const told = document.querySelector(".filter output");
+  const pattern = document.querySelector(".filter").dataset.rows;
+  field.addEventListener("input", () => {
+    const wanted = field.value.trim().toLowerCase();
+    const rows = Array.from(document.querySelectorAll("tbody tr"));
+    rows.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
+    const left = rows.filter((row) => !row.hidden).length;
+    told.textContent = wanted === "" ? "" : pattern.replace("{n}", left).replace("{of}", rows.length);
+  });
+}

@@ -1,0 +1,159 @@
+"""The pages in a browser: the PDF's own words and values, one file, nothing that axe finds."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from reports.drawing.marks import Text
+from reports.drawing.structure import Element
+from reports.drawing.style import Style
+from reports.pages import radiologist
+from reports.pages.committee import html
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+samples = _samples()
+CONTENT = samples.radiologist(seed=1, n=900, shift={"likely": -0.35})
+_WIDTHS = (360, 768, 1440)
+
+
+@pytest.fixture(scope="module")
+def feedback() -> str:
+    return radiologist.build_both(CONTENT, style=Style())[1].decode()
+
+
+@pytest.fixture(scope="module")
+def review() -> str:
+    return html.build(samples.committee(readers=30), style=Style()).decode()
+
+
+def _words(page: str) -> str:
+    plain = re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", plain)))
+
+
+def test_every_word_that_is_tagged_in_the_pdf_stands_in_the_file(feedback: str) -> None:
+    said = _words(feedback).split()
+    for page in radiologist.pages(CONTENT, style=Style()):
+        for owner, mark in zip(page.owners, page.marks, strict=True):
+            if owner is not None and isinstance(mark, Text):
+                assert [word for word in mark.string.split() if word not in said] == []
+
+
+def _tables(element: Element) -> Iterator[Element]:
+    if element.role == "Table":
+        yield element
+    for part in element.inside:
+        yield from _tables(part)
+
+
+def test_a_table_cut_at_a_page_end_is_one_table_with_all_its_rows(feedback: str) -> None:
+    many = samples.radiologist(seed=1, n=900, cases=tuple(CONTENT.cases) * 8)
+    drawn, page = (
+        radiologist.pages(many, style=Style()),
+        radiologist.build_both(many, style=Style()),
+    )
+    parts = list(_tables(drawn[0].root))
+    assert (
+        len(parts)
+        > len(re.findall("<table>", feedback))
+        == len(re.findall("<table>", page[1].decode()))
+    )
+    rows = re.findall(r'<th scope="row">X-', page[1].decode())
+    assert len(rows) == 8 * len(CONTENT.cases)
+
+
+def test_only_the_files_own_style_and_script_are_allowed(feedback: str, review: str) -> None:
+    for page in (feedback, review):
+        assert "unsafe-inline" not in page
+        assert " style=" not in page
+        for needle in ("http:", "https:", "@import", "<link", "<iframe", "fetch("):
+            assert needle not in page, needle
+        assert len(page.encode()) < 1_000_000
+
+
+def test_values_stand_below_each_figure_for_keys_and_fingers(feedback: str) -> None:
+    figures = re.findall(r"<figure>.*?</figure>", feedback, flags=re.DOTALL)
+    assert len(figures) > 5
+    for figure in figures:
+        assert "<details><summary>Values</summary><ul><li>" in figure
+
+
+def _browser() -> str:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("Chromium is not installed")
+    return browser
+
+
+def _axe() -> str:
+    place = Path(os.environ.get("RADCAL_AXE", "node_modules/axe-core/axe.min.js"))
+    if not place.is_file():
+        pytest.skip("axe-core is not installed (npm install axe-core, or name it in RADCAL_AXE)")
+    return place.read_text(encoding="utf-8")
+
+
+_ASK = """
+<script>window.addEventListener("load", () => axe.run(document).then((found) => {
+  const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
+  const told = found.violations.map((v) => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)]);
+  parent.postMessage(JSON.stringify({ told: told, wide: wide, ran: found.passes.length }), "*");
+}));</script>
+"""
+_HARNESS = """<!doctype html><title>harness</title><body><script>
+addEventListener("message", (event) => {
+  const told = document.createElement("pre"); told.id = "told"; told.textContent = event.data;
+  document.body.append(told);
+});</script><iframe width="{width}" height="900" src="page.html"></iframe></body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", _WIDTHS)
+@pytest.mark.parametrize("name", ["feedback", "review"])
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
+    name: str, width: int, scheme: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    browser, axe = _browser(), _axe()
+    page = str(request.getfixturevalue(name))
+    open_page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    if scheme == "dark":
+        open_page = open_page.replace("(prefers-color-scheme: dark)", "all")
+    asked = open_page.replace("</body>", f"<script>{axe}</script>{_ASK}</body>")
+    (tmp_path / "page.html").write_text(asked, encoding="utf-8")
+    harness = tmp_path / "harness.html"
+    harness.write_text(_HARNESS.replace("{width}", str(width)), encoding="utf-8")
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,1000",
+         "--virtual-time-budget=60000", "--dump-dom", harness.as_uri()],
+        capture_output=True, check=True, timeout=180,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    answer = re.search(r'<pre id="told">(.*?)</pre>', done.stdout.decode(), flags=re.DOTALL)
+    assert answer is not None
+    told = json.loads(unescape(answer[1]))
+    assert told["ran"] > 10
+    assert told["told"] == []
+    assert not told["wide"]
