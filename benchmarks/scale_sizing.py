@@ -72,7 +72,10 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
     chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
     write_simulation(chunks, folder / "hospital", exams_format="csv")
     config = str(folder / "radcal.toml")
-    Path(config).write_text('[input]\npaths = ["hospital/exams.csv"]\n', encoding="utf-8")
+    Path(config).write_text(
+        '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n',
+        encoding="utf-8",
+    )
     site, costs = Site.open(config), Costs()
     site.workspace.prepare()
     _ = site.engine, site.once(clean._deidentifier)

@@ -79,7 +79,8 @@ def night(folder: Path, pairs: int, shard_rows: int) -> str:
     chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
     write_simulation(chunks, folder / "hospital", exams_format="csv")
     config = folder / "radcal.toml"
-    text = f'[input]\npaths = ["hospital/exams.csv"]\n[execution]\nshard_rows = {shard_rows}\n'
+    text = '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
+    text += f"[execution]\nshard_rows = {shard_rows}\n"
     config.write_text(text, encoding="utf-8")
     nightly(str(config))
     return str(config)

@@ -42,6 +42,7 @@ __all__ = [
     "PathologyAdvice",
     "PathologyResult",
     "RadiologistContent",
+    "Returned",
     "SuppressedCell",
     "TrendPoint",
     "Unscored",
@@ -77,6 +78,8 @@ class Masthead:
     config_hash: str
     contact: str
     next_issue: str
+    returns_by: str = ""
+    """Until when answers to cases count, printed as given; empty where none is configured."""
     logo: bytes | None = None
     """A PNG file's bytes, drawn beside the title; see ``reports.drawing.style.check``."""
     language: str = "en-GB"
@@ -139,6 +142,26 @@ class Unscored:
 
     phrase: str
     n: int | SuppressedCell
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """Answers that came back about cases, by what they say; none at all is all 0."""
+
+    concordant: int = 0
+    discordant: int = 0
+    not_applicable: int = 0
+    wrong_pair: int = 0
+
+    @property
+    def total(self) -> int:
+        """All answers."""
+        return self.concordant + self.discordant + self.left_out
+
+    @property
+    def left_out(self) -> int:
+        """Cases that the figures leave out since."""
+        return self.not_applicable + self.wrong_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +253,7 @@ class RadiologistContent:
     cases: tuple[Case, ...] | None = None
     action_cases: tuple[ActionCases, ...] = ()
     unscored: tuple[Unscored, ...] | None = None
+    returned: Returned | None = None
     discouraged: frozenset[str] = frozenset()
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
 

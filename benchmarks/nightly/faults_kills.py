@@ -54,6 +54,9 @@ ZONES = ("raw", "analysis", "delivery")
 VAULT = Path("raw") / "vault.sqlite"
 TIMED = ("seconds", "stages")
 CONFIG = """\
+[reports]
+demonstration = true
+
 [input]
 paths = ["{exams}"]
 [calibration]

@@ -29,6 +29,9 @@ from pipeline.simulate import simulate_chunks
 LIMIT_MIB = 2048.0
 EXAMS_PER_PAIR = 2.95
 CONFIG = """\
+[reports]
+demonstration = true
+
 [input]
 paths = ["exports/*.csv"]
 [execution]

@@ -1,7 +1,8 @@
-"""``radcal returns``: sheets that readers filled in → answers, kept beside the observations.
+"""``radcal returns``: sheets and pages that readers filled in → answers, beside the observations.
 
-A sheet is one shard of ``analysis/returns``, keyed by its bytes, so that a sheet recorded twice
-counts once. Where a case was answered on several sheets, the sheet recorded last decides.
+A sheet (a CSV, or the feedback's PDF with boxes ticked) is one shard of ``analysis/returns``, keyed
+by its bytes, so that a sheet recorded twice counts once. Where a case was answered on several
+sheets, the sheet recorded last decides.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def returns(
-    sheets: Annotated[list[Path], typer.Argument(help="Return sheets, filled in.")],
+    sheets: Annotated[list[Path], typer.Argument(help="Return sheets or feedback PDFs.")],
     config: Annotated[Path, typer.Option("--config", help="The configuration, radcal.toml.")],
     *,
     as_json: JsonOption = False,
@@ -78,7 +79,8 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
         raise InputError(msg)
     with store.locked():
         known = _known_pairs(store)
-        checked = [_sheet(path, known) for path in paths]
+        phrases = _passphrases(site)
+        checked = [_sheet(path, known, phrases) for path in paths]
         recorded = set(store.keys("analysis", "returns"))
         new = {key: rows for key, rows in checked if key not in recorded}
         for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
@@ -101,14 +103,22 @@ def _known_pairs(store: Workspace) -> dict[str, str]:
     return dict(zip(names, pairs["reader_code"], strict=True))
 
 
-def _sheet(path: Path, known: dict[str, str]) -> tuple[str, pd.DataFrame]:
+def _passphrases(site: Site) -> tuple[str, ...]:
+    """Give what may open a page that comes back locked, no passphrase first."""
+    from pipeline.vault.sealing import read_passphrases
+
+    file = site.config.reports.passphrases
+    return ("",) if file is None else ("", *read_passphrases(site.config.path(file)).values())
+
+
+def _sheet(path: Path, known: dict[str, str], phrases: Sequence[str]) -> tuple[str, pd.DataFrame]:
     import pandas as pd
 
-    from reports.pages.return_sheet import ReturnSheetError, read
+    from reports.pages.return_sheet import ReturnSheetError, read, read_page
 
     try:
         content = path.read_bytes()
-        given = read(content)
+        given = read_page(content, passphrases=phrases) if _is_pdf(content) else read(content)
     except OSError as error:
         msg = f"{path.name}: cannot be read ({error.strerror})."
         raise InputError(msg) from None
@@ -116,7 +126,7 @@ def _sheet(path: Path, known: dict[str, str]) -> tuple[str, pd.DataFrame]:
         msg = f"{path.name}: {error}"
         raise InputError(msg) from None
     if not given:
-        msg = f"{path.name}: no case is answered. Fill the answer column, or do not return it."
+        msg = f"{path.name}: no case is answered. Fill in an answer, or do not return it."
         raise InputError(msg)
     rows = pd.DataFrame(
         {
@@ -128,6 +138,10 @@ def _sheet(path: Path, known: dict[str, str]) -> tuple[str, pd.DataFrame]:
     rows["reader_code"] = rows["pair_id"].map(known)
     _check(path.name, rows)
     return hashlib.sha256(content).hexdigest()[:16], rows
+
+
+def _is_pdf(content: bytes) -> bool:
+    return content[:1024].lstrip().startswith(b"%PDF-")
 
 
 def _check(name: str, rows: pd.DataFrame) -> None:

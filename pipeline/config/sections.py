@@ -279,7 +279,8 @@ class Reports(Section):
     institution: str = "Department of Radiology"
     logo: str | None = None
     banner: str = "Confidential: quality improvement work product. For the named recipient only."
-    contact: str = "your quality-improvement office"
+    contact: str = ""
+    returns_by: str = ""
     next_issue: str = "next quarter"
     governance: str = (
         "Feedback is formative and private to its reader. It is not used for credentialing, "

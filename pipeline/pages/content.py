@@ -32,6 +32,7 @@ from reports.content import (
     PathologyAdvice,
     PathologyResult,
     RadiologistContent,
+    Returned,
     SuppressedCell,
     TrendPoint,
     Unscored,
@@ -54,12 +55,15 @@ __all__ = [
     "masthead",
     "pathology_results",
     "radiologist_content",
+    "returned_of",
     "trend_points",
     "unscored_of",
 ]
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
+_NO_CONTACT = "your quality-improvement office"
+"""What a demonstration prints where no contact is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,8 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         data_cut=f"exams performed to the end of {issue.period.months[-1]}",
         version=version(),
         config_hash=issue.config.digest,
-        contact=settings.contact,
+        contact=settings.contact or _NO_CONTACT,
+        returns_by=settings.returns_by,
         next_issue=settings.next_issue,
         logo=issue.logo,
         demonstration=issue.demonstration,
@@ -101,6 +106,7 @@ def radiologist_content(
     reader_cases: tuple[Case, ...],
     action_cases: tuple[ActionCases, ...],
     unscored: tuple[Unscored, ...],
+    returned: Returned,
     coverage: Coverage | None,
     measured: Instrument,
 ) -> RadiologistContent:
@@ -120,6 +126,7 @@ def radiologist_content(
         cases=_with(reader_cases, action_cases),
         action_cases=action_cases,
         unscored=unscored,
+        returned=returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
     )
 
@@ -160,6 +167,12 @@ def _counted(n: int, readers: int, minimum: int, minimum_readers: int) -> int | 
     if readers < minimum_readers:
         return SuppressedCell(minimum_readers, "readers")
     return n if n >= minimum else SuppressedCell(minimum)
+
+
+def returned_of(answers: pd.DataFrame) -> Returned:
+    """Count readers' answers by what they say."""
+    by_answer = answers["answer"].value_counts()
+    return Returned(**{str(a).replace(" ", "_"): int(n) for a, n in by_answer.items()})
 
 
 def pathology_results(

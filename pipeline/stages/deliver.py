@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipeline.errors import StorageError
+from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stage import Made, Stage
 from pipeline.store.files import plain, typed_json
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
@@ -74,8 +74,10 @@ class Deliver(Stage[Delivery, Delivered]):
         Raises
         ------
         ConfigurationError
-            If passphrases are asked for and a recipient has none; nothing is delivered then.
+            If no contact or no day for answers is named, or passphrases are asked for and a
+            recipient has none; nothing is delivered then.
         """
+        _ready(site)
         root = site.workspace.root / "delivery"
         locks = _locks(site, [pages.recipient for pages in item.pages])
         ledger = _Ledger(root / "ledger.jsonl", site.workspace)
@@ -88,6 +90,19 @@ class Deliver(Stage[Delivery, Delivered]):
 
 
 DELIVER: Final = Deliver()
+
+
+def _ready(site: Site) -> None:
+    """Hold pages back that would not say whom to answer, and until when."""
+    settings = site.config.reports
+    named = {"contact": settings.contact, "returns_by": settings.returns_by}
+    missing = [f"reports.{name}" for name, value in named.items() if not value.strip()]
+    if missing and not settings.demonstration:
+        msg = (
+            f"{' and '.join(missing)}: name whom readers answer and until when before pages are "
+            "delivered (or set reports.demonstration = true). Nothing was delivered."
+        )
+        raise ConfigurationError(msg)
 
 
 def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:

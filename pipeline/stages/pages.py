@@ -27,6 +27,7 @@ from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
+from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
@@ -263,9 +264,16 @@ def _feedback(
             site.phrases,
             minimum=minimum,
         ),
+        returned=content.returned_of(_answers(site, reader)),
         coverage=content.coverage_of(coverage, site.config),
         measured=_instrument(site, item.run),
     )
+
+
+def _answers(site: Site, reader: str) -> pd.DataFrame:
+    """Give what a reader answered so far; the issue's tallies already know of it."""
+    given = answers(site.workspace)
+    return given[given["reader_code"] == reader]
 
 
 def _evidence(site: Site, item: Leaf) -> Evidence:

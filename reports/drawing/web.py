@@ -67,7 +67,8 @@ def figure(picture: Drawing, *, label: str, words: Strings, caption: str = "") -
 
 def _figure(svg: str, width: float, alt: str, words: Strings, caption: str = "") -> str:
     values = "".join(f"<li>{escape(part)}</li>" for part in alt.split("; "))
-    more = f"<details><summary>{escape(words('html.values'))}</summary><ul>{values}</ul></details>"
+    summary = escape(words("html.values"))
+    more = f"<details><summary>{summary}</summary><ul>{values}</ul></details>"
     wide = ' class="wide" tabindex="0"' if width > _WIDE else ""
     below = f"<figcaption>{caption}</figcaption>" if caption else ""
     return f"<figure><div{wide}>{svg}</div>{below}{more if alt else ''}</figure>"

@@ -12,7 +12,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -69,8 +70,13 @@ def about(case: Case) -> str:
     return json.dumps([case.xray_code, case.ct_code, case.pathology], ensure_ascii=False)
 
 
-def read_page(page: bytes, *, passphrase: str = "") -> tuple[CaseAnswer, ...]:
+def read_page(page: bytes, *, passphrases: Sequence[str] = ("",)) -> tuple[CaseAnswer, ...]:
     """Read the boxes ticked on a page; cases without a tick are no answer and are skipped.
+
+    Parameters
+    ----------
+    passphrases
+        What may open the page, tried in turn.
 
     Raises
     ------
@@ -84,7 +90,7 @@ def read_page(page: bytes, *, passphrase: str = "") -> tuple[CaseAnswer, ...]:
         )
         raise ReturnSheetError(message)
     try:
-        with pikepdf.open(io.BytesIO(page), password=passphrase) as pdf:
+        with _opened(page, passphrases) as pdf:
             ticked = list(_ticked(pdf))
     except pikepdf.PasswordError:
         message = "return page: it is locked, and no known passphrase opens it."
@@ -96,6 +102,20 @@ def read_page(page: bytes, *, passphrase: str = "") -> tuple[CaseAnswer, ...]:
         )
         raise ReturnSheetError(message) from None
     return tuple(ticked)
+
+
+def _opened(page: bytes, passphrases: Sequence[str]) -> pikepdf.Pdf:
+    """Open a page by the first passphrase that fits.
+
+    Raises
+    ------
+    pikepdf.PasswordError
+        When none fits.
+    """
+    for passphrase in passphrases:
+        with suppress(pikepdf.PasswordError):
+            return pikepdf.open(io.BytesIO(page), password=passphrase)
+    raise pikepdf.PasswordError
 
 
 def _ticked(pdf: pikepdf.Pdf) -> Iterator[CaseAnswer]:

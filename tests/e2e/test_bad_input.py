@@ -20,7 +20,10 @@ from tests.e2e.commands import RADCAL, Finished, radcal
 pytestmark = pytest.mark.slow
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
-CONFIG = '[input]\npaths = ["exams.csv"]\n[deidentification]\nmax_quarantined_share = 0.1\n'
+CONFIG = (
+    '[reports]\ndemonstration = true\n[input]\npaths = ["exams.csv"]\n'
+    "[deidentification]\nmax_quarantined_share = 0.1\n"
+)
 
 Site = Callable[..., Path]
 Run = Callable[..., Finished]

@@ -25,6 +25,9 @@ pytestmark = pytest.mark.slow
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 CONFIG = """\
+[reports]
+demonstration = true
+
 [input]
 paths = [
     "exports/*.csv", "exports/*.jsonl", "exports/*.parquet", "exports/*.hl7",
@@ -108,6 +111,9 @@ def test_everything_written_is_its_owners_alone(job: Job) -> None:
 
 
 QUERY = """\
+[reports]
+demonstration = true
+
 [input]
 format = "sql"
 query = "SELECT * FROM reports ORDER BY accession, signed_at"
@@ -115,6 +121,9 @@ query = "SELECT * FROM reports ORDER BY accession, signed_at"
 max_quarantined_share = 0.2
 """
 TABLE = """\
+[reports]
+demonstration = true
+
 [input]
 paths = ["exports/*"]
 """

@@ -22,6 +22,9 @@ pytestmark = pytest.mark.slow
 
 KEY = {"RADCAL_VAULT_KEY": "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe"}
 CONFIG = """\
+[reports]
+demonstration = true
+
 [input]
 paths = ["{folder}/hospital/exams.csv"]
 [execution]

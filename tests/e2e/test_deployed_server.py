@@ -74,7 +74,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("site")
     made = radcal("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
     assert made.code == 0, made.err
-    (folder / "radcal.toml").write_text('[input]\npaths = ["hospital/exams.csv"]\n')
+    (folder / "radcal.toml").write_text(
+        '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
+    )
     api = f"http://127.0.0.1:{(port := free_port())}/api"
     environment = {
         **os.environ,

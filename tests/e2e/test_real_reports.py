@@ -22,6 +22,9 @@ pytestmark = [
 ]
 
 CONFIG = """
+[reports]
+demonstration = true
+
 [input]
 paths = ["exams.csv"]
 

@@ -24,7 +24,10 @@ from tests.fixtures.loopback import free_port, wait_until_it_answers
 pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
-CONFIG = '[input]\npaths = ["exams.csv"]\n[calibration]\nbootstrap = 100\n'
+CONFIG = (
+    '[reports]\ndemonstration = true\n[input]\npaths = ["exams.csv"]\n'
+    "[calibration]\nbootstrap = 100\n"
+)
 SERVER = """
 import http.server, json, sys, threading, time
 busy, lock = {}, threading.Lock()

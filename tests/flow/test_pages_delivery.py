@@ -20,6 +20,7 @@ from pipeline.stages.pages import File, Pages
 from pipeline.vault.vault import Vault
 
 PERIOD = "2026-09"
+WHOM = 'contact = "quality@hospital.example"\nreturns_by = "15 December 2026"\n'
 
 
 def pdf(text: str) -> bytes:
@@ -33,10 +34,10 @@ def pdf(text: str) -> bytes:
 class Place:
     """A workspace with drafts to deliver."""
 
-    def __init__(self, folder: Path, extra: str = "") -> None:
+    def __init__(self, folder: Path, extra: str = "", whom: str = WHOM) -> None:
         self.folder = folder
         self.config = folder / "radcal.toml"
-        self.config.write_text(f'[input]\npaths = ["a.csv"]\n[reports]\n{extra}\n')
+        self.config.write_text(f'[input]\npaths = ["a.csv"]\n[reports]\n{whom}{extra}\n')
         self.drafts = folder / "workspace" / "analysis" / "pages"
         self.drafts.mkdir(parents=True)
 
@@ -209,3 +210,15 @@ def test_unusable_passphrases_stop_everything_before_anything_is_delivered(
     with pytest.raises(ConfigurationError, match=said):
         place.deliver(place.page("R-A", "one"))
     assert not place.of("R-A").exists()
+
+
+def test_nothing_is_delivered_that_does_not_say_whom_to_answer_and_until_when(
+    tmp_path: Path,
+) -> None:
+    place = Place(tmp_path, whom='contact = "quality@hospital.example"\n')
+    with pytest.raises(ConfigurationError, match=r"reports\.returns_by: name whom readers answer"):
+        place.deliver(place.page("R-A", "one"))
+    assert not place.of("R-A").exists()
+    (tmp_path / "shown").mkdir()
+    shown = Place(tmp_path / "shown", extra="demonstration = true", whom="")
+    assert shown.deliver(shown.page("R-A", "one")) == (1, 0)

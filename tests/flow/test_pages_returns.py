@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 
 import pandas as pd
+import pikepdf
 import pytest
 
 from calibration.survey import builtin
 from pipeline.cli.returns import record
 from pipeline.errors import InputError
+from pipeline.pages.content import returned_of
 from pipeline.site.site import Site
 from pipeline.stages.tally import answers as answered
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
 from reports.content import Case
+from reports.drawing.marks import Box
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.structure import Drawing
+from reports.drawing.style import Style
+from reports.pages.radiologist.appendix import case_table
 from reports.pages.return_sheet import build
 
 PAIRS = pd.DataFrame(
@@ -177,3 +185,39 @@ def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
     refused = radcal(bad, "--config", config)
     assert refused.returncode == 2
     assert refused.stderr.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
+
+
+def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:
+    """Tick a feedback page's first case (S-X1, effusion) on the screen and save it, as a reader."""
+    case = Case("S-X1", "S-C1", "effusion", "likely", "absent", 1.0, agreed=False)
+    drawing = Drawing(600.0, 800.0)
+    table = case_table((case,), words=Style().strings)
+    table.draw(drawing, Box(40.0, 40.0, 500.0, table.height(500.0)))
+    page = to_pdf([drawing], info=DocumentInfo("page", "hospital", "test"))
+    path = folder / "feedback.pdf"
+    with pikepdf.open(io.BytesIO(page)) as pdf:
+        pdf.Root.AcroForm.Fields[0]["/V"] = pikepdf.Name(f"/{answer}")
+        locked = {"encryption": pikepdf.Encryption(user=lock, owner="owner", R=6)} if lock else {}
+        pdf.save(path, **locked)
+    return path
+
+
+def test_a_page_ticked_on_the_screen_is_read_like_a_sheet(config: Path, tmp_path: Path) -> None:
+    told = record(Site.open(str(config)), [ticked(tmp_path, "wrong pair")])
+    assert told.answers == {"wrong pair": 1}
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
+    counted = returned_of(answered(Site.open(str(config)).workspace))
+    assert (counted.wrong_pair, counted.left_out, counted.total) == (1, 1, 1)
+
+
+def test_a_locked_page_opens_by_its_passphrase_and_by_no_other(
+    config: Path, tmp_path: Path
+) -> None:
+    page = ticked(tmp_path, "discordant", lock="correct horse battery")
+    with pytest.raises(InputError, match="no known passphrase opens it"):
+        record(Site.open(str(config)), [page])
+    secrets = tmp_path / "passphrases.csv"
+    secrets.write_text("recipient,passphrase\nR-A,correct horse battery\n")
+    secrets.chmod(0o600)
+    config.write_text(f"{config.read_text()}[reports]\npassphrases = 'passphrases.csv'\n")
+    assert record(Site.open(str(config)), [page]).answers == {"discordant": 1}

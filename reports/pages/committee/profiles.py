@@ -110,7 +110,8 @@ def _shared(shared: Shared, words: Strings) -> str:
         return said
     key = "plausible" if shared.question else "implausible"
     times = decimal(shared.tipping, 1)
-    return f"{said} {words(f'committee.shared_ordering.{key}', times=times)}"
+    ordering = words(f"committee.shared_ordering.{key}", times=times)
+    return f"{said} {ordering}"
 
 
 def _spread(found: DepartmentProfile, words: Strings) -> str:

@@ -22,6 +22,7 @@ _CURVE: Final = 252.0
 _LOW_CURVE: Final = 150.0
 _AROUND: Final = 30.0
 """White space between the parts of a full page."""
+_WHOM_LINES: Final = 3
 
 
 def second_page(composer: Composer, content: RadiologistContent, *, charted: bool) -> None:
@@ -78,28 +79,41 @@ def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tupl
     )
 
 
+def _whom(content: RadiologistContent, words: Strings) -> str:
+    """Say what became of answers, until when they count, whom to ask, when the next page comes."""
+    head, returned = content.masthead, content.returned
+    parts = []
+    if returned is not None and returned.total:
+        left_out = words.several("unit.cases", returned.left_out)
+        answers = words.several("unit.cases", returned.total)
+        parts.append(words("radiologist.returned", answers=answers, left_out=left_out))
+    if head.returns_by and content.cases:
+        parts.append(words("radiologist.returns_by", day=head.returns_by))
+    parts.append(words("radiologist.contact", contact=head.contact, next_issue=head.next_issue))
+    return " ".join(parts)
+
+
 def _reading_height(composer: Composer, content: RadiologistContent) -> float:
     """Height of the two columns and the line below them."""
     width = (composer.body.width - 2 * GUTTER) / 2
     sides = _sides(content, composer.style.strings)
     tall = max(sum(paragraph_height(t, CAPTION, width) + 3.0 for t in texts) for _, texts in sides)
-    return tall + 18.0 + 4.0 + 2 * CAPTION.leading
+    return tall + 18.0 + 4.0 + _WHOM_LINES * CAPTION.leading
 
 
 def _reading(composer: Composer, content: RadiologistContent) -> None:
     """Two columns: how to read it, what it is not; then whom to ask."""
-    words, head = composer.style.strings, content.masthead
+    words = composer.style.strings
     sides = _sides(content, words)
     width = (composer.body.width - 2 * GUTTER) / 2
-    box = composer.claim(_reading_height(composer, content) - 4.0 - 2 * CAPTION.leading)
+    box = composer.claim(_reading_height(composer, content) - 4.0 - _WHOM_LINES * CAPTION.leading)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
             y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, CAPTION) + 3.0
     composer.skip(4.0)
-    line = words("radiologist.contact", contact=head.contact, next_issue=head.next_issue)
-    composer.add(Prose(line, CAPTION.bold), after=0.0)
+    composer.add(Prose(_whom(content, words), CAPTION.bold), after=0.0)
 
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
