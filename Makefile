@@ -4,7 +4,8 @@
 # make bench     speed and scale, with figures        make lock    resolve the lock anew (needs uv)
 # make install-vllm   the language model's own environment (deploy/vllm); make test-vllm tests it
 # make docs      the documentation as a site in build/site, its links checked
-# make nightly   hours: a hundred thousand exams killed and resumed, fifty kills at random moments
+# make nightly   hours: a hundred thousand exams killed and resumed, fifty kills at random moments,
+#                and make mutation: which changed signs and limits no test notices
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,10 +13,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 VLLM := .venv-vllm
 DOCS := .venv-docs
+MUTATION := .venv-mutation
 VLLM_FOR ?= $(shell nvidia-smi -L >/dev/null 2>&1 && echo gpu || echo cpu)
 VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
-.PHONY: install install-vllm install-vllm-test demo test test-fast test-kernels test-vllm check docs bench nightly lock clean
+.PHONY: install install-vllm install-vllm-test demo test test-fast test-kernels test-vllm check docs bench nightly mutation lock clean
 
 install: $(STAMP)
 
@@ -78,6 +80,17 @@ bench: install
 nightly: install
 	$(BIN)/pytest -n 0 -m nightly
 	$(BIN)/python benchmarks/nightly/faults_kills.py
+	$(MAKE) mutation
+
+mutation: $(MUTATION)
+	$(MUTATION)/bin/python benchmarks/nightly/mutation.py $(PARTS)
+
+$(MUTATION): requirements.lock benchmarks/nightly/mutation.lock
+	$(PYTHON) -m venv --clear $(MUTATION)
+	$(MUTATION)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(MUTATION)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r benchmarks/nightly/mutation.lock
+	$(MUTATION)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $(MUTATION)
 
 lock:
 	uv pip compile pyproject.toml --extra dask --extra s3 --extra presidio --group dev --universal --python-version 3.11 \
@@ -87,4 +100,4 @@ lock:
 		--no-annotate -o deploy/runtime.lock
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(DOCS) demo build dist
+	rm -rf $(VENV) $(VLLM) $(DOCS) $(MUTATION) demo build dist

@@ -1,0 +1,122 @@
+"""Which changed signs, limits and names no test notices: mutation testing of the code that counts.
+
+Takes a copy of the tracked files, changes one thing at a time in a part of it (mutmut), and runs
+the tests that reach the change. A mutant that no test kills is a survivor: it is printed with its
+difference, and belongs either into a new test or among `EQUAL`, where it is said why nothing can
+tell it from the program. Run it with the environment of `make mutation`, which has mutmut.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+NUMERICAL = (
+    "tests/unit/test_calibration_tally.py",
+    "tests/unit/test_calibration_result.py",
+    "tests/unit/test_calibration_order.py",
+    "tests/unit/test_calibration_substitution.py",
+    "tests/property/test_calibration_invariants.py",
+    "tests/property/test_calibration_programs.py",
+    "tests/reference/test_calibration_worked_numbers.py",
+)
+STORED = (
+    "tests/unit/test_house.py",
+    "tests/unit/test_shards.py",
+    "tests/unit/test_keys_follow_the_code.py",
+    "tests/flow/test_small_disk.py",
+    "tests/flow/test_deployed_objects.py",
+)
+PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "tally": ("calibration/tally.py", NUMERICAL),
+    "curve": ("calibration/curve.py", NUMERICAL),
+    "substitution": ("calibration/substitution/*", NUMERICAL),
+    "store": ("pipeline/store/*", STORED),
+}
+DEAD = ("killed", "timeout", "caught by type check")
+_ENDED = re.compile(r"^\s+(\S+__mutmut_\d+): (.+)$", re.MULTILINE)
+
+
+def main() -> int:
+    """Test the parts asked for, print what survived; the exit code says whether anything did."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all, unless named")
+    parser.add_argument("--children", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+    left = 0
+    for part in options.parts or PARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            left += survivors(part, Path(folder), options.children)
+    return 1 if left else 0
+
+
+def survivors(part: str, folder: Path, children: int) -> int:
+    """Mutate one part in a copy; print every mutant that lived, and count them."""
+    _copy(part, folder)
+    with (folder / "run.txt").open("wb") as output:  # it draws a spinner
+        _mutmut(folder, "run", "--max-children", str(children), stdout=output)
+    ended = _ENDED.findall(_told(folder, "results", "--all", "true"))
+    if not ended:
+        tail = (folder / "run.txt").read_text(encoding="utf-8", errors="replace")[-2000:]
+        print(f"{part}: no mutant was tried.\n{tail}")
+        return 1
+    states = Counter(state for _, state in ended)
+    print(f"{part}: " + ", ".join(f"{n} {state}" for state, n in states.most_common()))
+    lived = [name for name, state in ended if state not in DEAD]
+    for name in lived:
+        print(_told(folder, "show", name))
+    return len(lived)
+
+
+def _copy(part: str, folder: Path) -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True
+    ).stdout.decode()
+    for name in filter(None, tracked.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+    changed, tests = PARTS[part]
+    package = changed.split("/")[0]
+    whole = ("README.md", "docs", "benchmarks", "deploy", "tests")
+    beside = {"calibration", "extraction", "reports", "pipeline"} - {package}
+    settings = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    settings = settings.replace(" --doctest-modules", "")
+    (folder / "pyproject.toml").write_text(
+        f"{settings}\n[tool.mutmut]\n"
+        f"source_paths = {[package]!r}\nonly_mutate = {[changed]!r}\n"
+        f"also_copy = {sorted({*whole, *beside})!r}\n"
+        'pytest_add_cli_args = ["-p", "no:xdist", "-p", "no:cacheprovider"]\n'
+        f"pytest_add_cli_args_test_selection = {list(tests)!r}\n"
+        "use_git_change_detection = false\n",
+        encoding="utf-8",
+    )
+
+
+def _mutmut(folder: Path, *arguments: str, stdout: object) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "mutmut", *arguments],
+        cwd=folder,
+        check=False,
+        stdout=stdout,  # type: ignore[arg-type]
+        stderr=subprocess.STDOUT,
+    )
+
+
+def _told(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "mutmut", *arguments],
+        cwd=folder, check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
