@@ -31,7 +31,7 @@ from pipeline.formats.documents import document_text
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
-from pipeline.formats.fhir.reports import exam as fhir_exam
+from pipeline.formats.fhir.reports import exams as fhir_exams
 from pipeline.formats.fhir.resources import Directory, resources_of
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
@@ -186,8 +186,11 @@ class Fuzz:
         lines += [mutated(lines[0], self.rng) for _ in range(TOGETHER // 4)]
         path.write_bytes(b"\n".join(lines))
         found = [
-            SetAside(each) if isinstance(each, str) else fhir_exam(each, Directory(), {})
+            one
             for _, each in resources_of(path)
+            for one in (
+                [SetAside(each)] if isinstance(each, str) else fhir_exams(each, Directory(), {})
+            )
         ]
         outcomes = self._judged(found)
         if outcomes.total() < TOGETHER:
@@ -252,7 +255,7 @@ class Fuzz:
             head, row = MESSAGE.split(b"OBX|1|")[0], b"OBX|1|ED|||^AP^PDF^Base64^" + data
             found += exams(head + row, MessageOptions())
             form = {"presentedForm": [{"data": data.decode("latin-1")}]}
-            found.append(fhir_exam({**RESOURCE, **form}, Directory(), {}))
+            found += fhir_exams({**RESOURCE, **form}, Directory(), {})
         return TOGETHER, self._judged(found)
 
     def _table(self, name: str, content: bytes, options: TableOptions | None = None) -> Outcomes:

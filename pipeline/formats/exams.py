@@ -46,14 +46,14 @@ class ExamBatch:
         `QUARANTINE_COLUMNS`.
     files
         The file that each exam stands in, while they are read.
-    unknown
-        Values that no map knows, as messages may show them, with their counts.
+    notes
+        What a run tells of, with counts: values that no map knows, times that a clock has twice.
     """
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
     files: tuple[str, ...] = ()
-    unknown: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, int] = field(default_factory=dict)
 
 
 READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")

@@ -16,7 +16,14 @@ import pandas as pd
 
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import shown_values
-from pipeline.formats.values import RETRACTED, date_formats, iso_times, status_of
+from pipeline.formats.values import (
+    RETRACTED,
+    between_clocks,
+    date_formats,
+    iso_times,
+    status_of,
+    utc_times,
+)
 
 __all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
 
@@ -48,9 +55,6 @@ _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
 
-_ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
-"""What Java writes behind an offset."""
-_DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
 _OF_A_REPORT: Final = (
     "missing_text", "text_too_long", "nul_bytes", "unknown_modality", "no_time_of_day",
@@ -58,6 +62,7 @@ _OF_A_REPORT: Final = (
 )  # fmt: skip
 """What is wrong with a report only, and not with the word that takes one back."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
+_BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
@@ -65,10 +70,10 @@ _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 """A number as a spreadsheet shows it that has thrown its last figures away."""
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
-    "exam_name", "performed_at", "signed_at", "text", "sent_at", "site", "patient_class",
+    "exam_name", "performed_at", "signed_at", "text", "site", "patient_class",
     "patient_age_years", "patient_birth_date", "preliminary_author", "patient_authority",
 )  # fmt: skip
-"""What tells one version of a report from another; rows alike in all of these are repeats."""
+"""What tells one version of a report from another, whenever and how often it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +97,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     Parameters
     ----------
     seen
-        ``source_digest`` of the source's earlier rows; this batch's are added.
+        ``source_digest`` and time of sending of the source's earlier rows; this batch's are added.
 
     Returns
     -------
@@ -104,16 +109,17 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         another. A row set aside as ``future_date`` says in ``not_before`` when it may be judged
         again.
     """
-    raw = _dated(batch.exams, options.time_formats)
+    raw, zone = _dated(batch.exams, options.time_formats), options.time_zone
+    signed = _end_of_day(raw["signed_at"])
     exams = raw.assign(
         modality=_mapped(
             raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
         ),
         status=[options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]],
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
-        performed_at=_times(raw["performed_at"], options.time_zone),
-        signed_at=_signed(raw["signed_at"], options.time_zone),
-        sent_at=_times(raw["sent_at"], options.time_zone),
+        performed_at=utc_times(raw["performed_at"], zone),
+        signed_at=utc_times(signed, zone, last=True),
+        sent_at=utc_times(raw["sent_at"], zone, last=True),
         sequence=_sequence(raw["version"]),
         patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
@@ -138,7 +144,10 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    return ExamBatch(kept, quarantined, unknown=_unknown(raw, reason))
+    notes = _unknown(raw, reason)
+    twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
+    notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
+    return ExamBatch(kept, quarantined, notes=+notes)
 
 
 def _unknown(raw: pd.DataFrame, reason: pd.Series) -> Counter[str]:
@@ -199,8 +208,11 @@ def _retractions(exams: pd.DataFrame) -> pd.DataFrame:
 
 
 def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
-    repeated = exams.duplicated("source_digest") | exams["source_digest"].isin(seen)
-    seen.update(exams["source_digest"])
+    """Find rows that came before; one sent again at another time may undo a retraction."""
+    sent = exams["sent_at"].dt.strftime("%Y%m%d%H%M%S%f").fillna("")
+    sending = exams["source_digest"] + "/" + sent
+    repeated = sending.duplicated() | sending.isin(seen)
+    seen.update(sending)
     return repeated
 
 
@@ -216,28 +228,13 @@ def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return values.str.strip().map(dict(mapping))
 
 
-def _times(values: pd.Series, zone: str) -> pd.Series:
-    """Parse ISO 8601 times to UTC; those without an offset are local to `zone`."""
-    text = values.str.strip().str.replace(_ZONE_NAME, "", regex=True)
-    text = text.str.replace(r"\s*(?:Z|UTC|GMT)$", "+00:00", regex=True)
-    text = text.str.replace(_DB2, r"\1 \2:\3:\4", regex=True)
-    # A sign behind the time of day is an offset, in any spelling: +01:00, +0100, +01.
-    aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
-    with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
-    naive = pd.to_datetime(text.where(~aware), utc=True, errors="coerce", format="ISO8601")
-    local = naive.dt.tz_localize(None).dt.tz_localize(
-        zone, ambiguous="NaT", nonexistent="shift_forward"
-    )
-    return with_offset.dt.as_unit("us").fillna(local.dt.tz_convert("UTC").dt.as_unit("us"))
-
-
-def _signed(values: pd.Series, zone: str) -> pd.Series:
-    """Parse times of signing; a date without a time is taken as the end of that day.
+def _end_of_day(signed: pd.Series) -> pd.Series:
+    """Take a date of signing without a time as the end of that day.
 
     Nothing that may have been signed after the CT then passes for what was said before it.
     """
-    dated = values.str.strip().str.fullmatch(_DATE_ONLY)
-    return _times(values.mask(dated, values.str.strip() + "T23:59:59"), zone)
+    text = signed.str.strip()
+    return text.mask(text.str.fullmatch(_DATE_ONLY), text + "T23:59:59")
 
 
 def _patient_domain(raw: pd.DataFrame, *, shared: bool) -> pd.Series:

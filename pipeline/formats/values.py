@@ -10,20 +10,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 
 __all__ = [
     "EPOCH",
     "RETRACTED",
+    "between_clocks",
     "date_formats",
     "first_time",
     "iso_time",
     "iso_times",
     "modality_of",
     "status_of",
+    "utc_times",
 ]
 
 _STATUS: Final[Mapping[str, str]] = {
@@ -92,6 +95,9 @@ def modality_of(exam_name: str) -> str:
 
 EPOCH: Final = "epoch"
 """The name of a format: seconds or milliseconds since 1970 in UTC."""
+_ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
+"""What Java writes behind an offset."""
+_DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
 _TIME_OF_DAY: Final = re.compile(r"[ T,]*%-?[HI].*$")
 _DATE_LENGTH: Final = len("2026-03-04")
 _MILLISECONDS: Final = 10**11
@@ -110,6 +116,48 @@ def iso_times(values: pd.Series, formats: Sequence[str] = ()) -> pd.Series:
             written.loc[found.index] = found
             unread[found.index] = False
     return written.astype("str")
+
+
+def utc_times(values: pd.Series, zone: str, *, last: bool = False) -> pd.Series:
+    """Parse ISO 8601 times to UTC; those without an offset are local to `zone`.
+
+    Of the two instants that an hour doubled in autumn may be, or that a clock not yet set forward
+    in spring may show, the first is taken, or the last: a report counts as signed at the later one,
+    so that nothing learnt from a CT passes for a forecast.
+    """
+    with_offset, naive = _parsed(values)
+    local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").dt.tz_convert("UTC")
+    found = with_offset.fillna(local.dt.as_unit("us"))
+    for at in naive.index[naive.notna() & local.isna()]:
+        found[at] = (max if last else min)(_instants(naive[at], zone))
+    return found
+
+
+def between_clocks(values: pd.Series, zone: str) -> pd.Series:
+    """Tell which times without an offset a clock of `zone` shows twice, or never."""
+    _, naive = _parsed(values)
+    local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+    odd: pd.Series = naive.notna() & local.isna()
+    return odd
+
+
+def _instants(naive: pd.Timestamp, zone: str) -> list[pd.Timestamp]:
+    """Read a time by the offset before a change of the clock, and by the one behind it."""
+    there = ZoneInfo(zone)
+    each = (naive.to_pydatetime().replace(tzinfo=there, fold=fold) for fold in (0, 1))
+    return [pd.Timestamp(one.astimezone(UTC)).as_unit("us") for one in each]
+
+
+def _parsed(values: pd.Series) -> tuple[pd.Series, pd.Series]:
+    """Parse times with an offset, to UTC, and those without; each NaT where it is not one."""
+    text = values.str.strip().str.replace(_ZONE_NAME, "", regex=True)
+    text = text.str.replace(r"\s*(?:Z|UTC|GMT)$", "+00:00", regex=True)
+    text = text.str.replace(_DB2, r"\1 \2:\3:\4", regex=True)
+    # A sign behind the time of day is an offset, in any spelling: +01:00, +0100, +01.
+    aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
+    with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
+    naive = pd.to_datetime(text.where(~aware), utc=True, errors="coerce", format="ISO8601")
+    return with_offset.dt.as_unit("us"), naive.dt.tz_localize(None)
 
 
 def date_formats(formats: Sequence[str]) -> tuple[str, ...]:

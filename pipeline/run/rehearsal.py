@@ -178,7 +178,7 @@ class _Part:
             raws.append(raw.exams)
             kepts.append(judged.exams)
             aside.update(judged.quarantined["reason"])
-            self.unknown.update(judged.unknown)
+            self.unknown.update(judged.notes)
             rows = sum(map(len, kepts)) + aside.total()
             if rows >= _ROWS:
                 whole = next(batches, None) is None
@@ -272,6 +272,8 @@ def _unknown(parts: Iterable[_Part]) -> Iterator[Unmapped]:
     """List values that no map knows, with the line that would map each."""
     found = sum((part.unknown for part in parts), Counter[str]())
     for told, count in found.most_common(2 * _LISTED):
+        if not told.startswith("unknown "):
+            continue
         _, name, value = (*told.split(" ", 2), "")[:3]
         if value.startswith("‹") or name not in ("modality", "status"):
             line = "is this the right column?"

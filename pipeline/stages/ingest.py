@@ -150,7 +150,7 @@ class _Batches:
         self.kept += len(batch.exams)
         self.attribution.update(_attribution(batch.exams))
         self.reading.update(_reading(batch.exams))
-        self.reading.update(batch.unknown)
+        self.reading.update(batch.notes)
         self.shards += [shard] if len(batch.exams) else []
 
     def sum(self) -> tuple[Ingested, pd.DataFrame]:

@@ -244,3 +244,20 @@ def test_a_place_that_stands_in_the_export_itself_leads_nowhere(tmp_path: Path) 
     spoilt = BINARY | {"_place": ["/etc/hostname", 0], "data": ""}
     content = lines(bundle(("urn:uuid:1", spoilt), ("", pointing("urn:uuid:1"))))
     assert found(tmp_path, content, "a.json")[1] == ["attachment_elsewhere"]
+
+
+def test_report_that_answers_several_orders_is_an_exam_for_each_accession(tmp_path: Path) -> None:
+    orders = [
+        {
+            "resourceType": "ServiceRequest", "id": f"o{n}",
+            "identifier": [{"type": {"coding": [{"code": "ACSN"}]}, "value": f"ACC{n}"}],
+        }
+        for n in (1, 2, 2)
+    ]  # fmt: skip
+    based = [{"reference": f"ServiceRequest/o{n}"} for n in (1, 2)]
+    both = report(identifier=[], basedOn=based)
+    exams, aside = found(tmp_path, lines(PATIENT, READER, *orders, both))
+    assert exams["accession"].tolist() == ["ACC1", "ACC2"]
+    assert exams["text"].tolist() == [TEXT, TEXT]
+    assert exams["exam_id"].is_unique
+    assert aside == []

@@ -333,3 +333,53 @@ def test_a_message_over_the_cap_is_set_aside(tmp_path: Path) -> None:
     path = write(tmp_path, message(), message(lines=["x" * 20_000_000]), message(control="3"))
     assert reasons(path) == ["message_too_long"]
     assert len(exams(path)) == 2
+
+
+TXA = (
+    "TXA|1|CT CHEST^CT CHEST W CONTRAST|TX|20260301100000||20260301103000|||D5^HOPE^FAITH|||U1"
+    "||PL1|ACC88||{completion}|||||D5^HOPE^FAITH^^^^^^^^^^^^20260301113000"
+)
+
+
+def document(event: str, *, completion: str = "LA", obr: str = "") -> str:
+    obx = [f"OBX|{n}|TX|18782-3^Report||{line}||||||F" for n, line in enumerate(TEXT, start=1)]
+    head = HEAD.format(control="1").replace("ORU^R01", f"MDM^{event}")
+    txa = TXA.format(completion=completion)
+    return "\r".join(filter(None, [head, "EVN|T02", PID, PV1, obr, txa, *obx])) + "\r"
+
+
+def test_document_message_is_read_with_and_without_an_order(tmp_path: Path) -> None:
+    bare, ordered = exams(write(tmp_path, document("T02"), document("T02", obr=OBR))).to_dict(
+        "records"
+    )
+    assert (bare["accession"], bare["modality"], bare["status"]) == ("ACC88", "CT", "final")
+    assert (bare["performed_at"], bare["signed_at"]) == (
+        "2026-03-01T10:00:00", "2026-03-01T11:30:00",
+    )  # fmt: skip
+    assert (bare["reader_id"], bare["text"]) == ("D5", "\n".join(TEXT))
+    assert (ordered["accession"], ordered["modality"]) == ("ACC77", "XR")
+
+
+@pytest.mark.parametrize(
+    ("event", "completion", "status"),
+    [
+        ("T02", "DI", "prelim"),
+        ("T02", "AU", "final"),
+        ("T06", "LA", "addendum"),
+        ("T08", "LA", "corrected"),
+        ("T11", "LA", "retracted"),
+    ],
+)
+def test_event_and_completion_of_a_document_say_its_status(
+    tmp_path: Path, event: str, completion: str, status: str
+) -> None:
+    found = exams(write(tmp_path, document(event, completion=completion)))
+    assert found["status"].item() == status
+    assert (found["text"].item() == "") == (status == "retracted")
+
+
+def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path) -> None:
+    text = ["FINDINGS: Clear.", "ADDENDUM: Seen again, likely pneumonia."]
+    for written in ("Final", "Prelim", "Corrected"):
+        raw = message(lines=text).replace("Final", written)
+        assert exams(write(tmp_path, raw))["status"].item() == "addendum"

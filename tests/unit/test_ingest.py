@@ -258,3 +258,42 @@ def test_empty_or_absent_file_is_refused(
         path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         next(read(path, TableOptions()))
+
+
+BERLIN = "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("written", "first", "last"),
+    [
+        ("2026-10-25T02:30:00", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"),  # doubled
+        ("2026-03-29T02:30:00", "2026-03-29T00:30:00Z", "2026-03-29T01:30:00Z"),  # left out
+        ("2026-03-29T03:30:00", "2026-03-29T01:30:00Z", "2026-03-29T01:30:00Z"),
+    ],
+)
+def test_hour_of_a_clock_change_is_the_first_when_performed_and_the_last_when_signed(
+    tmp_path: Path, written: str, first: str, last: str
+) -> None:
+    row = GOOD | {"performed_at": written, "signed_at": written}
+    (batch,) = read(exports(tmp_path, row), TableOptions())
+    now = pd.Timestamp("2027-01-01", tz="UTC")
+    checks = options(time_zone=BERLIN, now=now)
+    judged = validate(batch, source="exams.csv", options=checks, seen=set())
+    assert judged.exams["performed_at"].item() == pd.Timestamp(first)
+    assert judged.exams["signed_at"].item() == pd.Timestamp(last)
+    noted = "time in an hour that a clock change doubles or leaves out"
+    assert judged.notes == ({noted: 1} if first != last else {})
+
+
+def test_report_sent_again_is_the_same_version_of_it(tmp_path: Path) -> None:
+    sent = [GOOD | {"sent_at": f"2026-03-04T1{hour}:00:00Z"} for hour in (1, 2, 2)]
+    kept, bad = ingested(tmp_path, *sent)
+    assert bad == [(3, "duplicate_exam")]
+    assert len(set(kept["source_digest"])) == 1
+
+
+def test_unknown_modalities_are_named_with_their_counts(tmp_path: Path) -> None:
+    rows = [GOOD | {"modality": m, "accession": m + n} for m, n in (("MG", "1"), ("MG", "2"))]
+    (batch,) = read(exports(tmp_path, *rows), TableOptions())
+    judged = validate(batch, source="exams.csv", options=options(), seen=set())
+    assert judged.notes == {"unknown modality MG": 2}

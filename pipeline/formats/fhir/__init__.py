@@ -14,7 +14,7 @@ from typing import Final
 
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
-from pipeline.formats.fhir.reports import exam
+from pipeline.formats.fhir.reports import exams
 from pipeline.formats.fhir.resources import KINDS, Directory, resources_of, text_of
 
 __all__ = ["FhirOptions", "read"]
@@ -73,6 +73,7 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Ro
         if isinstance(resource, str):
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
-            yield number, exam(resource, directory, options.exam_codes)
+            for found in exams(resource, directory, options.exam_codes):
+                yield number, found
         elif text_of(resource, "resourceType") not in KINDS:
             yield number, SetAside("other_resource", "not a report, patient, practitioner or order")

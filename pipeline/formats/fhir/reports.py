@@ -1,10 +1,10 @@
-"""One DiagnosticReport → an exam, or the reason why it is none."""
+"""One DiagnosticReport → its exams, one for each accession, or the reason why it is none."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pipeline.formats.attachments import (
@@ -25,7 +25,7 @@ from pipeline.formats.fhir.people import (
 from pipeline.formats.fhir.resources import DECODED_AS, Directory, Resource, items, text_of
 from pipeline.formats.values import RETRACTED, modality_of, status_of
 
-__all__ = ["exam"]
+__all__ = ["exams"]
 
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
@@ -42,34 +42,33 @@ _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR",
 """Codes of DiagnosticReport.category (HL7 table 0074, DICOM) → modality."""
 
 
-def exam(
+def exams(
     report: Resource, directory: Directory, exam_codes: Mapping[str, str]
-) -> Mapping[str, str] | SetAside:
-    """Read a report; never raises on what an export may hold."""
+) -> Iterator[Mapping[str, str] | SetAside]:
+    """Read a report, an exam for each accession; never raises on what an export may hold."""
     raw_status = text_of(report, "status").casefold()
     if raw_status in _WITHOUT_REPORT:
-        return SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
+        yield SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
+        return
     directory = directory.within(report)
     is_gone = status_of(raw_status) == RETRACTED
     text, form, fault = ("", "", None) if is_gone else _text(report, directory)
     if not text and not is_gone:
         nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
-        return fault or nothing
+        yield fault or nothing
+        return
     status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
     patient = directory.get(reference(report, "subject"))
     code, name = _code(report)
     number, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
-    accession = _accession(report, directory)
     version = f"{signed or 'undated'}.{_digest(text)}"
     study = directory.get(reference(report, "imagingStudy"))
     performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
     born = text_of(patient, "birthDate")
-    return {
+    found = {
         **reader(report, directory, text, is_preliminary=status == "prelim"),
         **known_people(report, directory, patient),
-        "exam_id": f"{accession}/{status}/{version}",
-        "accession": accession,
         "patient_id": number,
         "patient_authority": issuer,
         "patient_birth_date": born,
@@ -89,6 +88,9 @@ def exam(
         "text_form": form,
         "text": text,
     }
+    for accession in _accessions(report, directory):
+        named = {"exam_id": f"{accession}/{status}/{version}", "accession": accession}
+        yield {**found, **named}
 
 
 def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -127,21 +129,30 @@ def _headed(conclusion: str) -> str:
     return conclusion if _IMPRESSION.search(conclusion) else f"IMPRESSION: {conclusion}"
 
 
-def _accession(report: Resource, directory: Directory) -> str:
-    """Find the accession number: the report's own, its order's or its study's, by type or system.
+def _accessions(report: Resource, directory: Directory) -> list[str]:
+    """Find the accession numbers: the report's own, else its orders', else its studies'.
 
-    An order or a study may be named by its identifier alone, without a reference.
+    They are told by type or system. An order or a study may be named by its identifier alone,
+    without a reference.
     """
-    pointed = [*items(report, "basedOn"), *items(report, "imagingStudy")]
-    others = [directory.get(text_of(item, "reference")) for item in pointed]
-    for resource in (report, *others, *pointed):
-        for identifier in items(resource, "identifier"):
-            types = items(next(iter(items(identifier, "type")), {}), "coding")
-            named = "accession" in text_of(identifier, "system").casefold()
-            if named or any(text_of(coding, "code") == "ACSN" for coding in types):
-                return text_of(identifier, "value")
+    ordered, studied = (
+        [r for i in items(report, name) for r in (directory.get(text_of(i, "reference")), i)]
+        for name in ("basedOn", "imagingStudy")
+    )
+    for resources in ([report], ordered, studied):
+        if numbers := list(dict.fromkeys(n for each in resources for n in _numbers(each) if n)):
+            return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
-    return first or text_of(report, "id")
+    return [first or text_of(report, "id")]
+
+
+def _numbers(resource: Resource) -> Iterator[str]:
+    """Yield a resource's accession numbers."""
+    for identifier in items(resource, "identifier"):
+        types = items(next(iter(items(identifier, "type")), {}), "coding")
+        named = "accession" in text_of(identifier, "system").casefold()
+        if named or any(text_of(coding, "code") == "ACSN" for coding in types):
+            yield text_of(identifier, "value")
 
 
 def _code(report: Resource) -> tuple[str, str]:

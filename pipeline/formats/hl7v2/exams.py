@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import hl7
@@ -29,7 +29,14 @@ __all__ = ["MessageOptions", "exams"]
 
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
-_ORU: Final = "ORU"
+_KINDS: Final = ("ORU", "MDM")
+"""Types of message that bring a report: a result, or a document with its notes (TXA)."""
+_CANCELLED: Final = "T11"
+_OF_EVENT: Final = {"T06": "addendum", "T08": "corrected", "T10": "corrected"}
+"""Event of a document's message → what it makes of the document."""
+_COMPLETION: Final = Place("TXA", 17, 1)
+_UNSIGNED: Final = frozenset({"DI", "DO", "IP", "IN", "PA"})
+"""Completion (HL7 table 0271) of a document that nobody has authenticated."""
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
@@ -76,8 +83,9 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
 
 def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[str, str] | SetAside]:
     separators = Separators.of(lines[0])
-    kind = "".join(lines[0].split(separators.field)[8:9])
-    if kind.split(separators.component)[0].strip().upper() != _ORU:
+    kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
+    message, event, *_ = (*kind.split(separators.component), "")
+    if message not in _KINDS:
         yield SetAside("not_oru_r01", "another type of message")
         return
     found = orders(lines, options.fields.segments)
@@ -85,9 +93,11 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
+        if message == "MDM" and event == _CANCELLED:
+            report = replace(report, text="", taken_back=True)
         if report.text.strip() or report.taken_back:
             head.add(report.rows)
-            yield _exam(head, report, options)
+            yield _exam(head, report, options, _OF_EVENT.get(event, "") if message == "MDM" else "")
         else:
             yield report.fault or SetAside("no_report_text", "no OBX segment with text")
 
@@ -109,14 +119,15 @@ def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence
     return next(like, ())
 
 
-def _exam(head: Head, found: Observations, options: MessageOptions) -> Mapping[str, str]:
+def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -> Mapping[str, str]:
+    """Give an order's exam; `made` is what the message's event makes of the report, if it says."""
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
     performed, signed, born, sent = (
         first_time(_values(head, places[name]))
         for name in ("performed_at", "signed_at", "patient_birth_date", "sent_at")
     )
-    status = _status(head.first(places["status"]), found)
+    status = _status(head, places["status"], found, made)
     number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
     version = f"{signed or 'undated'}.{_digest(found.text)}"
@@ -181,12 +192,19 @@ def _reader(
     }
 
 
-def _status(raw: str, found: Observations) -> str:
-    """Give our word for the status, or theirs where it is none we know."""
+def _status(head: Head, places: Sequence[Place | str], found: Observations, made: str) -> str:
+    """Give our word for the status, or theirs where it is none we know.
+
+    What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
+    in it: that is written to what was signed.
+    """
+    raw = head.first(places)
     if found.taken_back or raw.strip().upper() in GONE:
         return RETRACTED
-    status = status_of(raw) or raw
-    return "addendum" if found.has_addendum and status == "final" else status
+    status = made or status_of(raw) or raw
+    if head.value(_COMPLETION).upper() in _UNSIGNED:
+        status = "prelim"
+    return "addendum" if found.has_addendum and status in _MAY_BE_ADDED_TO else status
 
 
 def _modality(head: Head, options: MessageOptions) -> str:
@@ -210,4 +228,5 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+_MAY_BE_ADDED_TO: Final = ("final", "prelim", "corrected")
 _PLAIN: Final = ("accession", "patient_class", "site", "exam_code", "exam_name")

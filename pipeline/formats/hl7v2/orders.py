@@ -54,6 +54,8 @@ def orders(lines: Sequence[str], wanted: Collection[str] = ("ZDS",)) -> list[Ord
                 (last.segments if last else common).append(line)
             elif name == "NTE" and last and not pending:
                 last.notes.append(line)
+    if not found and any(line.startswith("TXA") for line in common):
+        found.append(Order([header, *common, *pending], patient, early))
     return found
 
 
