@@ -211,7 +211,7 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
     """Find rows that came before; one sent again at another time may undo a retraction."""
     sent = exams["sent_at"].dt.strftime("%Y%m%d%H%M%S%f").fillna("")
     sending = exams["source_digest"] + "/" + sent
-    repeated = sending.duplicated() | sending.isin(seen)
+    repeated: pd.Series = sending.duplicated() | sending.isin(seen)
     seen.update(sending)
     return repeated
 
