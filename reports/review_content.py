@@ -19,6 +19,7 @@ from reports.content import (
     Masthead,
     PathologyAdvice,
     PathologyResult,
+    Returned,
     SuppressedCell,
     Unscored,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.profile import DepartmentProfile
     from calibration.result import GroupResult
+    from calibration.run_chart import Process
 
 __all__ = [
     "CaseHistogram",
@@ -38,6 +40,7 @@ __all__ = [
     "FunnelPoint",
     "MixRow",
     "ReaderRow",
+    "RunChart",
     "ScaleUse",
     "SensitivityRow",
     "SensitivityTable",
@@ -132,6 +135,20 @@ class ScaleUse:
 
 
 @dataclass(frozen=True, slots=True)
+class RunChart:
+    """One measure of the department by month, judged as a process.
+
+    ``level`` (T,) is NaN for months withheld or empty; ``target`` is NaN where none is set.
+    """
+
+    key: Literal["distance", "scale_use"]
+    months: tuple[str, ...]
+    level: FloatArray
+    process: Process
+    target: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
 class FrontierPoint:
     """One setting of the map: share of phrases it would change, and held-out ECE after it."""
 
@@ -215,3 +232,5 @@ class CommitteeContent:
     disagreement: Disagreement | None = None
     profiles: DepartmentProfile | SuppressedCell | None = None
     unscored: tuple[Unscored, ...] | None = None
+    run_charts: tuple[RunChart, ...] | None = None
+    returned: Returned | None = None

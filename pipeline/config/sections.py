@@ -290,7 +290,9 @@ class Reports(Section):
     window_months: int = Field(default=12, ge=1, le=120)
     min_exams: int = Field(default=20, ge=5)
     min_readers: int = Field(default=5, ge=5)
-    language: Literal["en"] = "en"
+    target_distance: float | None = Field(default=None, gt=0, lt=1)
+    target_scale_use: float | None = Field(default=None, gt=0, le=1)
+    language: Literal["en", "de"] = "en"
     demonstration: bool = False
     passphrases: str | None = None
 

@@ -22,6 +22,7 @@ from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix
 from pipeline.pages.committee.disagreement import disagreement
 from pipeline.pages.committee.extraction_errors import extraction_tables
+from pipeline.pages.committee.run_charts import run_charts
 from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import Variation, variation
@@ -29,7 +30,7 @@ from pipeline.pages.small_cells import results_without, withheld_phrases
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import Scale
-from reports.content import Gate, Instrument, SuppressedCell
+from reports.content import Gate, Instrument, Returned, SuppressedCell
 from reports.review_content import CommitteeContent, FrontierPoint
 
 __all__ = ["CommitteeFacts", "committee_content", "held_out_frontier"]
@@ -45,6 +46,7 @@ class CommitteeFacts:
     measured: Instrument
     audited: SiteAudit | None = None
     profiles: DepartmentProfile | None = None
+    returned: Returned | None = None
 
 
 def committee_content(
@@ -102,6 +104,8 @@ def committee_content(
             withheld=withheld[None],
         ),
         maps=content.advice_rows(results, by_pathology),
+        run_charts=run_charts(cells, evidence.words, months=issue.period.months, scale=scale),
+        returned=facts.returned,
         frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),
     )
 

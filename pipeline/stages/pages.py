@@ -200,6 +200,7 @@ class Review(_Drawing):
             measured=_instrument(site, item.run),
             audited=site.audited,
             profiles=department_of(_profiles(site, issue)),
+            returned=content.returned_of(answers(site.workspace)),
         )
         filled = committee_content(
             _about(site, issue), results=results, scale=scale, evidence=evidence, facts=facts

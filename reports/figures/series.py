@@ -15,14 +15,18 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, decimal, percent, points
-from reports.review_content import FrontierPoint, ScaleUse
+from reports.review_content import FrontierPoint, RunChart, ScaleUse
 from reports.strings import Strings
 
 __all__ = [
     "frontier",
+    "run_chart",
     "shares_over_time",
     "trend",
 ]
+
+_PLAIN: tuple[float, MarkShape] = (2.3, "circle")
+_LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 
 def trend(
@@ -158,6 +162,62 @@ def _labels(
             smallest=5.0,
         )
         put(drawing, plot.right + 6.0, at + 2.4, label, kind, colour=ink)
+
+
+def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
+    """Draw the months, the mean, the limits, the target; signals are large and named."""
+    title = words(f"run_chart.{chart.key}")
+    with drawing.figure(title, frame):
+        put(drawing, frame.x, frame.y + 8.0, title, NOTE.bold)
+        plot = frame.cut(left=30.0, right=52.0, top=22.0, bottom=14.0)
+        process = chart.process
+        levels = {
+            "high": process.high, "mean": process.mean, "low": process.low, "target": chart.target,
+        }  # fmt: skip
+        known = [*chart.level, *levels.values()]
+        top = max([0.05, *(float(v) for v in known if np.isfinite(v))])
+        ticks = nice_ticks(0.0, min(1.05 * top, 1.0), about=4)
+        y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
+        y_axis(drawing, plot, y, ticks, percent)
+        for name, level in levels.items():
+            _level(drawing, plot, y, name, level, words)
+        step = plot.width / max(len(chart.months), 1)
+        _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
+
+
+def _level(drawing: Drawing, plot: Box, y: Scale, name: str, level: float, words: Strings) -> None:
+    if not np.isfinite(level):
+        return
+    at = y(max(level, 0.0))
+    dash = {"mean": (), "target": (1.0, 2.0)}.get(name, (3.0, 2.0))
+    label = f"{words(f'run_chart.{name}')} {percent(max(level, 0.0))}"
+    ink = palette.department if name == "target" else palette.muted
+    drawing.add(Line(plot.x, at, plot.right, at, ink, 0.8, dash=dash, hint=label))
+    text, kind = fit(label, NOTE, 50.0, smallest=4.5)
+    put(drawing, plot.right + 2.0, at + 2.4, text, kind, colour=ink)
+
+
+def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:
+    """Join the months that are shown; name each signal once, at the point where it is met."""
+    met = {signal.at: signal for signal in reversed(chart.process.signals)}
+    every = -(-len(chart.months) // 5)
+    middles = [slot.x + (i + 0.5) * slot.width for i in range(len(chart.months))]
+    shown = [i for i in range(len(chart.months)) if np.isfinite(chart.level[i])]
+    if len(shown) > 1:
+        path = tuple((middles[i], y(float(chart.level[i]))) for i in shown)
+        drawing.add(Polygon(path, stroke=palette.own_soft, stroke_width=1.0))
+    for i, month in enumerate(chart.months):
+        if i % every == 0:
+            at = middles[i]
+            put(drawing, at, slot.y + 9.0, month, NOTE, colour=palette.muted, anchor="middle")
+        if i not in shown:
+            continue
+        value, signal = float(chart.level[i]), met.get(i)
+        rule = words(f"run_chart.rule.{signal.rule}") if signal else ""
+        hint = f"{month}: {percent(value)}" + (f" ({rule})" if rule else "")
+        size, shape = _LOUD if signal else _PLAIN
+        name = f"{chart.key}.{month}"
+        drawing.add(Disc(middles[i], y(value), size, shape, palette.own, id=name, hint=hint))
 
 
 def frontier(

@@ -32,7 +32,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def configuration(folder: Path, more: str) -> str:
     path = folder / "radcal.toml"
-    path.write_text(f'[input]\npaths = ["hospital/exams.csv"]\n[execution]\nworkers = 1\n{more}\n')
+    text = '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
+    path.write_text(f"{text}[execution]\nworkers = 1\n{more}\n")
     return str(path)
 
 

@@ -127,7 +127,7 @@ def test_whole_job_on_s3_delivers_and_a_second_run_finds_everything(
     made = radcal("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=tmp_path)
     assert made.code == 0, made.err
     (tmp_path / "radcal.toml").write_text(
-        '[input]\npaths = ["hospital/exams.csv"]\n'
+        '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
         f'[store]\nworkspace = "{s3}/whole"\nlocal = "here"\n'
     )
     key = {"RADCAL_VAULT_KEY": "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe"}

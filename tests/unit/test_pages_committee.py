@@ -16,6 +16,7 @@ from pipeline.config import Configuration, Phrases
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix
 from pipeline.pages.committee.disagreement import disagreement
+from pipeline.pages.committee.run_charts import run_charts
 from pipeline.pages.committee.scale_use import scale_use
 from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.committee.variation import Variation, variation
@@ -413,3 +414,20 @@ def test_rows_of_one_reader_are_read_without_the_others(tmp_path: Path) -> None:
     nobody = store.read("analysis", "t", ["k"], where=("reader_code", "R-Z"))
     assert nobody.empty
     assert list(nobody.columns) == ["reader_code", "n"]
+
+
+def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_away() -> None:
+    found = hospital(readers=7, per_reader=60)
+    rows = found.rows
+    words = sums.words(found.block.pairs, found.block.report_findings)
+    cells = tallied(rows).rename(columns={"performed_month": "month"})
+    distance, use = run_charts(cells, words, months=MONTHS, scale=SCALE)
+    part = tally_of(cells[cells["month"] == MONTHS[1]], SCALE.phrases)
+    by_hand = np.abs(part.label_mass - part.n * SCALE.phrases.means).sum() / part.n.sum()
+    assert distance.level[1] == pytest.approx(by_hand)
+    said = words[words["performed_month"] == MONTHS[0]]
+    named = said["phrase"].isin(SCALE.config.phrases.recommended)
+    assert use.level[0] == pytest.approx(said.loc[named, "n"].sum() / said["n"].sum())
+    fewer = cells[(cells["month"] != MONTHS[0]) | (cells["reader_code"] == "R0")]
+    distance, _ = run_charts(fewer, words, months=MONTHS, scale=SCALE)
+    assert np.isfinite(distance.level).tolist().count(True) == len(MONTHS) - 2

@@ -16,7 +16,7 @@ from reports.drawing.style import BODY, CAPTION, LEAD, Style, palette
 from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
-from reports.pages.committee.decisions import decisions
+from reports.pages.committee.decisions import decisions, over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
 from reports.pages.committee.sections import department, exams, pathologies
@@ -66,7 +66,11 @@ def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed and how many readers stand apart, which fills the first page."""
     if len(content.readers) < content.minimum_readers:
         return ()
-    return (*decisions(content, words), *apart(content, words))
+    return (
+        *decisions(content, words),
+        *over_time(content, words),
+        *apart(content, words),
+    )
 
 
 def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

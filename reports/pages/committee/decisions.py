@@ -1,4 +1,4 @@
-"""At most three proposals to decide on, each with the readers it rests on; nobody is named.
+"""At most three proposals to decide on, and the months behind them; nobody is named.
 
 A phrase is proposed where several readers' pages say of it that CT shows more, or less, than the
 word; "absent" and "present" where several readers' are contradicted by CT more often than others'.
@@ -6,24 +6,35 @@ word; "absent" and "present" where several readers' are contradicted by CT more 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Final
 
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.result import GroupResult
+from calibration.run_chart import LEAST
 from reports.content import SuppressedCell
 from reports.drawing.document import Section, statement
-from reports.drawing.layout import Prose
-from reports.drawing.style import BODY
-from reports.review_content import CommitteeContent
+from reports.drawing.layout import Figure, Prose
+from reports.drawing.marks import Box
+from reports.drawing.structure import Drawing
+from reports.drawing.style import BODY, GUTTER
+from reports.figures.series import run_chart
+from reports.numbers import count, percent, percent_interval, points
+from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
 from reports.verdict import sides
 
-__all__ = ["decisions"]
+__all__ = ["decisions", "over_time"]
 
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
+_CHART: Final = 118.0
+_WORTH_SAYING: Final = 0.01
+"""Gain below which an effect is not printed."""
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -31,18 +42,27 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return ()
-    proposed = _proposed(found, words)
+    proposed = _proposed(found, content.department, words)
     pieces = tuple(Prose(text, BODY) for text in proposed[:_MOST])
     none = (statement(words("decisions.none")),)
     return (Section(words("decisions.title"), pieces or none, room=60.0),)
 
 
-def _proposed(found: DepartmentProfile, words: Strings) -> list[str]:
+def _proposed(
+    found: DepartmentProfile, department: GroupResult | SuppressedCell, words: Strings
+) -> list[str]:
     """Give all proposals, those of most readers first."""
     readers = found.readers
     enough = max(_LEAST_READERS, _LEAST_SHARE * len(readers))
     marked = Counter(item for reader in readers for item in sides(reader).items())
-    parts = [(n, _phrase(phrase, side, n, readers, words)) for (phrase, side), n in marked.items()]
+    table = None if isinstance(department, SuppressedCell) else department.phrases
+    parts = []
+    for (phrase, side), n in marked.items():
+        instead, advised = _instead(phrase, side, readers)
+        said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=len(readers))]
+        said += [words("decisions.instead", instead=instead, n=advised)] if instead else []
+        said += _effect(phrase, instead, table, words) if table else []
+        parts.append((n, " ".join(said)))
     for name in ("absent", "present"):
         n = sum(getattr(reader, name).state == "more often" for reader in readers)
         text = words(f"decisions.{name}", n=n, readers=len(readers))
@@ -51,11 +71,8 @@ def _proposed(found: DepartmentProfile, words: Strings) -> list[str]:
     return [text for _, text in sorted(kept, key=lambda part: (-part[0], part[1]))]
 
 
-def _phrase(
-    phrase: str, side: Side, n: int, readers: tuple[ReaderProfile, ...], words: Strings
-) -> str:
-    """Say how many readers use a phrase too low or too high, and which word most are advised."""
-    text = words(f"decisions.{side}", phrase=phrase, n=n, readers=len(readers))
+def _instead(phrase: str, side: Side, readers: tuple[ReaderProfile, ...]) -> tuple[str, int]:
+    """Give the word that most readers are advised instead, and how many; none where few are."""
     instead = Counter(
         swap.instead
         for reader in readers
@@ -64,7 +81,84 @@ def _phrase(
         and not swap.finding
         and side_of(swap.instead_meaning, swap.meaning) == side
     )
-    word, advised = min(instead.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
-    if advised < _LEAST_READERS:
-        return text
-    return f"{text} {words('decisions.instead', instead=word, n=advised)}"
+    word, n = min(instead.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
+    return (word, n) if n >= _LEAST_READERS else ("", 0)
+
+
+def _effect(phrase: str, instead: str, table: PhraseCalibration, words: Strings) -> list[str]:
+    """Give the department's rate of the phrase, and what writing the other word would change."""
+    place = {name: k for k, name in enumerate(table.phrases)}
+    k, j = place.get(phrase), place.get(instead)
+    if k is None or not math.isfinite(float(table.observed[k])):
+        return []
+    rate, meaning = float(table.observed[k]), float(table.expected[k])
+    said = [
+        words(
+            "decisions.evidence",
+            rate=percent(rate),
+            interval=percent_interval(float(table.low[k]), float(table.high[k])),
+            statements=words.several("unit.statements", round(float(table.n[k]))),
+            meaning=percent(meaning),
+        )
+    ]
+    if j is None:
+        return said
+    before, after = abs(rate - meaning), abs(rate - float(table.expected[j]))
+    if after < before - _WORTH_SAYING:
+        effect = words("decisions.effect", before=points(before), after=points(after))
+        said.append(effect)
+    return said
+
+
+def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Chart the months, and say what they show, what was advised and what came back."""
+    charts = content.run_charts
+    title = words("run_chart.title")
+    if not charts:
+        return (Section(title, (statement(words("state.not_computed")),)),)
+
+    def paint(drawing: Drawing, box: Box) -> None:
+        for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
+            run_chart(drawing, column, chart=chart, words=words)
+
+    figure = Figure(paint, _CHART, words("run_chart.note"))
+    said = [_shown(chart, words) for chart in charts]
+    said += [text for text in (_advised(content, words), _returned(content, words)) if text]
+    return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
+
+
+def _shown(chart: RunChart, words: Strings) -> str:
+    """Say whether a measure has changed, and how it stands to its target."""
+    process, name = chart.process, words(f"run_chart.{chart.key}")
+    if not math.isfinite(process.low):
+        parts = [words("run_chart.few", name=name, n=process.n, least=LEAST)]
+    elif not process.signals:
+        parts = [words("run_chart.steady", name=name, mean=percent(process.mean))]
+    else:
+        last = next(s for s in process.signals if s.at == process.signals[-1].at)
+        rule = words(f"run_chart.rule.{last.rule}")
+        month = chart.months[last.at]
+        key = "up" if last.up else "down"
+        parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule)]
+    if math.isfinite(chart.target) and math.isfinite(process.mean):
+        parts.append(
+            words("run_chart.aim", target=percent(chart.target), mean=percent(process.mean))
+        )
+    return " ".join(parts)
+
+
+def _advised(content: CommitteeContent, words: Strings) -> str:
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return ""
+    swaps = [len(kept_swaps(reader)) for reader in found.readers]
+    told = sum(n > 0 for n in swaps)
+    return words("run_chart.advised", swaps=sum(swaps), told=told, readers=len(swaps))
+
+
+def _returned(content: CommitteeContent, words: Strings) -> str:
+    back = content.returned
+    if back is None:
+        return ""
+    answers = words.several("unit.cases", back.total)
+    return words("run_chart.returned", answers=answers, left_out=count(back.left_out))

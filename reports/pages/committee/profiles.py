@@ -41,7 +41,7 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         words("committee.plane_note"),
     )
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words))
-    return (Section(title, (*said, both), room=330.0),)
+    return (Section(title, (*said, both), room=70.0),)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
