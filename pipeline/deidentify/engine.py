@@ -11,7 +11,7 @@ and the phrases are counted again at the end: a report that lost or gained one i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress, starmap
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -19,46 +19,13 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from extraction.certainty import certainty_spans
 from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import locks
+from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
-from pipeline.deidentify.result import Category, Clean, Outcome, Quarantined, Removed
-from pipeline.deidentify.rules import (
-    Found,
-    Index,
-    Words,
-    abroad,
-    acronyms,
-    addresses,
-    ages,
-    beside,
-    cues,
-    dates,
-    digits,
-    families,
-    fields,
-    guards,
-    hospitals,
-    initials,
-    institutions,
-    labels,
-    languages,
-    listed,
-    neighbours,
-    particles,
-    postal,
-    roles,
-    shapes,
-    sites,
-    slots,
-    spoken,
-    strangers,
-    streets,
-    titles,
-    towns,
-    typists,
-    uncued,
-)
+from pipeline.deidentify.result import Category, Clean, Found, Outcome, Quarantined, Removed
+from pipeline.deidentify.rules import guards
+from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Claims
 from pipeline.deidentify.surrogates import Surrogates
@@ -71,15 +38,6 @@ __all__ = ["Deidentifier", "Options"]
 Replacement: TypeAlias = Callable[[str, Category], str]
 Span: TypeAlias = tuple[int, int]
 
-_RULES: Final = (
-    *labels.ID_RULES, *dates.RULES, *spoken.RULES, *slots.RULES, *fields.RULES, *particles.RULES,
-    *cues.LABEL_RULES, *titles.RULES, *cues.RULES, *shapes.RULES, *initials.RULES,
-    *roles.RULES, *typists.RULES,
-    *labels.PHONE_RULES, *ages.RULES, *abroad.RULES, *hospitals.RULES,
-    *institutions.RULES, *sites.RULES, *streets.RULES, *towns.RULES,
-)  # fmt: skip
-_FIRST: Final = frozenset({"telephone", "street-abroad"})
-"""Rules whose figures would be taken for something else (ap. 302, #07-11)."""
 _SPOKEN: Final = frozenset({"NAME", "HOSPITAL"})
 _NEVER_ALONE: Final = triggers("never_alone")
 _SHARD: Final = 200_000
@@ -129,7 +87,7 @@ class Deidentifier:
         self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
         self._judge = _judge(self.lexicon, self.options.caution, weights)
-        self._index = Index(_RULES)
+        self._rules = house_rules.load(self.lexicon.rules)
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
     def clean(
@@ -229,7 +187,7 @@ class Deidentifier:
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self._found(text, every, claims))
+        _take(claims, self._rules.find(Window(text, every, self.lexicon, claims.is_taken)))
         return Hearing(text, claims, phrases)
 
     def _removed(
@@ -243,38 +201,6 @@ class Deidentifier:
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed)
         return claims.removed()
-
-    def _found(self, text: str, every: Words, claims: Claims) -> Iterator[Found]:
-        lexicon = self.lexicon
-        triggered = self._index.find(text, every, lexicon)
-        yield from addresses.find(text)
-        yield from (found for found in triggered if found.rule in _FIRST)
-        yield from (found for found in triggered if found.category in ("ID", "DATE", "TIME"))
-        yield from postal.find(text, lexicon)
-        yield from languages.find(every, lexicon)
-        yield from ages.find(text)
-        yield from digits.find(text)
-        yield from spoken.find(text)
-        yield from fields.find(text, lexicon)
-        yield from (found for found in triggered if found.category == "NAME")
-        yield from shapes.find(text, lexicon)
-        yield from initials.find(text, lexicon)
-        yield from roles.find(text, lexicon)
-        yield from typists.find(text)
-        yield from (found for found in triggered if found.category in ("PHONE", "AGE"))
-        yield from hospitals.find(text)
-        yield from streets.find(text, lexicon)
-        yield from towns.find(text)
-        yield from (found for found in triggered if found.category in ("HOSPITAL", "LOCATION"))
-        yield from sites.find(text, every, lexicon)
-        yield from towns.listed(text, every, lexicon)
-        yield from acronyms.find(text, every, lexicon)
-        yield from listed.find(text, every, lexicon, claims.is_taken)
-        yield from uncued.find(text, every, lexicon, claims.is_taken)
-        yield from strangers.find(text, every, lexicon, claims.is_taken)
-        yield from neighbours.find(text, every, lexicon, claims.is_taken)
-        yield from families.find(text, every, lexicon, claims.is_taken)
-        yield from beside.find(text, claims.is_taken)
 
 
 def _in_shards(reports: Iterable[_Report]) -> Iterator[list[_Report]]:

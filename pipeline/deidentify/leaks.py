@@ -25,8 +25,8 @@ from pipeline.deidentify.known import (
     normalised_number,
     number_candidates,
 )
-from pipeline.deidentify.rules import Word, Words, guards
-from pipeline.deidentify.rules.words import capital_forms, capital_words
+from pipeline.deidentify.rules import guards
+from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words
 from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon
 

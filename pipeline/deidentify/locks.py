@@ -21,7 +21,7 @@ from typing import Final
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify.result import Removed
-from pipeline.deidentify.rules.placenames import KINDS
+from pipeline.deidentify.rules.checks import KINDS
 
 __all__ = ["firm", "kept", "standing", "words"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["CATEGORIES", "Category", "Clean", "Outcome", "Quarantined", "Reason", "Removed"]
+__all__ = [
+    "CATEGORIES", "Category", "Clean", "Found", "Outcome", "Quarantined", "Reason", "Removed",
+]  # fmt: skip
 
 Category = Literal[
     "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION"
@@ -16,6 +18,16 @@ CATEGORIES: Final[tuple[Category, ...]] = (
 
 Reason = Literal["leak", "phrases-changed", "text-too-long", "not-text"]
 """Why a report is withheld; a closed set, safe to print."""
+
+
+class Found(NamedTuple):
+    """A candidate; ``sure`` when a label or title says what it is (see `spans`)."""
+
+    start: int
+    end: int
+    category: Category
+    rule: str
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-__all__ = ["Lexicon", "load", "trigger_lists", "triggers", "unaccented"]
+__all__ = ["RULES", "Lexicon", "load", "trigger_lists", "triggers", "unaccented"]
 
 
+RULES: Final = "rules.toml"
+"""A site's own rules, beside its lists."""
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
@@ -78,6 +80,8 @@ class Lexicon:
         Places that need no postcode, and names of hospitals without the word hospital.
     towns, sites
         Places and hospitals whose names are words too, known by a word of place before them.
+    rules
+        A site's own rules of de-identification, as TOML; empty without.
     """
 
     not_names: frozenset[str]
@@ -99,6 +103,7 @@ class Lexicon:
     hospitals: frozenset[str]
     towns: frozenset[str]
     sites: frozenset[str]
+    rules: str = ""
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -256,6 +261,7 @@ def load(folder: Path | None = None) -> Lexicon:
         hospitals=_words("hospitals", folder),
         towns=_words("towns_in_context", folder),
         sites=_words("sites", folder),
+        rules=_site_rules(folder),
     )
     for derived in _DERIVED:
         getattr(lexicon, derived)  # now, not in the first report
@@ -292,6 +298,11 @@ def unaccented(word: str) -> str:
         return word.casefold()
     parts = unicodedata.normalize("NFKD", word.casefold().translate(_PLAIN_LETTERS))
     return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+def _site_rules(folder: Path | None) -> str:
+    path = folder / RULES if folder else None
+    return path.read_text(encoding="utf-8") if path and path.is_file() else ""
 
 
 def _many(name: str, folder: Path | None) -> list[str]:

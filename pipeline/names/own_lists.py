@@ -1,4 +1,4 @@
-"""A site's own word lists, laid over ours: the hospitals, towns and people that we cannot know."""
+"""A site's own word lists and rules, laid over ours: what we cannot know of a hospital."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError
 from pipeline.names import lexicon as lexicons
-from pipeline.names.lexicon import Lexicon
+from pipeline.names.lexicon import RULES, Lexicon
 
 __all__ = ["contents", "own_lexicon"]
 
@@ -21,7 +21,8 @@ def own_lexicon(folder: Path, *, option: str) -> Lexicon:
     Parameters
     ----------
     folder
-        Text files named as ours are (``sites.txt``, ``surnames.txt``), one expression a line.
+        Text files named as ours are (``sites.txt``, ``surnames.txt``), one expression a line;
+        ``rules.toml`` with rules of the site's own.
     option
         What names the folder, for the message.
 
@@ -43,13 +44,14 @@ def contents(folder: Path, *, option: str) -> dict[str, str]:
         As `own_lexicon`.
     """
     files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
+    files += [rules] if (rules := folder / RULES).is_file() else []
     shipped = resources.files("pipeline.names").joinpath("words")
-    known = {each.name for each in shipped.iterdir()}
+    known = {RULES, *(each.name for each in shipped.iterdir())}
     strange = [each.name for each in files if each.name not in known]
     if not files or strange:
         what = f"{strange[0]} is none of our lists" if strange else "no list lies there"
         lists = ", ".join(sorted(name for name in known if name.endswith(_SUFFIX)))
-        msg = f"{option}: {what}. The lists that a site can lengthen: {lists}."
+        msg = f"{option}: {what}. The lists that a site can lengthen: {lists}; its rules: {RULES}."
         raise ConfigurationError(msg)
     try:
         return {each.name: each.read_text(encoding="utf-8") for each in files}

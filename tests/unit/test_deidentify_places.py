@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.deidentify.rules import Words
+from pipeline.deidentify.rules.window import Words
 
 CLEANER = Deidentifier()
 

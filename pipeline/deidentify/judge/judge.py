@@ -32,8 +32,7 @@ from pipeline.deidentify.judge.model import (
     reasons,
 )
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
-from pipeline.deidentify.result import CATEGORIES, Category, Removed
-from pipeline.deidentify.rules.found import Found
+from pipeline.deidentify.result import CATEGORIES, Category, Found, Removed
 from pipeline.deidentify.spans import Claims
 from pipeline.names.lexicon import Lexicon
 

@@ -1,8 +1,161 @@
-"""One module per kind of identifier; each says where it may stand, none decides who wins."""
+"""Rules in, identifiers out: rows of tables and the few families that need code, in one order.
+
+Rows are data (``*.toml``, see `rows`); a family of code is a module. `ORDER` is the only place that
+says who comes first; within a table the order is that of its rows.
+"""
 
 from __future__ import annotations
 
-from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Index, Word, Words
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
-__all__ = ["Found", "Index", "Word", "Words"]
+from pipeline.deidentify.result import Found
+from pipeline.deidentify.rules import (
+    addresses,
+    beside,
+    dates,
+    figures,
+    lists,
+    names,
+    places,
+    strangers,
+)
+from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
+from pipeline.deidentify.rules.window import Window, Word, lines
+
+__all__ = ["ORDER", "SITE", "Rules", "load"]
+
+Family: TypeAlias = Callable[[Window], Iterator[Found]]
+ORDER: Final[tuple[str | Family, ...]] = (
+    "contacts", "site", "telephones", "numbers", "dates", addresses.postal, places.foreign,
+    "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
+    places.sites, addresses.listed, places.initials, lists.pairs, lists.alone, strangers.find,
+    beside.neighbours, beside.families, beside.dates,
+)  # fmt: skip
+"""Tables by name, families by function; ``site`` are the rows that a site lays over ours."""
+SITE: Final = "site"
+_FINDERS: Final[Mapping[str, Finder]] = {
+    **names.FINDERS,
+    **dates.FINDERS,
+    **places.FINDERS,
+    **addresses.FINDERS,
+}
+_HEAD: Final = 26
+"""How far from its beginning a line that a row opens has its stroke or colon."""
+_CLOSING: Final = 180
+"""How far back from its end a row that closes a line can begin."""
+_SHORT: Final = 5
+"""A line is closed by initials: by a word of fewer letters."""
+_Ranked: TypeAlias = tuple[int, Compiled]
+
+
+class Rules:
+    """All rules, ready to be asked about any text."""
+
+    def __init__(self, steps: Iterable[Sequence[Row] | Family]) -> None:
+        """Compile rows and families of code, in their order."""
+        self._words: dict[bool, dict[str, list[_Ranked]]] = {True: {}, False: {}}
+        self._anchors: list[_Ranked] = []
+        self._opens: list[_Ranked] = []
+        self._closes: list[_Ranked] = []
+        self._steps: list[int | Family] = []
+        rank = 0
+        for step in steps:
+            if callable(step):
+                self._steps.append(step)
+                continue
+            for row in step:
+                self._add(row, rank)
+                rank += 1
+            self._steps.append(rank)
+
+    def find(self, window: Window) -> Iterator[Found]:
+        """Find what the rules take, each in its turn.
+
+        A rule of code sees what those before it took, if the caller marks it before going on.
+        """
+        ranked = self._ranked(window)
+        done = 0
+        for step in self._steps:
+            if not isinstance(step, int):
+                yield from step(window)
+                continue
+            while done < len(ranked) and ranked[done][0] < step:
+                yield ranked[done][1]
+                done += 1
+
+    def _add(self, row: Row, rank: int) -> None:
+        compiled = (rank, Compiled(row, _FINDERS[row.finder] if row.finder else None))
+        if row.opens or row.closes:
+            (self._opens if row.opens else self._closes).append(compiled)
+        elif row.anchor:
+            self._anchors.append(compiled)
+        for word in row.called_by:
+            for capital in (True, False) if row.capital is None else (row.capital,):
+                self._words[capital].setdefault(word, []).append(compiled)
+
+    def _ranked(self, window: Window) -> list[tuple[int, Found]]:
+        found = [*self._called(window), *self._anchored(window), *self._edged(window)]
+        found.sort(key=_rank)
+        return found
+
+    def _called(self, window: Window) -> Iterator[tuple[int, Found]]:
+        text, words = window.text, window.words
+        capital, small = self._words[True], self._words[False]
+        for at in words.among(capital.keys() | small.keys()):
+            word = words[at]
+            following = text[word[1] + 1 : word[1] + 2]
+            for rank, row in (capital if word[3] else small).get(word[2], ()):
+                if row.followers and following not in row.followers and following.isascii():
+                    continue
+                for each in row.find(window, word):
+                    yield rank, each
+
+    def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
+        text = window.text
+        for rank, row in self._anchors:
+            if row.row.needs and not any(need in text for need in row.row.needs):
+                continue
+            for match in row.anchors(text):
+                for each in row.find(window, Word(*match.span(), "", capital=False), match):
+                    yield rank, each
+
+    def _edged(self, window: Window) -> Iterator[tuple[int, Found]]:
+        """Find what opens or closes a line; most lines close with a longer word."""
+        text = window.text
+        for start, end in lines(text):
+            head = text[start : start + _HEAD]
+            rows: Sequence[_Ranked] = self._opens if ":" in head or "/" in head else ()
+            matches = [(ranked, ranked[1].match(text, start)) for ranked in rows]
+            close = text[max(start, end - 40) : end].rstrip(" \t.")[-_SHORT:]
+            if close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha()):
+                first = max(start, end - _CLOSING)
+                matches += [(each, each[1].search(text, first, end)) for each in self._closes]
+            for (rank, row), match in matches:
+                if match is not None:
+                    place = Word(*match.span(), "", capital=False)
+                    for each in row.find(window, place, match):
+                        yield rank, each
+
+
+def load(site_rows: str = "") -> Rules:
+    """Give our rules, with a site's own among them.
+
+    Parameters
+    ----------
+    site_rows
+        A site's own table, as TOML.
+
+    Raises
+    ------
+    ConfigurationError
+        If a row of the site's table is none.
+    """
+    site = read(site_rows, "rules.toml")
+    return Rules(
+        step if callable(step) else site if step == SITE else shipped(step) for step in ORDER
+    )
+
+
+def _rank(ranked: tuple[int, Found]) -> int:
+    return ranked[0]

@@ -1,134 +1,90 @@
-"""Dates with a month in words: March 3, 2021 · 3 March · 03MAR2021 · March 3rd · March 2021.
+"""Dates with a month in words, and dates in figures: March 3, 2021 · 03MAR2021 · 2021-03-04 · 20/6.
 
 Years alone stay (Safe Harbor allows them); a month, a day or a weekday goes, with the weekday
 before it and the time of day behind it. The words may and march are months only with a number
-that no measurement has, or capitalised behind a preposition (in May); words of certainty are
-locked before this rule looks.
+that no measurement has, or capitalised behind a preposition (in May). In figures, a fraction, a
+score or a span of time looks like the shorter dates (3/4 vessels, 14/7), so these need a word of
+dates before them, or numbers that only a calendar has.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules import clock
-from pipeline.deidentify.rules.found import Found
-from pipeline.deidentify.rules.words import Rule, Word, line_before
-from pipeline.names.lexicon import Lexicon, triggers
+from pipeline.deidentify.result import Found
+from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
+from pipeline.deidentify.rules.window import Window, Word, line_before
+from pipeline.names.lexicon import Lexicon
 
-__all__ = ["RULES"]
+__all__ = ["FINDERS", "LONG", "in_figures"]
 
-_FULL: Final = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
-_MONTHS: Final = frozenset(_FULL) | {month[:3] for month in _FULL} | {"sept", "juin"}
+_P: Final = patterns("dates")
 _ALSO_WORDS: Final = frozenset({"may", "march", "mar"})
-_YEAR: Final = r"(?:19|20)\d\d(?!\d)"
-_SHORT: Final = rf"(?:{_YEAR}|['’]?\d\d(?!\d|[/.:]\d))"
-_DAY: Final = r"(?:3[01]|[12]\d|0?[1-9])(?!\d)"
-_NTH: Final = r"(?:[ \t]?(?:st|nd|rd|th)\b)?"
-_RANGE: Final = rf"(?:[ \t]?(?:-|–|and|to|&|through)[ \t]?{_DAY}{_NTH})?"
-_UNIT: Final = (
-    r"(?![ \t-]?(?:mm|cm|x\b|weeks?|wks?|months?|days?|years?|hours?|min|of\b|%|ml|mg|views?"
-    r"|images?"
-    r"|hu\b|fr\b|lesions?|nodules?|ribs?|percent)|[/.:]\d|-\d)"
-)
-_DAY_YEAR: Final = re.compile(
-    rf"\.?[ \t./-]{{0,3}}{_DAY}{_NTH}{_RANGE}[,. \t/-]{{1,3}}(?:of[ \t]"
-    rf"|in[ \t])?{_SHORT}(?![ \t]?(?:mm|cm)\b)",
-    re.IGNORECASE,
-)
-_WRAPPED: Final = re.compile(
-    rf"\.?[ \t]?\n?[ \t]{{0,4}}{_DAY}{_NTH},?[ \t]?\n?[ \t]{{0,4}}{_YEAR}"
-    rf"|,?[ \t]?\n[ \t]{{0,4}}{_YEAR}",
-    re.I,
-)
-_YEAR_ONLY: Final = re.compile(rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?(?:{_YEAR}|['’]\d\d(?!\d))", re.I)
-_SHORT_YEAR: Final = re.compile(
-    rf"\.?[,. \t/-]{{0,3}}(?:of[ \t])?{_SHORT}|[ ]?\n[ ]{{0,8}}{_YEAR}(?![ ]?\w)", re.I
-)
-_DAY_ONLY: Final = re.compile(rf"\.?[ \t-]{{0,2}}{_DAY}{_NTH}{_RANGE}{_UNIT}", re.IGNORECASE)
-_NTH_DAY: Final = re.compile(
-    rf"\.?[ \t-]{{0,2}}(?:\n[ \t]{{0,4}})?{_DAY}[ \t]?(?:st|nd|rd|th)\b", re.IGNORECASE
-)
-_DAY_BEFORE: Final = re.compile(
-    rf"(?<![\d.,/-])(?:(?:3[01]|[12]\d|0?[1-9]){_NTH}[ \t]?(?:-|–|and|to|&)[ \t]?)?"
-    rf"(?:3[01]|[12]\d|0?[1-9]){_NTH}(?:[ \t]of)?[. \t/-]{{0,2}}$",
-    re.IGNORECASE,
-)
-_YEAR_BEFORE: Final = re.compile(r"(?<!\d)(?:19|20)\d\d[ \t,./-]{1,2}$")
-_DAY_AFTER: Final = re.compile(rf"[ \t./-]{{0,2}}{_DAY}{_NTH}", re.IGNORECASE)
-_CUE: Final = re.compile(
-    r"\b(?:in|since|last|next|this|early|late|mid|from|until|till|by|of|during|through"
-    r"|dated)[ \t-]$",
-    re.IGNORECASE,
-)
-_WEEKDAY_CUE: Final = re.compile(r"\b(?:on|last|this|next|since|until|from)[ \t]$", re.IGNORECASE)
-_NEXT_WORD: Final = re.compile(r"[ \t](\w+)")
+_MONTHS: Final = word_list("months")
+_SHORT: Final = 4
 _FIGURE: Final = re.compile(r"\d")
 _OPENINGS: Final = frozenset({". ", ".\n", "; ", ""})
 """What stands before a verb that begins a sentence (May represent)."""
-_IS_VERB: Final = re.compile(r"[ \n](?!of|th|OF|TH)[A-Za-z]")
-_SEASON: Final = re.compile(rf"[ \t](?:of[ \t])?{_YEAR}", re.IGNORECASE)
-_HOLIDAY: Final = re.compile(rf"(?:[ \t](?:day|eve))?(?:,?[ \t](?:of[ \t])?{_YEAR})?", re.I)
+LONG: Final = 6
+"""From how many figures on a number is a stamp or a code, never a day or a clock."""
+_SPANS: Final = frozenset({"7", "12", "24", "52"})
+"""Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
+_DATE_WORDS: Final = word_list("date_words")
+_DATE_ENDINGS: Final = ("note", "tomy", "plasty", "scopy", "graphy", "centesis", "graft")
+_LONG_CUES: Final = ("ate of ", "ATE OF ", "ompared with", "omparison with", "nderwent ")
+"""Words of dates that do not stand directly before the figure."""
+_LAST_WORD: Final = re.compile(r"[^\W\d_]+\Z")
+_LAST_DAY: Final = 10
 
 
-_FOREIGN_DAY: Final = re.compile(
-    r"(?<![\d.,/-])(?:3[01]|[12]\d|0?[1-9])(?:\.|er|º|ª)?[ \t](?:de[ \t])?$", re.IGNORECASE
-)
-_FOREIGN_YEAR: Final = re.compile(rf"\.?[ \t](?:del?[ \t])?{_YEAR}", re.IGNORECASE)
-_DAY_DOT: Final = re.compile(
-    r"[ \t]((?:3[01]|[12]\d|0?[1-9])\.[ ]?(?:1[0-2]|0?[1-9])\.)(?=[ ,;)][^A-Z]|$)", re.M
-)
-
-
-def _month(text: str, word: Word, lexicon: Lexicon) -> Iterator[Found]:
+def _month(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
+    text, word = window.text, hit.place
     if word.end < len(text) and text[word.end] in "^_":
         return
     opens = not word.capital or text[max(0, word.start - 2) : word.start] in _OPENINGS
-    if opens and word.folded in _ALSO_WORDS and _IS_VERB.match(text, word.end):
+    if opens and word.folded in _ALSO_WORDS and _P["is_verb"].match(text, word.end):
         return
     near = _FIGURE.search(text, max(0, word.start - 16), word.end + 14)
-    start, end = _span(text, word) if near else (0, 0)
+    start, end = _around_month(text, word) if near else (0, 0)
     if end > start:
-        start, end = clock.before_date(text, start), clock.after_date(text, end)
-        start = clock.clock_before(text, start)
-        yield Found(start, end, "DATE", "date-worded")
-    elif _is_month_alone(text, word, lexicon):
+        start = _clock_before(text, _before_date(text, start))
+        yield row.found(start, _after_date(text, end))
+    elif _is_month_alone(text, word, window.lexicon):
         yield Found(word.start, word.end, "DATE", "date-month", sure=False)
 
 
-def _span(text: str, word: Word) -> tuple[int, int]:
+def _around_month(text: str, word: Word) -> tuple[int, int]:
     """Give the date around a month's name, or an empty span."""
     before = line_before(text, word.start, 16)
-    day = _DAY_BEFORE.search(before)
+    day = _P["day_before"].search(before)
     if day:
         start = word.start - len(day.group())
-        year = _SHORT_YEAR.match(text, word.end)
+        year = _P["short_year"].match(text, word.end)
         if year:
             return start, year.end()
         if "." not in day.group() and (word.capital or word.folded not in _ALSO_WORDS):
             return (start, word.end) if _ends_word(text, word.end) else (0, 0)
-    whole = _DAY_YEAR.match(text, word.end)
-    year_before = None if whole else _YEAR_BEFORE.search(before)
-    day_after = _DAY_AFTER.match(text, word.end) if year_before else None
-    if year_before and day_after:
-        return word.start - len(year_before.group()), day_after.end()
+    year_before = _P["year_before"].search(before)
+    if year_before and not _P["day_year"].match(text, word.end):
+        day_after = _P["day_after"].match(text, word.end)
+        if day_after:
+            return word.start - len(year_before.group()), day_after.end()
     if word.start and text[word.start - 1].isalnum():
         return 0, 0
-    return _forward(text, word)
+    return _behind_month(text, word)
 
 
-def _forward(text: str, word: Word) -> tuple[int, int]:
-    for pattern in (_DAY_YEAR, _WRAPPED, _YEAR_ONLY, _NTH_DAY):
-        match = pattern.match(text, word.end)
+def _behind_month(text: str, word: Word) -> tuple[int, int]:
+    names = ["day_year", "wrapped", "year_only", "nth_day"]
+    if word.capital or word.folded not in _ALSO_WORDS:
+        names.append("day_only")
+    for name in names:
+        match = _P[name].match(text, word.end)
         if match:
             return word.start, match.end()
-    match = _DAY_ONLY.match(text, word.end)
-    if match and (word.capital or word.folded not in _ALSO_WORDS):
-        return word.start, match.end()
     return 0, 0
 
 
@@ -137,55 +93,124 @@ def _ends_word(text: str, end: int) -> bool:
 
 
 def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
-    if word.folded not in _FULL or not word.capital:
+    spelt_out = word.folded == "may" or len(word.folded) >= _SHORT
+    if not (spelt_out and word.capital) or word.folded in ("sept", "juin"):
         return False
-    following = _NEXT_WORD.match(text, word.end)
-    if following and lexicon.is_eponym_noun(following.group(1)):
+    following = _P["next_word"].match(text, word.end)
+    if following and lexicon.is_eponym_noun(following[1]):
         return False
-    return _CUE.search(line_before(text, word.start, 9)) is not None
+    return _P["cue"].search(line_before(text, word.start, 9)) is not None
 
 
-def _foreign(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    """Find a date with a month of another language (3. März 2021, 3 de marzo de 2021)."""
-    day = _FOREIGN_DAY.search(line_before(text, word.start, 14))
-    year = _FOREIGN_YEAR.match(text, word.end)
-    if year or (day and (word.capital or "." in day.group())):
-        start = word.start - (len(day.group()) if day else 0)
-        end = clock.after_date(text, year.end() if year else word.end)
-        yield Found(start, end, "DATE", "date-worded")
+def _after_date(text: str, end: int) -> int:
+    """Extend a date over the time of day behind it."""
+    match = _P["clock"].match(text, end)
+    return match.end() if match else end
 
 
-def _day_dot(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    """Find a day and a month with two dots (vom 17.4. zum Vergleich)."""
-    match = _DAY_DOT.match(text, word.end)
+def _before_date(text: str, start: int) -> int:
+    """Extend a date over the weekday before it."""
+    match = _P["before"].search(text[max(0, start - 18) : start])
+    return start - (len(match.group()) if match else 0)
+
+
+def _clock_before(text: str, start: int) -> int:
+    """Extend a date that begins with its day over a clock of four figures before it."""
+    if not text[start].isdigit():
+        return start
+    match = _P["clock_before"].search(text[max(0, start - 6) : start])
+    return start - (len(match.group()) if match else 0)
+
+
+def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
+    """Try what a date can be with so many figures before its first separator."""
+    if long >= LONG:
+        return _stamped(text, start, before)
+    found = None
+    if text[start + long : start + long + 1] in ("-", "/", "."):
+        found = _separated(text, start, before)
+    match = None if found else _P["birth_year"].match(text, start)
+    if match and _P["birth"].search(before):
+        return Found(start, match.end(), "DATE", "birth-year")
+    return found
+
+
+def _stamped(text: str, start: int, before: str) -> Found | None:
+    match = _P["group"].match(text, start)
     if match:
-        yield Found(*match.span(1), "DATE", "date-dots")
-
-
-def _weekday(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    if word.capital and _WEEKDAY_CUE.search(line_before(text, word.start, 8)):
-        yield Found(word.start, clock.after_date(text, word.end), "DATE", "weekday", sure=False)
-
-
-def _season(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    match = _SEASON.match(text, word.end)
+        return Found(start, match.end(), "DATE", "date-stamp")
+    match = _P["stamp"].match(text, start)
     if match:
-        yield Found(word.start, match.end(), "DATE", "season")
+        return Found(start, _after_date(text, match.end()), "DATE", "date-stamp")
+    match = _P["six"].match(text, start)
+    if match and _P["dated"].search(before):
+        return Found(start, match.end(), "DATE", "date-labelled")
+    return None
 
 
-def _holiday(text: str, word: Word, _: Lexicon) -> Iterator[Found]:
-    match = _HOLIDAY.match(text, word.end)
-    if match and word.capital:
-        yield Found(word.start, match.end(), "DATE", "holiday", sure=False)
+def _separated(text: str, start: int, before: str) -> Found | None:
+    match = _P["roman"].match(text, start)
+    if match:
+        return Found(start, match.end(), "DATE", "date-stamp")
+    match = _P["date"].match(text, start)
+    if match and _is_calendar(match):
+        century = _P["without_century"].search(match.group()) is None
+        if century or not _P["not_date_before"].search(before):
+            return _dated(text, start, match.end(), "date-numeric")
+    match = _P["day_slash"].match(text, start)
+    if match and _is_day_slash(text, match, before):
+        return _dated(text, start, match.end(), "date-slash")
+    match = _P["day_first"].match(text, start)
+    if match and _is_day_first(text, match, before):
+        return _dated(text, start, match.end(), "date-slash")
+    return None
 
 
-_DAYS: Final = {day + "day" for day in ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")}
+def _dated(text: str, start: int, end: int, rule: str) -> Found:
+    return Found(_before_date(text, start), _after_date(text, end), "DATE", rule)
 
-RULES: Final = (
-    Rule(_MONTHS, _month),
-    Rule(triggers("months_of_other_languages"), _foreign),
-    Rule(triggers("words_before_a_day"), _day_dot),
-    Rule(frozenset({"spring", "summer", "fall", "autumn", "winter"}), _season),
-    Rule(frozenset(_DAYS), _weekday),
-    Rule(frozenset({"christmas", "thanksgiving", "easter", "halloween"}), _holiday),
-)
+
+def _is_calendar(match: re.Match[str]) -> bool:
+    """Refuse numbers that no calendar has in either order (13-14-15)."""
+    return match[2] is None or min(int(match[2]), int(match[4])) <= 12
+
+
+def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
+    """Decide a bare 6/3: fractions and scores need a date word before them."""
+    first, second = int(match[1]), int(match[2])
+    alone = match[1].startswith("0") or first > second or second > _LAST_DAY
+    alone = alone or _P["then_clock"].match(text, match.end()) is not None
+    if not (alone or _is_heading(text, match) or _is_cued(before)):
+        return False
+    unlike = _P["not_date_before"].search(before) and not before.endswith("since at least ")
+    return not unlike and _P["not_date_after"].match(text, match.end()) is None
+
+
+def _is_cued(before: str) -> bool:
+    """Tell whether a word of dates stands before a figure; by its last word first, for speed."""
+    stem = before.rstrip(" \t").rstrip(".:,(–-").rstrip(" \t")
+    word = _LAST_WORD.search(stem, max(0, len(stem) - 16))
+    if word is not None and not any(cue in before for cue in _LONG_CUES):
+        last = word.group().casefold()
+        if last not in _DATE_WORDS and not last.endswith(_DATE_ENDINGS) and stem[:1] != "-":
+            return False
+    return _P["date_before"].search(before) is not None
+
+
+def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
+    """Decide a bare 20/6: a span of time needs a date word before it."""
+    if _P["not_date_before"].search(before) or _P["not_date_after"].match(text, match.end()):
+        return False
+    if match[2] not in _SPANS:
+        return True
+    return _is_cued(before) and _P["lasting"].search(before) is None
+
+
+def _is_heading(text: str, match: re.Match[str]) -> bool:
+    """Tell whether the line is an exam's heading and ends here (XR CHEST 2 VIEWS 1/5)."""
+    line = line_before(text, match.start(), 101)
+    ends = text[match.end() : match.end() + 1] in ("", "\n", "\r")
+    return ends and len(line) <= 100 and _P["heading"].match(line) is not None
+
+
+FINDERS: Final[Mapping[str, Finder]] = {"month": _month}

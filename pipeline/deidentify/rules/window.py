@@ -1,8 +1,4 @@
-"""The one pass over a text that everything else hangs on: its words, and what each one triggers.
-
-A rule names the words it hangs on and is called only where one of them stands, with the text and
-the word's place; so a report costs one pass, however many rules there are. Rules look around with
-patterns anchored at that place, over a bounded stretch, so no text can make them slow.
+"""A text as the rules see it: its words by column, its lines, what is taken of it.
 
 Most words of a report concern no rule. A text is therefore split by column (see `Words`), sets pick
 the places that matter, and a `Word` is made only there.
@@ -11,20 +7,16 @@ the places that matter, and a `Word` is made only there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator
 from itertools import accumulate, compress, count
 from operator import not_
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from pipeline.deidentify.rules.found import Found
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, unaccented
 
 __all__ = [
-    "Finder",
-    "Index",
-    "Rule",
+    "Window",
     "Word",
     "Words",
     "capital_forms",
@@ -156,56 +148,13 @@ class Words:
         return after == len(capital) or not capital[after] or is_taken(edges[2 * after])
 
 
-Finder: TypeAlias = Callable[[str, Word, Lexicon], Iterator[Found]]
+class Window(NamedTuple):
+    """A text with its words, the word lists, and what identifiers already own of it."""
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A finder and the folded words that call it, only where they are capitalised if so said.
-
-    ``then`` are the characters one of which must stand behind the blank that follows; ``to_name``
-    spares the call where that character is a small letter of English.
-    """
-
-    triggers: frozenset[str]
-    find: Finder
-    capital: bool = False
-    then: str = ""
-    to_name: bool = False
-
-
-_Called: TypeAlias = tuple[int, str, bool, Finder]
-
-
-class Index:
-    """Rules by trigger; calls them in the order in which they were given."""
-
-    def __init__(self, rules: Iterable[Rule]) -> None:
-        self._capital: dict[str, list[_Called]] = {}
-        self._small: dict[str, list[_Called]] = {}
-        for rank, rule in enumerate(rules):
-            for word in rule.triggers:
-                called = (rank, rule.then, rule.to_name, rule.find)
-                self._capital.setdefault(word, []).append(called)
-                if not rule.capital:
-                    self._small.setdefault(word, []).append(called)
-
-    def find(self, text: str, found_words: Words, lexicon: Lexicon) -> list[Found]:
-        """Give every candidate, rules first, then place."""
-        capital, uncapital = self._capital, self._small
-        ranked: list[tuple[int, Found]] = []
-        for at in found_words.among(capital):
-            rules = capital if found_words.capital[at] else uncapital
-            word = found_words[at]
-            following = text[word[1] + 1 : word[1] + 2]
-            small = "a" <= following <= "z"
-            for rank, then, to_name, finder in rules.get(word[2], ()):
-                if (small and to_name) or (then and following not in then):
-                    continue
-                for found in finder(text, word, lexicon):
-                    ranked.append((rank, found))  # most finders give nothing
-        ranked.sort(key=_rank)
-        return [found for _, found in ranked]
+    text: str
+    words: Words
+    lexicon: Lexicon
+    is_taken: Callable[[int], bool]
 
 
 def capital_forms(text: str) -> set[str]:
@@ -243,7 +192,3 @@ def _without_genitive(folded: str) -> str:
 
 _new: Final = tuple.__new__
 """Makes a `Word` without the detour over its keyword arguments."""
-
-
-def _rank(ranked: tuple[int, Found]) -> int:
-    return ranked[0]

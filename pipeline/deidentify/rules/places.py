@@ -1,0 +1,282 @@
+"""Hospitals: by the word of their kind, by what staff call them, by initials, in other languages.
+
+The name of a place is a word, a person or a method as well (CHOP, Stanford type A), so the sentence
+must put a place there, or the word for a kind must stand beside it (Oaks Skilled Nursing,
+Akademiska sjukhuset).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from pipeline.deidentify.result import Found
+from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence
+from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
+from pipeline.deidentify.rules.window import Window, Words, line_before
+from pipeline.names.lexicon import Lexicon
+
+__all__ = ["FINDERS", "capitals_start", "foreign", "initials", "sites", "trimmed"]
+
+_P: Final = patterns("places")
+_STRONG: Final = word_list("strong_kinds")
+"""Kinds that make a clinical name before them part of a hospital's (Golden Oaks, Salem)."""
+_PARTIAL: Final = word_list("partial_kinds")
+"""Kinds that say nothing without the word behind them (Cancer Institute, Assisted Living)."""
+_UNITS: Final = word_list("units_of_care")
+"""Kinds that with no other word than a weak kind before them are a unit (HEALTH CLINIC)."""
+_WEAK: Final = word_list("weak_kinds")
+_NOT_IN_PLACES: Final = word_list("not_in_places")
+"""Words that end the search for a hospital's name in capitals (TRANSFERRED FROM ... HOSPITAL)."""
+_LONG: Final = 30
+"""From which column on a line may be one that wraps."""
+_SHORTEST: Final = 3
+_SITE_WORDS: Final = 3
+_FOREIGN: Final = tuple(word_list("foreign_kinds"))
+_ENDING: Final = 4
+_FOREIGN_ENDS: Final = frozenset(kind[-_ENDING:] for kind in _FOREIGN)
+_JOINS: Final = frozenset({" ", "-", "\n", " \n", "\n ", "\n  ", "\n    "})
+_PARTICLES: Final = frozenset(
+    {"de", "der", "den", "het", "van", "sint", "di", "da", "do", "la", "le", "i", "im", "am", "og"}
+)
+_BEFORE_FOREIGN: Final = frozenset(
+    {"at", "from", "to", "of", "in", "by", "for", "with", "and", "the", "via", "on", "or", "near"}
+)
+_FOREIGN_WORDS: Final = 3
+_LONGEST_INITIALS: Final = 6
+
+
+def capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
+    """Begin a hospital's name in capitals behind the last word that no such name has."""
+    begin = start
+    for match in re.finditer(r"\S+", text[start:stop]):
+        word = match.group().strip(".:,").casefold()
+        if word in ("of", "the", "and"):
+            continue
+        if word in _NOT_IN_PLACES or word.endswith("ed") or lexicon.opens_sentence(word):
+            begin = min(stop, start + match.end() + 1)
+    return begin
+
+
+def trimmed(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
+    """Leave out words before a hospital's name that belong to the sentence or the header."""
+    for match in re.finditer(r"\S+", text[start:stop]):
+        if not lexicon.opens_sentence(match.group().strip(".:,")):
+            return start + match.start()
+    return stop
+
+
+def _place(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
+    """Find the place that begins here, unless its words are those of a report."""
+    start = hit.after.end() if hit.after else hit.place.end
+    match = _P["place"].match(window.text, start)
+    place = match.group() if match else ""
+    if not place or place.split()[0].strip(".").casefold() in window.lexicon.not_names:
+        return
+    if place.isupper():
+        place = _P["sentence"].split(place, maxsplit=1)[0]
+    if not is_shouted_sentence(place, window.lexicon):
+        yield row.found(start, start + len(place))
+
+
+def _company(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
+    """Find a company by what its law calls it (Big Sky Remote Reads LLC)."""
+    if hit.before:
+        word = hit.place
+        start = trimmed(window.text, hit.base + hit.before.start(), word.start, window.lexicon)
+        yield row.found(start, word.end)._replace(sure=start < word.start)
+
+
+def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
+    text, lexicon, word = window.text, window.lexicon, hit.place
+    line, end = line_before(text, word.start, 80), _more(text, word.end)
+    qualified = _P.get(f"qualified_{word.folded}")
+    if qualified is not None and qualified.search(line) is None:
+        return
+    if word.folded in _PARTIAL and end == word.end:
+        return  # a word of its own, unless a centre or home follows
+    match = _P["before_kind"].search(line)
+    start = word.start - (len(match.group()) if match else 0)
+    start = trimmed(text, start, word.start, lexicon) if match else start
+    inner = max(text.rfind(" at ", start, word.start), text.rfind(" AT ", start, word.start))
+    start = inner + len(" at ") if inner > 0 else start
+    if text[start:end].isupper():
+        start = capitals_start(text, start, word.start, lexicon)
+        before = text[start : word.start]
+        town = before.strip()
+        if word.folded in _UNITS and end == word.end and town.casefold() in lexicon.cities:
+            yield Found(start, start + len(town), "LOCATION", "town-listed")  # the unit stays
+            return
+        if _is_unit(word.folded, before, lexicon, goes_on=end > word.end):
+            return
+    begin = _before_wrap(text, word.start, start, lexicon)
+    tail = _P["tail"].match(text, end)
+    if begin == word.start and not (tail and tail.group().lstrip().lower().startswith("of")):
+        return
+    length = _tail_length(tail.group(), lexicon) if tail else 0
+    if start == word.start and tail and not length:
+        return  # Institute of Radiology
+    end = _more(text, end + length)
+    if begin == start and _P["the"].search(text, max(0, start - 6), start):
+        begin -= len("The ")
+    sure = (word.folded in _STRONG or end > word.end) and begin < word.start
+    yield row.found(begin, end)._replace(sure=sure)
+
+
+def _is_unit(kind: str, before: str, lexicon: Lexicon, *, goes_on: bool) -> bool:
+    """Tell whether a kind in capitals is a unit or a word of the sentence (SURGERY, IMAGING)."""
+    words = before.casefold().split()
+    if kind in _UNITS and (_WEAK.issuperset(words) or all(map(lexicon.is_ordinary, words))):
+        return True
+    if goes_on:
+        return False
+    long = re.findall(r"[^\W\d_]{3,}", before)
+    bare = before.strip().casefold() in ("the", "a", "our", "of the", "")
+    return bare or (kind in _WEAK and all(map(lexicon.is_ordinary, long)))
+
+
+def _before_wrap(text: str, kind: int, start: int, lexicon: Lexicon) -> int:
+    """Begin on the line before where the kind opens a line that only wraps (Glenfield⏎Hospital)."""
+    if start < kind or "\n" not in text[max(0, kind - 9) : kind]:
+        return start
+    wrap = _P["wrapped"].search(text, max(0, kind - 60), kind)
+    if wrap is None or wrap.start(1) - text.rfind("\n", 0, wrap.start(1)) < _LONG:
+        return start
+    return trimmed(text, wrap.start(1), kind, lexicon)
+
+
+def _tail_length(tail: str, lexicon: Lexicon) -> int:
+    """Measure what of a hospital's tail is a name (of Ashford, not of Ashford Comparison)."""
+    length = 0
+    named = tail.startswith(" of ") and not tail.isupper()
+    for match in re.finditer(r"[^\W\d_][^\s]*", tail):
+        word = match.group().strip(".,;:")
+        is_join = word.casefold() in ("of", "at", "in", "the")
+        plain = lexicon.is_word(word) or lexicon.is_ordinary(word)
+        if not is_join and (lexicon.is_report_word(word) if named else plain):
+            break
+        length = length if is_join else match.start() + len(word)
+    return length
+
+
+def _more(text: str, end: int) -> int:
+    match = _P["more_kind"].match(text, end)
+    return match.end() if match else end
+
+
+def sites(window: Window) -> Iterator[Found]:
+    """Find the listed names of hospitals where the sentence puts a place (at Duke, site UCLA)."""
+    text, words = window.text, window.words
+    for at in words.capitals_among(window.lexicon.site_starts):
+        start = words.start(at)
+        for last in range(min(at + _SITE_WORDS, len(words)) - 1, at - 1, -1):
+            end = _site_end(text, start, words.span(last)[1], window.lexicon)
+            if end:
+                if _stands_as_place(text, start, end):
+                    yield Found(start, end, "HOSPITAL", "hospital-site")
+                break
+
+
+def _site_end(text: str, start: int, end: int, lexicon: Lexicon) -> int:
+    if text[start:end].casefold().replace("’", "'") in lexicon.sites:
+        return end
+    return end + 1 if text[start : end + 1].casefold() in lexicon.sites else 0
+
+
+def _stands_as_place(text: str, start: int, end: int) -> bool:
+    if text[start - 1 : start].isalnum() or _P["site_goes_on"].match(text, end) is None:
+        return False
+    first = max(0, start - 40)
+    if _P["site_placed"].search(text, first, start):
+        return True
+    if text[start - 1 : start] == "(" and text[end : end + 1] in (")", ","):
+        return _P["site_doctor"].search(text, first, start) is not None
+    shouted = text[start:end].isupper() and end - start >= _SHORTEST
+    heads = _P["site_ends"].match(text, end) and _P["site_heads"].search(text, first, start)
+    return shouted and heads is not None
+
+
+def initials(window: Window) -> Iterator[Found]:
+    """Find hospitals by initials that neither English nor medicine has (CT from LUMC)."""
+    text, words, lexicon = window.text, window.words, window.lexicon
+    for at in words.strangers(lexicon.familiar):
+        word = words.plain[at]
+        if not 1 < len(word) <= _LONGEST_INITIALS or not words.capital[at]:
+            continue
+        start, end = words.span(at)
+        shown = text[start:end]
+        if word in lexicon.acronyms or len(set(word)) == 1 or text[end : end + 1] in tuple("-'’/"):
+            continue
+        if shown.isupper() and shown.isalpha() and _are_cued(text, start, end, lexicon):
+            yield Found(start, end, "HOSPITAL", "hospital-initials", sure=False)
+
+
+def _are_cued(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
+    before, closes = text[max(0, start - 60) : start], _P["initials_close"].match(text, end)
+    if _P["initials_place"].search(before):
+        return not text.isupper() or closes is not None
+    if before.endswith("(") and text[end : end + 1] == ")":
+        dated = _P["initials_date"].search(before) is not None
+        return dated or _abbreviates(before, text[start:end], lexicon)
+    return _P["initials_staff"].search(before) is not None and closes is not None
+
+
+def _abbreviates(before: str, shown: str, lexicon: Lexicon) -> bool:
+    """Tell whether initials stand behind the full name of a place (Frimley Park (FPH))."""
+    line = before.rsplit("\n", 1)[-1].rsplit(":", 1)[-1]
+    words = re.findall(r"[^\W\d_][\w'’]*", line)[-len(shown) :]
+    if len(words) < len("Dr") or words[0][0] != shown[0] or any(w[0].islower() for w in words):
+        return False
+    folded = [word.casefold() for word in words]
+    return not KINDS.isdisjoint(folded) or not all(map(lexicon.is_ordinary, folded))
+
+
+def foreign(window: Window) -> Iterator[Found]:
+    """Find hospitals and homes by the word for them in another language (Martini Ziekenhuis).
+
+    The word is foreign to reports in English, so it is looked for among the strangers only; the
+    words beside it that can be a name go with it (Skånes universitetssjukhus Lund).
+    """
+    words, lexicon = window.words, window.lexicon
+    for at in words.strangers(lexicon.familiar):
+        word = words.plain[at]
+        if word[-_ENDING:] in _FOREIGN_ENDS and word.endswith(_FOREIGN):
+            first, last = _foreign_begin(words, at, lexicon), _foreign_end(words, at, lexicon)
+            if last > first or len(word) > len("universitet"):
+                start, end = words.start(first), words.span(last)[1]
+                yield Found(start, end, "HOSPITAL", "hospital-foreign", sure=False)
+
+
+def _foreign_begin(words: Words, at: int, lexicon: Lexicon) -> int:
+    """Go back over the capitalised words before the kind."""
+    first = at
+    while first and at - first < _FOREIGN_WORDS and words.gap(first) in _JOINS:
+        if not _belongs(words, first - 1, lexicon):
+            break
+        first -= 1
+    return first
+
+
+def _foreign_end(words: Words, at: int, lexicon: Lexicon) -> int:
+    """Go on over the capitalised words, with particles between, behind the kind."""
+    last = at
+    for ahead in range(at + 1, min(len(words), at + _FOREIGN_WORDS + 2)):
+        if words.gap(ahead) not in (" ", "-"):
+            break
+        if words.plain[ahead] in _PARTICLES:
+            continue
+        if not _belongs(words, ahead, lexicon):
+            break
+        last = ahead
+    return last
+
+
+def _belongs(words: Words, at: int, lexicon: Lexicon) -> bool:
+    word = words.plain[at]
+    stays = lexicon.is_report_word(word) or lexicon.opens_sentence(word)
+    return words.capital[at] and word not in _BEFORE_FOREIGN and not stays
+
+
+FINDERS: Final[Mapping[str, Finder]] = {"company": _company, "kind": _kind, "place": _place}

@@ -1,0 +1,85 @@
+"""Every row of the tables takes what its own example marks; a site's table is one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify.result import Found
+from pipeline.deidentify.rules import ORDER, SITE, Rules
+from pipeline.deidentify.rules.rows import Row, read, shipped
+from pipeline.deidentify.rules.window import Window, Words
+from pipeline.errors import ConfigurationError
+from pipeline.names.lexicon import load
+from pipeline.names.own_lists import own_lexicon
+
+LEXICON = load()
+ROWS = [
+    pytest.param(row, id=f"{table} {row.example}")
+    for table in ORDER
+    if isinstance(table, str) and table != SITE
+    for row in shipped(table)
+]
+
+
+def taken_alone(row: Row, text: str) -> list[Found]:
+    window = Window(text, Words(text), LEXICON, lambda _: False)
+    return list(Rules([[row]]).find(window))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_row_takes_what_its_example_marks_and_nothing_else_of_it(row: Row) -> None:
+    expected, text = [], row.example
+    while "⟦" in text:
+        start = text.index("⟦")
+        text = text.replace("⟦", "", 1)
+        end = text.index("⟧")
+        text = text.replace("⟧", "", 1)
+        expected.append((start, end))
+    found = taken_alone(row, text)
+    assert sorted({(each.start, each.end) for each in found}) == expected
+    assert {each.category for each in found} == {row.category}
+
+
+BADGE = """
+[[rule]]
+name = "id-badge"
+category = "ID"
+words = ["lanyard"]
+after = '[ ]([A-Z]{2}~\\d{3})'
+example = "lanyard ⟦QX~417⟧"
+"""
+
+
+def test_a_site_adds_its_odd_badge_number_in_one_row(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(BADGE, encoding="utf-8")
+    text = "Images hung by lanyard QX~417 today. Likely a granuloma."
+    site = Deidentifier(vocabulary=own_lexicon(tmp_path, option="--words"))
+    without, found = Deidentifier().clean(text), site.clean(text)
+    assert isinstance(without, Clean)
+    assert isinstance(found, Clean)
+    assert without.text == text
+    assert found.text == "Images hung by lanyard [ID] today. Likely a granuloma."
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("[[rule]]", r"rules\.toml, rule 1: name: Field required"),
+        (BADGE.replace("words", "wordz"), r"rule 1: wordz: Extra inputs"),
+        (BADGE.replace('words = ["lanyard"]', ""), "neither words nor lists nor an anchor"),
+        (BADGE.replace("{2}", "{2"), None),
+        (BADGE.replace("([A-Z]", "([A-Z"), "rule 1: unterminated character set"),
+        (BADGE + 'checks = ["first unicorn"]', "rule 1: 'unicorn'"),
+        ("rule =", "no TOML"),
+    ],
+    ids=["bare", "misspelt key", "no place", "odd quantifier", "no regex", "no check", "no TOML"],
+)
+def test_a_row_that_is_none_is_told_with_its_number(table: str, message: str | None) -> None:
+    if message is None:
+        assert read(table, "rules.toml")[0].name == "id-badge"
+        return
+    with pytest.raises(ConfigurationError, match=message):
+        read(table, "rules.toml")
