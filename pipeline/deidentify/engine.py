@@ -11,7 +11,7 @@ and the phrases are counted again at the end: a report that lost or gained one i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, starmap
 from typing import Final, Literal, NamedTuple, TypeAlias
