@@ -4,7 +4,7 @@ Of a department's phrase effect d_k the share s²/(s² + σ²) is the survey's: 
 m_k, not the reader.
 
 Over all findings the rate is Σ_f w_f p_fk, weighted by the reader's own uses w_f. Its variance is
-that of its gradient in the model's coordinates; it is treated as normal on its log-odds.
+that of its gradient in the model's coordinates; on its log-odds it is treated as Student's t.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit, logit, ndtr, stdtr, stdtrit
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts, linear_predictor
@@ -73,6 +73,7 @@ def posterior(fitted: Fitted) -> Posterior:
 _Z = 1.959963984540054
 _TAIL = 0.025
 _EDGE = 1e-9
+_FAR = 40.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +82,8 @@ class Rates:
 
     ``weight`` is P(habit); ``centre`` and ``variance`` hold with it, ``plain_centre`` and
     ``plain_variance`` without. Where no habit was let in, all weight is on the first.
+    ``degrees`` of freedom stand behind the scale of a reader's quirks: its prior's and one for
+    each of his words, as in the weights of `variances`.
     """
 
     centre: FloatArray
@@ -88,6 +91,7 @@ class Rates:
     plain_centre: FloatArray
     plain_variance: FloatArray
     weight: FloatArray
+    degrees: float
 
     def at(self, place: tuple[int, ...]) -> Rate:
         """One of them."""
@@ -97,18 +101,23 @@ class Rates:
             float(self.plain_centre[place]),
             float(self.plain_variance[place]),
             float(self.weight[place]),
+            self.degrees,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """One rate's posterior on the log-odds scale (see `Rates`)."""
+    """One rate's posterior on the log-odds scale (see `Rates`), a Student's t.
+
+    That integrates over the scale of the reader's quirks, which is estimated from few.
+    """
 
     centre: float
     variance: float
     plain_centre: float
     plain_variance: float
     weight: float
+    degrees: float = np.inf
 
     def less(self, offset: float) -> Rate:
         """Give the rate with its log-odds lower by ``offset``."""
@@ -122,21 +131,27 @@ class Rate:
 
     def above(self, log_odds: FloatArray, doubt: FloatArray) -> FloatArray:
         """P(log-odds above each of the given, which have variances ``doubt``)."""
-        with_it = ndtr((self.centre - log_odds) / np.sqrt(self.variance + doubt))
-        without = ndtr((self.plain_centre - log_odds) / np.sqrt(self.plain_variance + doubt))
+        with_it = self._beyond((self.centre - log_odds) / np.sqrt(self.variance + doubt))
+        without = self._beyond(
+            (self.plain_centre - log_odds) / np.sqrt(self.plain_variance + doubt)
+        )
         return np.asarray(self.weight * with_it + (1.0 - self.weight) * without)
+
+    def _beyond(self, z: FloatArray) -> FloatArray:
+        return np.asarray(ndtr(z) if np.isinf(self.degrees) else stdtr(self.degrees, z))
 
     def interval(self) -> Interval:
         """Give the expected rate with its central 95 % interval."""
         if self.weight >= 1.0:
-            half = _Z * float(np.sqrt(self.variance))
+            reach = _Z if np.isinf(self.degrees) else float(stdtrit(self.degrees, 1.0 - _TAIL))
+            half = reach * float(np.sqrt(self.variance))
             ends = (self.centre - half, self.centre + half)
         else:
             ends = (self._quantile(_TAIL), self._quantile(1.0 - _TAIL))
         return Interval(self.value, float(expit(ends[0])), float(expit(ends[1])))
 
     def _quantile(self, q: float) -> float:
-        reach = 8.0 * np.sqrt(max(self.variance, self.plain_variance))
+        reach = _FAR * np.sqrt(max(self.variance, self.plain_variance))
         low = min(self.centre, self.plain_centre) - reach
         high = max(self.centre, self.plain_centre) + reach
         nothing = np.zeros(1)

@@ -55,10 +55,11 @@ class Reading:
             *phrase_rates(found.counts, found.plain, empty, uses=n),
             _certain_if_none(probability.max(axis=1, initial=0.0)),
         )
+        degrees = self.settings.priors.quirk_tail + n.shape[2]
         object.__setattr__(self, "n", n)
         object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
-        object.__setattr__(self, "cells", Rates(*cells))
-        object.__setattr__(self, "whole", Rates(*whole))
+        object.__setattr__(self, "cells", Rates(*cells, degrees))
+        object.__setattr__(self, "whole", Rates(*whole, degrees))
 
 
 def _certain_if_none(probability: FloatArray) -> FloatArray:

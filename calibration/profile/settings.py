@@ -85,8 +85,9 @@ class ProfileSettings:
     contradiction
         An all-findings swap is not given where one finding's own data say the opposite with
         this probability.
-    largest_step, least_respondents
-        Largest change of meaning a swap may ask for; people asked about a suggested word.
+    least_step, largest_step, least_respondents
+        Smallest change of meaning that is worth a reader's habit, and largest a swap may ask for;
+        people asked about a suggested word.
     least_uses, least_statements
         Uses behind a swap or habit; hedged statements behind any pattern.
     plausible_ordering, plausible_slope
@@ -114,6 +115,7 @@ class ProfileSettings:
     most_swaps: int = 3
     least_gain: float = 0.0025
     contradiction: float = 0.8
+    least_step: float = 0.05
     largest_step: float = 0.5
     least_respondents: int = 10
     least_uses: int = 20

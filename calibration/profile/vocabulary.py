@@ -68,7 +68,8 @@ class Vocabulary:
         step = np.abs(self.meaning - self.meaning[:, None])
         known = np.isnan(self.respondents) | (self.respondents >= settings.least_respondents)
         wanted = np.array([name not in never for name in self.hedges], dtype=bool)
-        allowed: BoolArray = (step > 0) & (step <= settings.largest_step) & known & wanted
+        allowed: BoolArray = (step >= settings.least_step) & (step <= settings.largest_step)
+        allowed &= known & wanted
         slope = self.meaning * (1.0 - self.meaning)
         return Choices(
             names=self.hedges,

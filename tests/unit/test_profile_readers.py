@@ -52,6 +52,20 @@ def test_no_swap_moves_a_word_away_from_its_line(found: DepartmentProfile) -> No
             assert swap.phrase not in {"absent", "present"}
 
 
+def test_no_swap_is_between_words_that_mean_nearly_the_same(found: DepartmentProfile) -> None:
+    swaps = [swap for each in found for swap in each.advice]
+    loose = ProfileSettings(least_step=0.001, least_gain=0.0)
+    frame = department([(0.25, 1.0), *LINES[1:]], statements=2500, seed=11)
+    free = profile(frame, phrases=SCALE, settings=loose)
+    held = profile(frame, phrases=SCALE)
+    steps = {
+        name: [abs(s.instead_meaning - s.meaning) for each in those for s in each.advice]
+        for name, those in (("free", free), ("held", held))
+    }
+    assert swaps
+    assert min(steps["free"]) < 0.05 <= min(steps["held"])
+
+
 def test_tipping_point_brings_the_shift_to_its_margin(found: DepartmentProfile) -> None:
     pattern = found.reader("r01").pattern
     assert pattern.tipping == pytest.approx(math.exp(pattern.shift.value - 0.2))
