@@ -4,9 +4,11 @@ The types of the answer are in ``results``; ``rows`` and ``clusters`` make effec
 table of observations, ``model`` and ``variances`` fit the hierarchy, ``posterior`` asks it.
 """
 
+from calibration.profile.change import changes
 from calibration.profile.department import profile
 from calibration.profile.results import (
     AtomJudgement,
+    Change,
     Coordinate,
     Habit,
     Interval,
@@ -23,6 +25,7 @@ from calibration.profile.whole import DepartmentProfile, Diagnostics
 
 __all__ = [
     "AtomJudgement",
+    "Change",
     "Coordinate",
     "DepartmentProfile",
     "Diagnostics",
@@ -37,5 +40,6 @@ __all__ = [
     "Shared",
     "Swap",
     "Verdict",
+    "changes",
     "profile",
 ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
-    "AtomJudgement", "Coordinate", "Habit", "Interval", "Part", "Pattern", "PhraseRate",
+    "AtomJudgement", "Change", "Coordinate", "Habit", "Interval", "Part", "Pattern", "PhraseRate",
     "ReaderProfile", "Shared", "Swap", "Verdict",
 ]  # fmt: skip
 
@@ -193,6 +193,18 @@ class Swap:
     probability: float
     gain: Interval
     except_findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How far a reader's shift and slope moved since an earlier period.
+
+    ``probability`` is that of having moved by more than the margin, on the side of ``value``.
+    """
+
+    reader: str
+    shift: Coordinate
+    slope: Coordinate
 
 
 @dataclass(frozen=True, slots=True)

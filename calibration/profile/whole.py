@@ -13,7 +13,14 @@ from dataclasses import dataclass, fields
 import pandas as pd
 
 from calibration.plain import Plain, plain
-from calibration.profile.results import Interval, Pattern, ReaderProfile, Shared, Swap
+from calibration.profile.results import (
+    Change,
+    Interval,
+    Pattern,
+    ReaderProfile,
+    Shared,
+    Swap,
+)
 from calibration.profile.settings import ProfileSettings
 
 __all__ = ["VERSION", "DepartmentProfile", "Diagnostics", "profile_data"]
@@ -58,7 +65,8 @@ class DepartmentProfile:
     """All readers of a department judged together.
 
     ``unmapped`` counts statements by phrases without a meaning, which nothing uses.
-    ``expected_false`` is the expected number of stated patterns that lie within the margin.
+    ``expected_false`` is the expected number of stated patterns that lie within the margin;
+    ``changes`` are since an earlier period, None where none was compared.
     """
 
     readers: tuple[ReaderProfile, ...]
@@ -71,6 +79,7 @@ class DepartmentProfile:
     unmapped: Mapping[str, int]
     diagnostics: Diagnostics
     settings: ProfileSettings
+    changes: tuple[Change, ...] | None = None
 
     def __iter__(self) -> Iterator[ReaderProfile]:
         return iter(self.readers)
@@ -140,6 +149,7 @@ def profile_data(found: DepartmentProfile, *, messages: Mapping[str, str]) -> di
             "expected_false": plain(found.expected_false),
             "deviations": {name: plain(value) for name, value in told.deviations.items()},
         },
+        "changes": None if found.changes is None else [plain(each) for each in found.changes],
         "phrases": list(found.phrases),
         "pathologies": [name or None for name in found.findings],
         "unmapped": {name: float(count) for name, count in found.unmapped.items()},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -43,6 +43,12 @@ class Given:
         float,
         typer.Option("--misread", min=0.0, max=0.5, help="Share of phrases misread, as audited."),
     ] = 0.0
+    earlier: Annotated[
+        Path | None,
+        typer.Option(
+            "--earlier", help="Observations of a period before, to say what changed since."
+        ),
+    ] = None
     output: Output
 
 
@@ -77,16 +83,24 @@ def profile(given: Given) -> None:
 
 
 def _judged(given: Given) -> DepartmentProfile:
+    from calibration.profile import changes
+
+    now = _profiled(given.observations, given)
+    if given.earlier is None:
+        return now
+    return replace(now, changes=changes(_profiled(given.earlier, given), now))
+
+
+def _profiled(path: Path, given: Given) -> DepartmentProfile:
     from calibration.errors import CalibrationError
     from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
     from pipeline.formats.tables import read_table
 
-    table = phrase_table(given.phrases)
+    table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = tuple(name.strip() for name in given.never.split(",") if name.strip())
     try:
-        rows, rules = read_table(given.observations), ProfileSettings(misread=given.misread)
-        return judge(rows, phrases=table, settings=rules, never=barred)
+        return judge(read_table(path), phrases=table, settings=rules, never=barred)
     except CalibrationError as error:
-        msg = f"{given.observations.name}: {error}"
+        msg = f"{path.name}: {error}"
         raise InputError(msg) from None

@@ -127,20 +127,30 @@ def _never(site: Site) -> set[str]:
 
 
 def _judged(site: Site, item: Asked) -> pd.DataFrame:
-    """Judge all readers on the months' observations, read block by block."""
-    store, months = site.workspace, list(item.period.months)
-    blocks = (
-        store.read("analysis", "observations", [key], columns=list(OBSERVED))
-        for key in item.tallies
-    )
-    inside = (rows[rows["performed_month"].isin(months)] for rows in blocks)
+    """Judge all readers on the months' observations, and what changed since those before."""
+    months = item.period.months
     return profile_table(
-        joined(compact(rows) for rows in inside),
+        _observed(site, item, months),
+        earlier=_observed(site, item, [_before(month, by=len(months)) for month in months]),
         phrases=site.phrases,
         never=_never(site),
         min_readers=site.config.reports.min_readers,
         misread=site.misread,
     )
+
+
+def _before(month: str, *, by: int) -> str:
+    return str(pd.Period(month, freq="M") - by)
+
+
+def _observed(site: Site, item: Asked, months: Sequence[str]) -> pd.DataFrame:
+    """Give the observations of some months as a profile names them, read block by block."""
+    blocks = (
+        site.workspace.read("analysis", "observations", [key], columns=list(OBSERVED))
+        for key in item.tallies
+    )
+    inside = (rows[rows["performed_month"].isin(list(months))] for rows in blocks)
+    return joined(compact(rows) for rows in inside)
 
 
 def _inside(store: Workspace, name: str, key: str, months: Sequence[str]) -> pd.DataFrame:

@@ -22,7 +22,14 @@ from pydantic import TypeAdapter
 
 from calibration.arrays import settled
 from calibration.errors import NotConvergedError
-from calibration.profile import DepartmentProfile, ProfileSettings, ReaderProfile, profile
+from calibration.profile import (
+    Change,
+    DepartmentProfile,
+    ProfileSettings,
+    ReaderProfile,
+    changes,
+    profile,
+)
 from calibration.survey import PhraseTable
 
 __all__ = [
@@ -84,6 +91,7 @@ def profile_table(
     never: Collection[str],
     min_readers: int,
     misread: float = 0.0,
+    earlier: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Judge all readers; one row a reader, and one for the department where it may be shown.
 
@@ -95,6 +103,8 @@ def profile_table(
         Phrases that are never suggested.
     misread
         Share of phrases that extraction misreads, as audited.
+    earlier
+        Observations of a period before, to say what changed in a department that may be shown.
     """
     rules = ProfileSettings(misread=misread)
     readers = observations["reader"].unique() if len(observations) else ()
@@ -108,7 +118,8 @@ def profile_table(
         except NotConvergedError:
             continue
         if len(groups) == 1 and len(judged.readers) > 1:
-            found.append((_DEPARTMENT, replace(judged, readers=())))
+            moved = _changes(judged, earlier, phrases, rules)
+            found.append((_DEPARTMENT, replace(judged, readers=(), changes=moved)))
         found += [(each.reader, each) for each in judged]
     return pd.DataFrame(
         {
@@ -116,6 +127,21 @@ def profile_table(
             "profile": pd.Series([_written(each) for _, each in found], dtype="object"),
         }
     )
+
+
+def _changes(
+    judged: DepartmentProfile,
+    earlier: pd.DataFrame | None,
+    phrases: PhraseTable,
+    rules: ProfileSettings,
+) -> tuple[Change, ...] | None:
+    """Say what changed since the period before; None where it can't be judged."""
+    if earlier is None or earlier.empty:
+        return None
+    try:
+        return changes(profile(earlier, phrases=phrases, settings=rules), judged)
+    except NotConvergedError:
+        return None
 
 
 def _written(found: object) -> str:

@@ -103,6 +103,20 @@ def test_soft_labels_are_taken_as_they_are(tmp_path: Path) -> None:
     assert found["diagnostics"]["label_dispersion"] < 0.8  # type: ignore[index]
 
 
+def test_change_since_a_period_before_is_told_if_that_is_given(tmp_path: Path) -> None:
+    before = tmp_path / "before.csv"
+    department(LINES, statements=1500, seed=1).to_csv(before, index=False)
+    frame = department([(0.0, 1.0), (0.0, 1.0), *LINES[2:]], statements=1500, seed=2)
+    _, alone, _ = run(tmp_path, frame)
+    _, found, _ = run(tmp_path, frame, "--earlier", str(before))
+    jsonschema.validate(found, SCHEMA)
+    assert alone["changes"] is None
+    moved = {c["reader"]: c["shift"]["high"] for c in found["changes"]}  # type: ignore[attr-defined]
+    assert moved.keys() == {"r00", "r01", "r02", "r03"}
+    assert [reader for reader, high in moved.items() if high < 0.0] == ["r01"]
+    assert alone["readers"] == found["readers"]
+
+
 def test_page_of_the_file_prints_every_rule_as_it_is() -> None:
     page = (DOCS / "profile-json.md").read_text(encoding="utf-8")
     rules = ProfileSettings()

@@ -70,6 +70,22 @@ def test_two_blocks_give_what_one_gives() -> None:
     assert whole["exam"].nunique() == parts["exam"].nunique() == 1200
 
 
+def test_change_since_the_months_before_is_kept_with_the_department() -> None:
+    rows, before = (joined([compact(observations(seed=seed))]) for seed in (3, 4))
+    given = {"phrases": PHRASES, "never": (), "min_readers": 5}
+    alone = department_of(profile_table(rows, **given))
+    found = department_of(profile_table(rows, earlier=before, **given))
+    first = department_of(profile_table(rows, earlier=pd.DataFrame(), **given))
+    assert alone is not None
+    assert found is not None
+    assert first is not None
+    assert alone.changes is None
+    assert first.changes is None
+    assert found.changes is not None
+    assert [change.reader for change in found.changes] == [f"R{i}" for i in range(6)]
+    assert all(change.shift.low < 0.0 < change.shift.high for change in found.changes)
+
+
 def test_a_profile_comes_back_as_it_was_written() -> None:
     from calibration.profile import profile
 
