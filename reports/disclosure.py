@@ -113,7 +113,11 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
         for row in content.readers
         if row.n >= content.minimum_n and not isinstance(row.gap, SuppressedCell)
     }
-    return replace(found, readers=tuple(r for r in found.readers if r.reader in shown))
+    changes = None
+    if found.changes is not None:
+        changes = tuple(change for change in found.changes if change.reader in shown)
+    readers = tuple(reader for reader in found.readers if reader.reader in shown)
+    return replace(found, readers=readers, changes=changes)
 
 
 def guard_committee(content: CommitteeContent) -> CommitteeContent:

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.profile import Change, Coordinate, DepartmentProfile, Interval, ReaderProfile
 from reports import content
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.drawing.marks import Text
@@ -99,6 +99,31 @@ def test_profiles_of_a_department_of_four_are_withheld_and_of_a_hidden_reader_le
     shown = guard_committee(filled).profiles
     assert isinstance(shown, DepartmentProfile)
     assert hidden not in {reader.reader for reader in shown}
+
+
+def test_change_and_what_is_shared_are_told_but_not_of_a_hidden_reader() -> None:
+    filled = samples.committee()
+    assert isinstance(filled.profiles, DepartmentProfile)
+    hidden = next(row.code for row in filled.readers if row.n < filled.minimum_n)
+    shown = next(row.code for row in filled.readers if row.n >= filled.minimum_n)
+    moved, still = Coordinate(0.6, 0.3, 0.9, 0.99), Coordinate(1.0, 0.9, 1.1, 0.1)
+    common = Interval(0.33, 0.2, 0.5)
+    told = replace(
+        filled.profiles,
+        changes=tuple(Change(code, moved, still) for code in (hidden, shown)),
+        shared=replace(
+            filled.profiles.shared, shift=common, parts=("undercalls",), tipping=1.39, question=True
+        ),
+    )
+    guarded = guard_committee(replace(filled, profiles=told)).profiles
+    assert isinstance(guarded, DepartmentProfile)
+    assert guarded.changes is not None
+    assert [change.reader for change in guarded.changes] == [shown]
+    lines = strings(committee.pages(replace(filled, profiles=told), style=Style()))
+    printed = lines.replace(" | ", " ").replace("\u2212", "-").replace("\u00a0", " ")
+    assert f"moved by more than the margin: {shown} (shift +0.60)" in printed
+    assert "stand lower than CT bears out (shift +0.33, slope 1.00)" in printed
+    assert "A CT 1.4 times as likely given disease" in printed
 
 
 def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from scipy.special import expit
 
-from calibration.profile import Coordinate, DepartmentProfile, ReaderProfile, Shared
+from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderProfile, Shared
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
@@ -94,7 +95,22 @@ def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     common = (_shared(found.shared, words),) if found.shared.parts else ()
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
-    return (said, *common, *read, _spread(found, words))
+    moved = () if not found.changes else (_moved(found, found.changes, words),)
+    return (said, *common, *read, _spread(found, words), *moved)
+
+
+def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) -> str:
+    """Name the readers whose words moved by more than the margin since the months before."""
+    sure = found.settings.pattern_probability
+    moves = [
+        words(f"committee.moved.{name}", reader=change.reader, by=signed(part.value, 2))
+        for change in changes
+        for name, part in (("shift", change.shift), ("slope", change.slope))
+        if part.probability >= sure
+    ]
+    if not moves:
+        return words("committee.moved.none", readers=count(len(changes)))
+    return words("committee.moved.some", moves=", ".join(moves), readers=count(len(changes)))
 
 
 def _shared(shared: Shared, words: Strings) -> str:
