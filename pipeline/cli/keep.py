@@ -1,7 +1,8 @@
-"""Keeping what is kept safe: `reidentify`, `purge`, `prune`, `rotate`, `backup`, the audit log."""
+"""Keeping what is kept safe: `reidentify`, `purge`, `prune`, `rotate`, `backup`, key and log."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.
 _MIN_REASON = 10
 
 log = typer.Typer(help="The audit log of a workspace.")
+key = typer.Typer(help="The key of a workspace's vault.")
 
 
 def register(app: typer.Typer) -> None:
@@ -28,8 +30,15 @@ def register(app: typer.Typer) -> None:
     app.command("prune")(prune)
     app.command("rotate")(rotate)
     app.command("backup")(backup)
+    app.add_typer(key, name="key")
+    key.command("replace")(replace)
+    key.callback()(_about_key)
     audit.add_typer(log, name="log")
     log.command("verify")(verify_log)
+
+
+def _about_key() -> None:
+    """Keep the key of a workspace's vault."""
 
 
 def reidentify(
@@ -51,12 +60,11 @@ def reidentify(
     events = AuditLog(root / "audit.jsonl")
     domain = domain_of(code)
     _refuse_broken(events.path)
-    with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
-        try:
-            identifier = vault.identifier_for(domain, code)
-        except RadcalError:
-            events.append("reidentify refused", code=code, reason=reason, outcome="no such code")
-            raise
+    with (
+        events.attempt("reidentify", code=code, reason=reason),
+        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
+    ):
+        identifier = vault.identifier_for(domain, code)
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append("reidentify", code=code, reason=reason, outcome="shown")
     emit({"domain": domain, "identifier": readable(identifier)}, as_json=as_json, quiet=False)
@@ -87,12 +95,14 @@ def purge(
         if dry_run:
             summary = purge_workspace(store, before=before, vault=None).summary()
         else:
-            with Vault.open(store.root / "raw" / "vault.sqlite") as vault:
+            events = AuditLog(store.root / "audit.jsonl")
+            with (
+                events.attempt("purge", before=before.isoformat()),
+                Vault.open(store.root / "raw" / "vault.sqlite") as vault,
+            ):
                 summary = purge_workspace(store, before=before, vault=vault).summary()
             counts = {name: int(str(count)) for name, count in summary.items()}
-            AuditLog(store.root / "audit.jsonl").append(
-                "purge", before=before.isoformat(), **counts
-            )
+            events.append("purge", before=before.isoformat(), **counts)
     emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)
 
 
@@ -131,9 +141,14 @@ def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.vault.vault import Vault
 
     store = Workspace.of(load(config))
-    with store.locked(), Vault.open(store.root / "raw" / "vault.sqlite") as vault:
+    events = AuditLog(store.root / "audit.jsonl")
+    with (
+        events.attempt("rotate readers"),
+        store.locked(),
+        Vault.open(store.root / "raw" / "vault.sqlite") as vault,
+    ):
         epoch = vault.rotate_readers()
-        AuditLog(store.root / "audit.jsonl").append("rotate readers", epoch=epoch)
+    events.append("rotate readers", epoch=epoch)
     emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
 
 
@@ -148,10 +163,33 @@ def backup(
     from pipeline.vault.vault import Vault
 
     root = _workspace(config)
-    with Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault:
+    events = AuditLog(root / "audit.jsonl")
+    with (
+        events.attempt("vault copy"),
+        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
+    ):
         vault.copy_to(to)
-    AuditLog(root / "audit.jsonl").append("vault copied")
+    events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
+
+
+def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+    """Put the vault under the key of RADCAL_VAULT_NEW_KEY_FILE; codes and date shifts stay."""
+    from pipeline.config import load
+    from pipeline.store.workspace import Workspace
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.key import Key
+    from pipeline.vault.rekey import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
+
+    store = Workspace.of(load(config))
+    events = AuditLog(store.root / "audit.jsonl")
+    with events.attempt("key replacement"), store.locked():
+        new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
+        done = replace_key(store.root / "raw" / "vault.sqlite", Key.of(), new)
+    counts = asdict(done)
+    events.append("key replaced", **counts)
+    told = "give the new key to every run from now on, and keep the old one for older copies"
+    emit({**counts, "next": told}, as_json=as_json, quiet=False)
 
 
 def verify_log(

@@ -6,6 +6,7 @@ run: every shard is found, every page is unchanged, and it says so.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from pipeline.config.digest import digest_of
 from pipeline.errors import (
     ConfigurationError,
     DamagedShardError,
     GateFailedError,
+    RadcalError,
 )
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, check
@@ -81,6 +84,8 @@ class Run:
         self.books = Books(self.site.workspace, self.site.config.digest)
         self.gates: tuple[Gate, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
+        self._unfit = ""
+        self._log = AuditLog(self.site.workspace.root / "audit.jsonl")
 
     @classmethod
     @contextmanager
@@ -105,10 +110,19 @@ class Run:
             exported(self.books),
             self.books.kept(),
         ):
-            yield
+            try:
+                yield
+            except GateFailedError:
+                raise  # the run's own entry tells it
+            except RadcalError as error:
+                why = self._unfit or type(error).__name__
+                self._log.append(
+                    "run refused", outcome=why, config_hash=self.books.last.config_hash
+                )
+                raise
 
     def refuse_unfit(self) -> None:
-        """Refuse what cannot work before anything is read; the audit log knows.
+        """Refuse what cannot work before anything is read.
 
         Raises
         ------
@@ -117,11 +131,7 @@ class Run:
         """
         faults = [each for each in cheap_findings(self.site) if each.state == "fault"]
         if faults:
-            AuditLog(self.site.workspace.root / "audit.jsonl").append(
-                "run refused",
-                outcome=", ".join(each.subject for each in faults),
-                config_hash=self.site.config.digest,
-            )
+            self._unfit = ", ".join(each.subject for each in faults)
             raise ConfigurationError("\n".join(each.told for each in faults))
 
     def map(self, stage: Stage[Item, Found], items: Iterable[Item]) -> list[Found]:
@@ -218,7 +228,7 @@ class Run:
             delivery=None if delivery is None else str(delivery),
             manifest=str(folder / "manifest.json"),
             report=str(folder / "report.pdf"),
-            audit_log_head=AuditLog(self.site.workspace.root / "audit.jsonl").head,
+            audit_log_head=self._log.head,
         )
 
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
@@ -229,8 +239,14 @@ class Run:
         folder = store.root / "runs" / manifest.run
         keep_list(folder, self.books.used() | store.taken())
         store.write_json(folder / "manifest.json", manifest)
-        AuditLog(store.root / "audit.jsonl").append(
-            "run", run=manifest.run, outcome=outcome, config_hash=manifest.config_hash
+        self._log.append(
+            "run",
+            run=manifest.run,
+            outcome=outcome,
+            config_hash=manifest.config_hash,
+            inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
+            manifest=hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest(),
+            counts=_counts(gathered, issued),
         )
         told = replace(
             self.books.last,
@@ -253,3 +269,17 @@ class Run:
         self.books.close(told)
         draw_report(self.site, manifest, self.books.last, issued.delivered if issued else None)
         return folder
+
+
+def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
+    """Give what an audit entry counts of a run."""
+    a = gathered.accounting()
+    counts = {
+        "rows": a.rows_in,
+        "set aside": a.rows_quarantined,
+        "cleaned": a.exams_cleaned,
+        "withheld": a.exams_withheld,
+        "pairs": a.pairs,
+        "observations": a.observations,
+    }
+    return counts if issued is None else {**counts, "pages": issued.delivered.delivered}

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from pipeline.errors import InputError
+from pipeline.errors import InputError, RadcalError
 from pipeline.store.files import replacing
 
 __all__ = ["AuditLog", "LogState", "verify"]
@@ -110,6 +110,16 @@ class AuditLog:
         os.fsync(handle.fileno())
         _write_head(self.path, number + 1, _hash(line))
         return number + 1, _hash(line)
+
+    @contextmanager
+    def attempt(self, event: str, /, **details: Scalar | Mapping[str, Scalar]) -> Iterator[None]:
+        """Note it if the block fails for a reason that the program explains; the error goes on."""
+        try:
+            yield
+        except RadcalError as error:
+            if self.path.parent.is_dir():
+                self.append(f"{event} refused", outcome=type(error).__name__, **details)
+            raise
 
     @property
     def head(self) -> str:

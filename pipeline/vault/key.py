@@ -63,7 +63,20 @@ class Key:
         """
         if isinstance(key, Key):
             return key
-        return cls(_checked(_from_environment() if key is None else key))
+        if key is None:
+            return cls.named(KEY_FILE_VARIABLE, KEY_VARIABLE)
+        return cls(_checked(key))
+
+    @classmethod
+    def named(cls, file_variable: str, variable: str) -> Key:
+        """Take the key that the environment gives or names by these variables.
+
+        Raises
+        ------
+        ConfigurationError
+            If there is none, its file is open to everybody, or it is unusable.
+        """
+        return cls(_checked(_from_environment(file_variable, variable)))
 
     def derive(self, purpose: str) -> bytes:
         """Derive 32 bytes for one purpose."""
@@ -122,22 +135,22 @@ def new_key() -> str:
     return secrets.token_urlsafe(48)
 
 
-def _from_environment() -> str:
-    name = os.environ.get(KEY_FILE_VARIABLE, "")
+def _from_environment(file_variable: str, variable: str) -> str:
+    name = os.environ.get(file_variable, "")
     if name:
         try:
             mode = Path(name).stat().st_mode
             text = Path(name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            msg = f"{KEY_FILE_VARIABLE}: the file cannot be read ({type(error).__name__})."
+            msg = f"{file_variable}: the file cannot be read ({type(error).__name__})."
             raise ConfigurationError(msg) from None
         if mode & _ANYBODY:
-            msg = f"{KEY_FILE_VARIABLE}: everybody on this machine may read the file; chmod 600 it."
+            msg = f"{file_variable}: everybody on this machine may read the file; chmod 600 it."
             raise ConfigurationError(msg)
         return text
-    key = os.environ.get(KEY_VARIABLE, "")
+    key = os.environ.get(variable, "")
     if not key:
-        msg = f"The vault's key is missing: set {KEY_FILE_VARIABLE} or {KEY_VARIABLE}. {_HOW}"
+        msg = f"The vault's key is missing: set {file_variable} or {variable}. {_HOW}"
         raise ConfigurationError(msg)
     return key
 

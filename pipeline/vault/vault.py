@@ -35,11 +35,13 @@ from pipeline.vault.codes import (
 )
 from pipeline.vault.key import Box, Key, key_from_environment
 
-__all__ = ["DOMAINS", "Domain", "Vault", "domain_of", "key_from_environment", "normalised"]
+__all__ = [
+    "DOMAINS", "SCHEMA", "Domain", "Vault", "domain_of", "key_from_environment", "normalised",
+]  # fmt: skip
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
-_SCHEMA: Final = """
+SCHEMA: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE codes (
     domain TEXT NOT NULL, epoch INTEGER NOT NULL, lookup BLOB NOT NULL, code TEXT NOT NULL,
@@ -78,7 +80,7 @@ class Vault:
             new = Path(folder) / path.name
             new.touch(mode=0o600)
             connection = sqlite3.connect(new)
-            connection.executescript(_SCHEMA)
+            connection.executescript(SCHEMA)
             sealed = Box(chosen).seal(b"radcal vault", "check")
             with connection:
                 connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
