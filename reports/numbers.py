@@ -9,6 +9,9 @@ in a table cell, never as 0.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final
 
 __all__ = [
@@ -20,10 +23,32 @@ __all__ = [
     "percent_interval",
     "points",
     "signed",
+    "written",
 ]
 
 BLANK: Final = "–"
 _SPACE: Final = "\u00a0"
+_COMMAS: Final = str.maketrans(",.", ".,")
+_LANGUAGE: ContextVar[str] = ContextVar("language", default="en")
+
+
+@contextmanager
+def written(language: str) -> Iterator[None]:
+    """Write numbers as a language does: in German 1.234,5 for the English 1,234.5.
+
+    >>> with written("de"):
+    ...     count(12345), decimal(0.5, 1)
+    ('12.345', '0,5')
+    """
+    token = _LANGUAGE.set(language)
+    try:
+        yield
+    finally:
+        _LANGUAGE.reset(token)
+
+
+def _marked(text: str) -> str:
+    return text.translate(_COMMAS) if _LANGUAGE.get() == "de" else text
 
 
 def count(value: float) -> str:
@@ -32,7 +57,7 @@ def count(value: float) -> str:
     >>> count(12345)
     '12,345'
     """
-    return f"{round(value):,}"
+    return _marked(f"{round(value):,}")
 
 
 def _whole(share: float) -> str:
@@ -75,7 +100,7 @@ def points(value: float) -> str:
         return BLANK
     size = abs(100 * value)
     sign = "−" if value < 0 else ""
-    return f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}"
+    return _marked(f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}")
 
 
 def decimal(value: float, places: int = 3) -> str:
@@ -87,7 +112,7 @@ def decimal(value: float, places: int = 3) -> str:
     if math.isnan(value):
         return BLANK
     text = f"{value:.{places}f}"
-    return text.replace("-", "−") if float(text) else text.lstrip("-")
+    return _marked(text.replace("-", "−") if float(text) else text.lstrip("-"))
 
 
 def signed(value: float, places: int = 3) -> str:
@@ -97,7 +122,7 @@ def signed(value: float, places: int = 3) -> str:
     ('+0.020', '−0.020', '0.00')
     """
     text = decimal(value, places)
-    signless = value < 0 or math.isnan(value) or not float(text)
+    signless = math.isnan(value) or value < 0 or not float(f"{value:.{places}f}")
     return text if signless else f"+{text}"
 
 

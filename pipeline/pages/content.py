@@ -62,6 +62,7 @@ __all__ = [
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
+_LANGUAGES = {"en": "en-GB", "de": "de-DE"}
 _NO_CONTACT = "your quality-improvement office"
 """What a demonstration prints where no contact is configured."""
 
@@ -91,6 +92,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         returns_by=settings.returns_by,
         next_issue=settings.next_issue,
         logo=issue.logo,
+        language=_LANGUAGES[settings.language],
         demonstration=issue.demonstration,
     )
 

@@ -134,9 +134,9 @@ class Gathered:
         """Cases that readers returned, by answer; every block knows them all."""
         return dict(sorted(self.tallied[0].returned.items()))
 
-    def shown(self) -> tuple[tuple[str, int], ...]:
+    def shown(self, language: str) -> tuple[tuple[str, int], ...]:
         """Give the counts that the review shows of what was lost on the way."""
-        a, words = self.accounting(), Strings.load()
+        a, words = self.accounting(), Strings.load(language=language)
         lost = {
             "rows": a.rows_quarantined,
             "withheld": a.exams_withheld,
@@ -185,19 +185,19 @@ class Accounting:
 
 def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
     """Evaluate every gate; all are shown, passed or not."""
-    a, words = accounting, Strings.load()
+    a, words = accounting, Strings.load(language=config.reports.language)
     limits = config.extraction
     gates = (
         _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
         _adds_up(words("gate.exams"), a.rows_kept, (a.exams_cleaned, a.exams_withheld)),
-        _share("withheld", a.exams_withheld, a.rows_kept,
+        _share(words, "withheld", a.exams_withheld, a.rows_kept,
                config.deidentification.max_quarantined_share),
-        _share("failed", a.reports_failed, a.reports_read + a.reports_failed,
+        _share(words, "failed", a.reports_failed, a.reports_read + a.reports_failed,
                limits.max_failed_share),
-        _share("unmapped", a.statements_unmapped, a.statements, limits.max_unmapped_share),
+        _share(words, "unmapped", a.statements_unmapped, a.statements, limits.max_unmapped_share),
     )  # fmt: skip
     apart = _share(
-        "parted", a.parted_from_words, a.compared_with_words, limits.max_disagreement_share
+        words, "parted", a.parted_from_words, a.compared_with_words, limits.max_disagreement_share
     )
     enough = Gate(
         words("gate.observations"),
@@ -214,8 +214,7 @@ def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
     return Gate(name, sum(parts) == total, f"= {total:,}", found)
 
 
-def _share(what: str, part: int, whole: int, limit: float) -> Gate:
-    words = Strings.load()
+def _share(words: Strings, what: str, part: int, whole: int, limit: float) -> Gate:
     name, note = words(f"gate.{what}"), words(f"gate.note.{what}")
     required = words("gate.at_most", limit=f"{limit:.1%}")
     if whole == 0:

@@ -157,7 +157,7 @@ def run_id(site: Site, gathered: Gathered) -> str:
 
 def shown(site: Site, run: str, a: Accounting) -> tuple[tuple[str, str], ...]:
     """Give the entries that a page shows."""
-    words = Strings.load()
+    words = Strings.load(language=site.config.reports.language)
     entries = {
         "run": run,
         "version": version(),
@@ -190,7 +190,9 @@ def draw_report(site: Site, manifest: Manifest, last: LastRun, delivered: Delive
         stages=tuple(_stage(entry) for entry in last.stages),
         manifest=manifest.shown,
     )
-    page = run_report.build(filled, style=style_for(site.config.reports.page))
+    page = run_report.build(
+        filled, style=style_for(site.config.reports.page, language=site.config.reports.language)
+    )
     path = site.workspace.root / "runs" / manifest.run / "report.pdf"
     site.workspace.write_bytes(path, page)
 
@@ -203,7 +205,9 @@ def draw_refusal(
     about = content.Issue(site.config, never, logo=site.logo)
     masthead = content.masthead(about, content.COMMITTEE)
     filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    page = gate_pages.build(filled, style=style_for(site.config.reports.page))
+    page = gate_pages.build(
+        filled, style=style_for(site.config.reports.page, language=site.config.reports.language)
+    )
     path = site.workspace.root / "runs" / run / "gates.pdf"
     site.workspace.write_bytes(path, page)
     return str(path)

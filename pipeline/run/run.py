@@ -197,7 +197,7 @@ class Run:
             pairs=tuple(block.key for block in gathered.paired),
             gates=self.gates,
             manifest=entries,
-            counts=gathered.shown(),
+            counts=gathered.shown(self.site.config.reports.language),
         )
 
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:

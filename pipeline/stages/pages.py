@@ -35,7 +35,7 @@ from pipeline.tables.results import Scale
 from pipeline.tables.rows import advice_table, plainest, result_table, swap_table
 from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
-from reports.drawing.style import style_for
+from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist, return_sheet
 from reports.pages.committee import html
 
@@ -171,7 +171,7 @@ class Feedback(_Drawing):
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
         filled = _feedback(site, item, cells, results, profile)
-        page, web = radiologist.build_both(filled, style=style_for(site.config.reports.page))
+        page, web = radiologist.build_both(filled, style=_style(site))
         sheet = return_sheet.build(filled.cases or ())
         files = {"return.csv": sheet, "feedback.html": web, "feedback.pdf": page}
         return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
@@ -205,7 +205,7 @@ class Review(_Drawing):
         filled = committee_content(
             _about(site, issue), results=results, scale=scale, evidence=evidence, facts=facts
         )
-        style = style_for(site.config.reports.page)
+        style = _style(site)
         page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
         files = {"review.html": page, "review.pdf": pdf}
         return _Drawn(files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results))
@@ -308,6 +308,11 @@ def _instrument(site: Site, run: RunFacts) -> Instrument:
     return content.instrument(
         f"{site.engine.name} {site.engine.version}", counts=run.counts, audited=site.audited
     )
+
+
+def _style(site: Site) -> Style:
+    settings = site.config.reports
+    return style_for(settings.page, language=settings.language)
 
 
 def _sha(page: bytes) -> str:

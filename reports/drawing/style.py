@@ -10,15 +10,17 @@ Grid: margins of 48 points, twelve columns with gutters of 12, vertical steps of
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar
 
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.ttfonts import TTFont
 
 from reports.drawing.marks import Box
+from reports.numbers import written
 from reports.strings import Strings
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "Type",
     "check",
     "fitted",
+    "in_language",
     "palette",
     "register_fonts",
     "style_for",
@@ -131,8 +134,8 @@ class Style:
         return Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - _BOTTOM)
 
 
-def style_for(paper: str, *, catalogue: Path | None = None) -> Style:
-    """Make the style from a configuration's words: paper name, and a catalogue of sentences.
+def style_for(paper: str, *, language: str = "en", catalogue: Path | None = None) -> Style:
+    """Make the style from a configuration's words: paper, language, and a catalogue of sentences.
 
     Raises
     ------
@@ -141,7 +144,7 @@ def style_for(paper: str, *, catalogue: Path | None = None) -> Style:
     """
     for known in _PAPERS:
         if paper.lower() == known.lower():
-            return Style(paper=known, strings=Strings.load(catalogue))
+            return Style(paper=known, strings=Strings.load(catalogue, language=language))
     message = f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}."
     raise ValueError(message)
 
@@ -181,3 +184,20 @@ def fitted(png: bytes, *, width: float, height: float) -> tuple[float, float]:
     wide, tall = check(png)
     scale = min(width / wide, height / tall)
     return wide * scale, tall * scale
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def in_language(draw: Callable[P, T]) -> Callable[P, T]:
+    """Let a drawing function write its numbers in the language of its keyword ``style``."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **given: P.kwargs) -> T:
+        style = given.get("style")
+        language = style.strings.language if isinstance(style, Style) else "en"
+        with written(language):
+            return draw(*args, **given)
+
+    return drawn

@@ -77,7 +77,7 @@ def _period(
         text, kind = fit(note, NOTE.oblique, step - 2.0, smallest=4.5)
         put(drawing, x, plot.bottom + 18.0, text, kind, colour=palette.muted, anchor="middle")
         return
-    size, kind = fit(f"n {point.n:,}", NOTE, step - 2.0, smallest=4.5)
+    size, kind = fit(f"n {count(point.n)}", NOTE, step - 2.0, smallest=4.5)
     put(drawing, x, plot.bottom + 18.0, size, kind, colour=palette.muted, anchor="middle")
     gap = point.gap
     if gap.value != gap.value:

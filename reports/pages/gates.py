@@ -9,7 +9,7 @@ from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, palette
+from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language, palette
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.numbers import BLANK, count, percent, percent_interval
@@ -98,6 +98,7 @@ def build(content: GateFailureContent, *, style: Style) -> bytes:
     return to_pdf(pages(content, style=style), info=info)
 
 
+@in_language
 def pages(content: GateFailureContent, *, style: Style) -> list[Drawing]:
     """Lay out what failed first, then all checks, then the manifest."""
     words, head = style.strings, content.masthead

@@ -11,7 +11,7 @@ from reports.drawing.document import note, statement
 from reports.drawing.layout import Composer, Figure, Prose
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, LEAD, Style
+from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Table
 from reports.figures.run import (
     RunStage,
@@ -86,6 +86,7 @@ def build(content: RunReportContent, *, style: Style) -> bytes:
     return to_pdf(pages(content, style=style), info=info)
 
 
+@in_language
 def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     """Lay out the outcome, what to look at, the gates, the time, the flow and the versions."""
     words = style.strings
@@ -131,10 +132,10 @@ def _outcome(content: RunReportContent, words: Strings) -> str:
     c = content.counts
     return words(
         f"run_report.{content.outcome}",
-        delivered=f"{c.pages_delivered:,}",
-        unchanged=f"{c.pages_unchanged:,}",
-        observations=f"{c.observations:,}",
-        pairs=f"{c.pairs:,}",
+        delivered=count(c.pages_delivered),
+        unchanged=count(c.pages_unchanged),
+        observations=count(c.observations),
+        pairs=count(c.pairs),
     )
 
 
@@ -142,15 +143,15 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
     """Say what somebody should look at, most pressing first."""
     c = content.counts
     failed = "; ".join(gate.name for gate in content.gates if gate.passed is not True)
-    cues = ", ".join(f"{cue!r} {n:,}" for cue, n in c.unmapped[:_CUES])
+    cues = ", ".join(f"{cue!r} {count(n)}" for cue, n in c.unmapped[:_CUES])
     set_aside = sum(n for _, n in c.set_aside)
     idle = not any(stage.made for stage in content.stages if stage.name == "ingest")
     told: list[tuple[bool, str, str]] = [
         (bool(failed), "gates_failed", failed),
-        (c.damaged > 0, "damaged", f"{c.damaged:,}"),
-        (set_aside > 0, "rows_set_aside", f"{set_aside:,}"),
-        (c.withheld > 0, "reports_withheld", f"{c.withheld:,}"),
-        (c.reports_failed > 0, "reports_failed", f"{c.reports_failed:,}"),
+        (c.damaged > 0, "damaged", count(c.damaged)),
+        (set_aside > 0, "rows_set_aside", count(set_aside)),
+        (c.withheld > 0, "reports_withheld", count(c.withheld)),
+        (c.reports_failed > 0, "reports_failed", count(c.reports_failed)),
         (bool(cues), "unmapped", cues),
         (idle, "nothing_new", ""),
     ]

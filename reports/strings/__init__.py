@@ -1,7 +1,8 @@
 """The catalogue of every fixed sentence, so that an institution can print its own language.
 
-``en.toml`` beside this file holds the English catalogue; another file of the same shape may
-replace any part of it. A missing key is an error when it is asked for, never an empty string.
+``en.toml`` and ``de.toml`` beside this file hold the English and the German catalogue; another file
+of the same shape may replace any part of one. A missing key is an error when it is asked for, never
+an empty string.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from reports.numbers import count as printed
 
 __all__ = ["Strings", "StringsError"]
 
@@ -43,12 +46,13 @@ class Strings:
     """
 
     sentences: Mapping[str, str]
+    language: str = "en"
 
     @classmethod
-    def load(cls, path: Path | None = None) -> Strings:
-        """Load the shipped catalogue, with the sentences of ``path`` in place of its own."""
-        sentences = _read(Path(__file__).with_name("en.toml"))
-        return cls(sentences | _read(path) if path else sentences)
+    def load(cls, path: Path | None = None, *, language: str = "en") -> Strings:
+        """Load a shipped catalogue, with the sentences of ``path`` in place of its own."""
+        sentences = _read(Path(__file__).with_name(f"{language}.toml"))
+        return cls(sentences | _read(path) if path else sentences, language)
 
     def __call__(self, key: str, **values: object) -> str:
         """Look up a sentence and fill its slots.
@@ -72,12 +76,12 @@ class Strings:
         """
         start = f"{prefix}."
         own = {key[len(start) :]: s for key, s in self.sentences.items() if key.startswith(start)}
-        return Strings({**self.sentences, **own})
+        return Strings({**self.sentences, **own}, self.language)
 
     def several(self, key: str, count: int, **values: object) -> str:
         """Singular (``key.one``) or plural (``key.many``) by count; the slot is ``{n}``."""
         form = "one" if count == 1 else "many"
-        return self(f"{key}.{form}", n=f"{count:,}", **values)
+        return self(f"{key}.{form}", n=printed(count), **values)
 
     def series(self, prefix: str) -> tuple[str, ...]:
         """All sentences below a prefix, in catalogue order.

@@ -43,6 +43,12 @@ DRAWN: dict[str, Callable[[], bytes]] = {
     ),
     "review": lambda: committee.build(samples.committee(), style=Style()),
     "review of many": lambda: committee.build(samples.committee(readers=30), style=Style()),
+    "German feedback": lambda: radiologist.build(
+        samples.radiologist(seed=1, n=900), style=style_for("A4", language="de")
+    ),
+    "German review": lambda: committee.build(
+        samples.committee(), style=style_for("A4", language="de")
+    ),
     "stopped issue": lambda: gates.build(samples.gate_failure(), style=Style()),
 }
 

@@ -12,7 +12,7 @@ import pytest
 from reports import content
 from reports.drawing.marks import Box, Rect, Text
 from reports.drawing.structure import Drawing
-from reports.drawing.style import MARGIN, Style
+from reports.drawing.style import MARGIN, Style, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box
 from reports.pages import committee, gates, radiologist
@@ -81,9 +81,10 @@ def faults(pages: list[Drawing]) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
-def test_typical_pages_have_no_overflow_and_no_overlap(paper: str) -> None:
-    style = Style(paper=paper)
+def test_typical_pages_have_no_overflow_and_no_overlap(paper: str, language: str) -> None:
+    style = style_for(paper, language=language)
     assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
     assert faults(committee.pages(samples.committee(), style=style)) == []
     assert faults(gates.pages(samples.gate_failure(), style=style)) == []

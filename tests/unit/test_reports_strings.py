@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
+from string import Formatter
 
 from calibration.survey import builtin
+from reports.drawing.marks import Text
+from reports.drawing.style import style_for
+from reports.pages import committee
 from reports.strings import Strings
 
 ROOT = Path(__file__).parents[2]
@@ -59,3 +65,44 @@ def test_every_hedge_of_the_scale_has_its_wording() -> None:
     hedges = [p for p, mean in zip(table.phrases, table.means, strict=True) if 0 < mean < 1]
     assert [p for p in hedges if f"wording.{p}" not in KEYS] == []
     assert all("{finding}" in KEYS[f"wording.{p}"] for p in hedges)
+
+
+def _slots(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def test_the_german_catalogue_has_the_same_keys_in_the_same_order_and_the_same_slots() -> None:
+    german = Strings.load(language="de").sentences
+    assert list(german) == list(KEYS)
+    assert [key for key in KEYS if _slots(KEYS[key]) != _slots(german[key])] == []
+
+
+def test_no_sentence_was_left_in_english() -> None:
+    german = Strings.load(language="de").sentences
+    long = [key for key in KEYS if len(KEYS[key].split()) > 4 and not key.startswith("wording.")]
+    same = [key for key in long if german[key] == KEYS[key]]
+    assert [key for key in same if len(re.findall(r"[a-z]{3,}", KEYS[key])) > 8] == []
+
+
+def test_a_german_page_writes_its_numbers_as_german_does() -> None:
+    path = ROOT / "tests/fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    samples = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = samples
+    spec.loader.exec_module(samples)
+    drawn = {
+        language: [
+            mark.string
+            for page in committee.pages(
+                samples.committee(), style=style_for("A4", language=language)
+            )
+            for mark in page.marks
+            if isinstance(mark, Text)
+        ]
+        for language in ("en", "de")
+    }
+    assert "24,118" in drawn["en"]
+    assert "24.118" in drawn["de"]
+    assert "24,118" not in drawn["de"]

@@ -12,7 +12,7 @@ from reports.drawing.document import Section, compose
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, CAPTION, LEAD, Style, palette
+from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language, palette
 from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
@@ -38,6 +38,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
     return to_pdf(pages(content, style=style), info=info)
 
 
+@in_language
 def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     composer = Composer(style, content.masthead)

@@ -17,7 +17,7 @@ from reports.drawing.document import Piece, Section, Subheading
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Box
 from reports.drawing.structure import Drawing
-from reports.drawing.style import CAPTION, NOTE, Style, check
+from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
 from reports.drawing.svg import to_svg
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import asset, figure, filled, policy
@@ -33,6 +33,7 @@ _BY_CODE = frozenset({"readers", "profiles"})
 """Tables of readers: they sort by code only, so that no order of readers can be made of them."""
 
 
+@in_language
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the file; the same content and style give the same bytes."""
     content = guard_committee(content)

@@ -12,7 +12,7 @@ from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import Style
+from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.pages.radiologist.appendix import appendices
 from reports.pages.radiologist.first import first_page
@@ -39,6 +39,7 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     return to_pdf(drawn, info=info), to_html(drawn, title=title, head=head, words=words)
 
 
+@in_language
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     content = guard_radiologist(content)
