@@ -32,7 +32,7 @@ install-vllm: $(VLLM_STAMP)
 
 $(VLLM_STAMP): deploy/vllm/$(VLLM_FOR).lock
 	$(PYTHON) -m venv --clear $(VLLM)
-	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps -r $<
+	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r $<
 	touch $@
 
 install-vllm-test: install-vllm

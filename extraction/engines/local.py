@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -17,7 +18,16 @@ from typing import Final, Literal, TypeAlias
 from extraction.errors import ModelSettingsError
 from extraction.prompt import RAW, Manner
 
-__all__ = ["Backend", "DType", "LocalSettings", "Precision", "has_chat_template", "revision"]
+__all__ = [
+    "Backend",
+    "DType",
+    "LocalSettings",
+    "Precision",
+    "has_chat_template",
+    "revision",
+    "weight_digests",
+    "weight_files",
+]
 
 Backend: TypeAlias = Literal["vllm", "transformers"]
 """What runs the model."""
@@ -149,6 +159,40 @@ def revision(model: Path) -> str:
         for block in _blocks(file):
             digest.update(block)
     return digest.hexdigest()[:12]
+
+
+def weight_files(model: Path) -> list[Path]:
+    """Give the files that hold a model's weights, by name."""
+    return sorted(path for path in model.iterdir() if path.suffix in _WEIGHTS)
+
+
+def weight_digests(model: Path, *, kept: Path) -> dict[str, str]:
+    """Give the SHA-256 of every file of weights, whole, as their makers publish it.
+
+    Parameters
+    ----------
+    model
+        Its folder.
+    kept
+        A file that remembers digests: one of the same path, size and time of change is not read
+        again. A file that cannot be read is begun anew.
+    """
+    known: dict[str, list[object]] = {}
+    with suppress(OSError, ValueError):
+        known = dict(json.loads(kept.read_text(encoding="utf-8")))
+    found: dict[str, str] = {}
+    for file in weight_files(model):
+        held = file.resolve().stat()
+        marks = [held.st_size, held.st_mtime_ns]
+        entry = known.get(str(file.resolve()))
+        if entry is None or entry[:2] != marks:
+            with file.open("rb") as handle:
+                entry = [*marks, hashlib.file_digest(handle, "sha256").hexdigest()]
+            known[str(file.resolve())] = entry
+        found[file.name] = str(entry[2])
+    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kept.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    return found
 
 
 def _blocks(file: Path) -> Iterator[bytes]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -66,13 +68,16 @@ def check(given: CheckGiven) -> None:
         raise ConfigurationError(msg)
     engine = named_engine(given.engine, given.choice, vocabulary=given.vocabulary)
     tried: list[Tried] = []
+    digests: dict[str, str] = {}
     with closing_model(engine):
         if given.engine in ("vllm", "transformers"):
-            tried += [*_machine(), *_folder(Path(str(given.choice.model)))]
+            digests = _digests(Path(str(given.choice.model)))
+            tried += [*_machine(), *_folder(Path(str(given.choice.model)), digests)]
         tried += trial(engine, reports=given.reports)  # type: ignore[arg-type]
     failed = [each for each in tried if each.passed is False]
     named = f"{engine.name} {engine.version}"
-    content = {"model": named, "go": not failed, "checks": [asdict(each) for each in tried]}
+    checks = [asdict(each) for each in tried]
+    content = {"model": named, "go": not failed, "weights": digests, "checks": checks}
     if given.out is not None:
         given.out.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
     if given.pdf is not None:
@@ -119,15 +124,24 @@ def _machine() -> Iterator[Tried]:
         )
 
 
-def _folder(model: Path) -> Iterator[Tried]:
-    """Say what the folder holds: revision, size of the weights, licence."""
-    from extraction.audit.trial import Tried
-    from extraction.engines.local import has_chat_template, revision
+def _digests(model: Path) -> dict[str, str]:
+    """Give the SHA-256 of each file of weights; read whole once, then remembered."""
+    from extraction.engines.local import weight_digests
 
-    weights = [p for p in model.iterdir() if p.suffix in (".safetensors", ".bin", ".pt", ".gguf")]
-    size = sum(path.stat().st_size for path in weights)
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return weight_digests(model, kept=Path(home) / "radcal" / "weights.json")
+
+
+def _folder(model: Path, digests: Mapping[str, str]) -> Iterator[Tried]:
+    """Say what the folder holds: revision and digest of the weights, their size, licence."""
+    from extraction.audit.trial import Tried
+    from extraction.engines.local import has_chat_template, revision, weight_files
+
+    size = sum(path.stat().st_size for path in weight_files(model))
+    whole = hashlib.sha256("".join(f"{n} {d}\n" for n, d in digests.items()).encode()).hexdigest()
     yield Tried(
-        "weights", bool(weights), "weights", f"{size / 1e9:,.2f} GB, revision {revision(model)}",
+        "weights", bool(digests), "weights",
+        f"{size / 1e9:,.2f} GB, revision {revision(model)}, SHA-256 of all files {whole}",
         "with a chat template" if has_chat_template(model) else "a base model: no chat template",
     )  # fmt: skip
     licences = sorted({path.name for name in _LICENCES for path in model.glob(name)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.audit.trial import known
+from extraction.engines.local import weight_digests
 from extraction.finding import Extracted
 from extraction.prompt import Line, written
 from extraction.rules import RuleEngine
@@ -99,3 +101,31 @@ def test_server_that_does_not_bind_answers_is_found_out(app: typer.Typer, serve:
 def test_rules_have_no_model_to_check(app: typer.Typer) -> None:
     with pytest.raises(ConfigurationError, match="no model to check"):
         CliRunner().invoke(app, ["model", "check", "--engine", "rules"], catch_exceptions=False)
+
+
+def test_weights_are_hashed_whole_once_and_again_when_they_change(tmp_path: Path) -> None:
+    model, kept = tmp_path / "model", tmp_path / "cache" / "weights.json"
+    model.mkdir()
+    for name, content in (("a.safetensors", b"one"), ("b.safetensors", b"two"), ("c.json", b"{}")):
+        (model / name).write_bytes(content)
+    expected = {
+        "a.safetensors": hashlib.sha256(b"one").hexdigest(),
+        "b.safetensors": hashlib.sha256(b"two").hexdigest(),
+    }
+    assert weight_digests(model, kept=kept) == expected
+    known = json.loads(kept.read_text())
+    first = next(path for path in known if path.endswith("a.safetensors"))
+    known[first][2] = "remembered"
+    kept.write_text(json.dumps(known))
+    assert weight_digests(model, kept=kept) == expected | {"a.safetensors": "remembered"}
+    (model / "a.safetensors").write_bytes(b"changed")
+    changed = hashlib.sha256(b"changed").hexdigest()
+    assert weight_digests(model, kept=kept) == expected | {"a.safetensors": changed}
+    kept.write_text("no JSON")
+    assert weight_digests(model, kept=kept)["b.safetensors"] == expected["b.safetensors"]
+
+
+def test_guided_reading_is_no_check_of_the_model(app: typer.Typer) -> None:
+    asked = command("http://127.0.0.1:1", "--guided")
+    with pytest.raises(ConfigurationError, match="--guided lets the rules read"):
+        CliRunner().invoke(app, asked, catch_exceptions=False)

@@ -7,18 +7,24 @@ tokenizer, a real end mark, a chat template, and it talks back.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from extraction.engines.completer import Question, Reply
+from extraction.engines.guide import margins
 from extraction.engines.local import Backend, LocalSettings, has_chat_template
 from extraction.engines.process import ModelProcess
+from extraction.prompt import AnswerForm
+from extraction.vocabulary import load
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "extraction"
 PYTHON = Path(os.environ.get("RADCAL_VLLM_PYTHON", ""))
 HELLO = (("user", "Answer with the single word yes."),)
+TALK = (("user", "Tell me a story about a cat."),)
 
 pytestmark = pytest.mark.skipif(
     "RADCAL_VLLM_PYTHON" not in os.environ, reason="`make test-vllm` runs this, with vLLM"
@@ -33,30 +39,54 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
-def small_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+@pytest.fixture(scope="module", autouse=True)
+def small_cache() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+        yield
 
 
-def settings(model: Path, backend: Backend, **changes: object) -> LocalSettings:
-    options: dict[str, object] = {
-        "structured": backend == "vllm", "max_sequences": 8, "memory_share": 0.15,
-        "context_tokens": 3072, "answer_tokens": 48,
-    }  # fmt: skip
-    return LocalSettings(backend=backend, model=model, python=PYTHON, **(options | changes))  # type: ignore[arg-type]
+def settings(model: Path, backend: Backend) -> LocalSettings:
+    return LocalSettings(
+        backend=backend, model=model, python=PYTHON, structured=backend == "vllm",
+        max_sequences=4, memory_share=0.15, context_tokens=512, answer_tokens=48,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def vllm(model: Path) -> Iterator[ModelProcess]:
+    with ModelProcess(settings(model, "vllm")) as process:
+        yield process
 
 
 def test_folder_of_a_trained_chat_model_says_that_it_has_a_template(model: Path) -> None:
     assert has_chat_template(model)
 
 
-def test_same_turns_give_the_same_words_and_end_by_themselves_both_ways(model: Path) -> None:
+def test_same_turns_give_the_same_words_and_end_by_themselves_both_ways(
+    model: Path, vllm: ModelProcess
+) -> None:
     said = []
-    backends: tuple[Backend, ...] = ("transformers", "vllm")
-    for backend in backends:
-        with ModelProcess(settings(model, backend)) as process:
+    with ModelProcess(settings(model, "transformers")) as other:
+        for process in (vllm, other):
             (reply,) = process.complete([Question("", 24, turns=HELLO)])
             assert isinstance(reply, Reply)
             said.append((reply.text, reply.prompt_tokens, reply.cut))
     assert said[0] == said[1]
     assert "<|im_" not in said[0][0]
+
+
+def test_model_that_would_rather_talk_is_held_to_the_grammar(vllm: ModelProcess) -> None:
+    form, known = AnswerForm("number"), load()
+    bound = form.regex(known, sentences=2, mark="")
+    free, held = vllm.complete(
+        [Question("", 16, turns=TALK), Question("", 40, turns=TALK, regex=bound, logprobs=2)]
+    )
+    assert isinstance(free, Reply)
+    assert isinstance(held, Reply)
+    assert not any(line for _, line in form.parsed(free.text, most=9).lines)
+    whole = held.text[: held.text.rindex("\n") + 1]
+    assert re.fullmatch(bound, whole)
+    sure = margins(whole, form, held.logprobs, most=9)
+    assert len(sure) == len(form.parsed(whole, most=9).lines)
+    assert None not in sure
