@@ -1,14 +1,21 @@
 """What asking a server costs, and how full its hands are kept.
 
-Run: ``python benchmarks/extraction_server.py``. A server in a process of its own answers X-ray
-reports after latencies drawn from a lognormal distribution (mean 1.3 s, sigma .6 of the logarithm)
-with the rules' own findings written as a model would. Limits: at 16 and at 256 questions at once,
-1.5 ms of CPU a report for everything this side does (prompt, HTTP, reading, grounding, holding
-against the vocabulary), and 90 % of the questions allowed at once under way until the last is put.
+Run: ``python benchmarks/extraction_server.py [--clients]``. A server in a process of its own
+answers X-ray reports after latencies drawn from a lognormal distribution (mean 1.3 s, sigma .6 of
+the logarithm) with the rules' own findings written as a model would. Limits: at 16 and at 256
+questions at once, 1.5 ms of CPU a report for everything this side does (prompt, HTTP, reading,
+grounding, holding against the vocabulary), and 90 % of the questions allowed at once under way
+until the last is put.
+
+``--clients`` asks for instant answers through httpx and through aiohttp, and says what a question
+costs, and how much of that httpx's pool takes: at every request and every reply it looks through
+all its connections, so that its cost grows with the questions under way. aiohttp, which the engine
+uses, keeps idle connections by address and finds one at once.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import math
@@ -16,8 +23,14 @@ import multiprocessing
 import os
 import random
 import time
+from collections.abc import Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import TypeAlias
+
+import aiohttp
+import httpcore
+import httpx
 
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.server import ServerEngine
@@ -30,12 +43,13 @@ GOLD = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "extraction"
 MEAN_SECONDS, SIGMA = 1.3, 0.6
 LIMIT_MS, LIMIT_OCCUPANCY = 1.5, 0.9
 RUNS = ((16, 400), (256, 6_000))
+QUESTIONS, QUESTION = 1_500, b"x" * 8_000
 
 
 class Seat(asyncio.Protocol):
     """One connection; counts the seconds for which questions are under way."""
 
-    answers: dict[str, bytes]
+    answers: dict[str, bytes] = {}  # noqa: RUF012 (set for each run)
     allowed: int
     seconds_busy = 0.0
     under_way = 0
@@ -63,6 +77,9 @@ class Seat(asyncio.Protocol):
                 self.send(b'{"object": "list", "data": []}')
                 continue
             self.count(1)
+            if not self.answers:
+                self.reply(b'{"choices": [{"text": "- none"}]}')
+                continue
             prompt = json.loads(rest[:length])["prompt"]
             body = self.answers[prompt.rsplit("###", 1)[1].split(" Film ", 1)[0]]
             latency = self.rng.lognormvariate(math.log(MEAN_SECONDS) - SIGMA**2 / 2, SIGMA)
@@ -128,14 +145,80 @@ def answers(texts: list[str]) -> dict[str, bytes]:
     return found
 
 
+Ask: TypeAlias = Callable[[], Awaitable[object]]
+
+
+async def costs(ask: Ask, allowed: int) -> float:
+    """Put questions through so many workers, their connections warm; give ms of CPU for each."""
+
+    async def work(each: Iterator[int]) -> None:
+        for _ in each:
+            await ask()
+
+    for number in (allowed, QUESTIONS):
+        began, left = time.process_time(), iter(range(number))
+        await asyncio.gather(*(work(left) for _ in range(allowed)))
+    return 1000 * (time.process_time() - began) / QUESTIONS
+
+
+async def by_httpx(url: str, allowed: int) -> float:
+    """Ask through httpx."""
+    limits = httpx.Limits(max_connections=allowed, max_keepalive_connections=allowed)
+    async with httpx.AsyncClient(limits=limits, trust_env=False) as client:
+        return await costs(lambda: client.post(url, content=QUESTION), allowed)
+
+
+async def by_aiohttp(url: str, allowed: int) -> float:
+    """Ask through aiohttp."""
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=allowed)) as session:
+
+        async def ask() -> None:
+            async with session.post(url, data=QUESTION) as response:
+                await response.read()
+
+        return await costs(ask, allowed)
+
+
+def clients(url: str) -> None:
+    """Print what both clients cost, and what of it httpx's pool takes."""
+    spent = 0.0
+    assign = httpcore.AsyncConnectionPool._assign_requests_to_connections
+
+    def timed(pool: httpcore.AsyncConnectionPool) -> object:
+        nonlocal spent
+        began = time.process_time()
+        try:
+            return assign(pool)
+        finally:
+            spent += time.process_time() - began
+
+    httpcore.AsyncConnectionPool._assign_requests_to_connections = timed  # type: ignore[method-assign]
+    for allowed in (16, 64, 256):
+        spent = 0.0
+        theirs, ours = asyncio.run(by_httpx(url, allowed)), asyncio.run(by_aiohttp(url, allowed))
+        pool = 1000 * spent / (QUESTIONS + allowed)
+        print(
+            f"  {allowed:>3} at once: httpx {theirs:5.2f} ms CPU a question, {pool:5.2f} of them "
+            f"its pool; aiohttp {ours:5.2f} ms; ratio {theirs / ours:.0f}"
+        )
+
+
 def main() -> None:
     """Measure each number of questions at once."""
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--clients", action="store_true", help="httpx beside aiohttp")
+    given = arguments.parse_args()
     known = [json.loads(line)["text"] for line in GOLD.read_text(encoding="utf-8").splitlines()]
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=serve, args=(theirs,), daemon=True)
     process.start()
     port = ours.recv()
+    if given.clients:
+        print(f"extraction_server --clients on {os.cpu_count()} cores; instant answers")
+        clients(f"http://127.0.0.1:{port}/v1/completions")
+        process.terminate()
+        return
     print(
         f"extraction_server on {os.cpu_count()} cores; latencies lognormal, mean {MEAN_SECONDS} s"
     )
