@@ -19,6 +19,7 @@ _POSSESSIVE: Final = frozenset({"'", "’"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
+_AGAINST: Final = frozenset({"than", "of", "to"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
@@ -143,6 +144,9 @@ def backward(
     tied = governed = joined = False
     for j in range(at - 1, -1, -1):
         parts = items[j].lexeme.parts
+        if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
+            first, tied, governed, joined = j, False, False, False
+            continue
         if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
             break
         if governed and is_finite(items[j]):
@@ -162,6 +166,12 @@ def backward(
         governed = governed or bool(parts & GOVERNABLE)
         first = j
     return Scope(at, cue, first, at, "after")
+
+
+def _sets_against(item: Item, tokens: list[Token]) -> bool:
+    """Whether the cue doubts what follows in favour of what stands before it: "rather than"."""
+    doubts = any(c.side == "before" and c.phrase in _STANDALONE for c in item.lexeme.cues)
+    return doubts and tokens[item.last - 1].word in _AGAINST
 
 
 def _named(

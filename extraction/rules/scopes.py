@@ -20,7 +20,7 @@ __all__ = ["alternative_of", "one_of_two", "scopes"]
 
 _SHORT: Final = 3
 """Words that may name a cause of no name of ours."""
-_RELATING: Final = frozenset({"with", "for", "of", "to"})
+_RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 
 
 def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Scope]:
@@ -77,7 +77,8 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
     if awaited is not None and item.last - item.first == 1:
         return any(token.word in awaited for token in tokens[item.last : items[-1].last])
     preferring = grammar.weighing.get(word)
-    if preferring is None or tokens[item.last - 1].word not in {word, *_RELATING}:
+    rest = {token.word for token in tokens[item.first + 1 : item.last]}
+    if preferring is None or not rest <= _RELATING:
         return True
     return any(token.word in preferring for token in tokens[items[0].first : item.first])
 
