@@ -50,7 +50,9 @@ def model(python: Path, folder: Path) -> Path:
     return made
 
 
-def pipeline(settings: LocalSettings, reports: int) -> tuple[list[Question], dict[str, float]]:
+def pipeline(
+    settings: LocalSettings, reports: int, *, warm_up: int = WARM_UP
+) -> tuple[list[Question], dict[str, float]]:
     """Read reports through the engine; give what was asked, and tokens and seconds."""
     with OfflineEngine(settings) as engine:
         asked: list[Question] = []
@@ -61,10 +63,10 @@ def pipeline(settings: LocalSettings, reports: int) -> tuple[list[Question], dic
             return complete(questions)
 
         engine._process.complete = recorded  # type: ignore[method-assign]
-        given = texts(WARM_UP + reports)
-        engine.extract(given[:WARM_UP], modality="XR")
+        given = texts(warm_up + reports)
+        engine.extract(given[:warm_up], modality="XR")
         warmed, before = len(asked), asdict(engine.usage)
-        engine.extract(given[WARM_UP:], modality="XR")
+        engine.extract(given[warm_up:], modality="XR")
         after = asdict(engine.usage)
     names = {"seconds": "seconds", "written": "answer_tokens", "read": "prompt_tokens"}
     return asked, {"warmed": warmed} | {k: after[v] - before[v] for k, v in names.items()}
