@@ -33,6 +33,17 @@ _GROUPS: Final = (
 )
 """Modules of this package, and the package beside it; each has ``register(app)``."""
 
+_PANELS: Final = {
+    "The job": ("init", "check", "run", "demo", "status", "serve", "returns", "cases"),
+    "One step at a time": (
+        ("deidentify", "extract", "survey", "calibrate", "profile", "simulate", "vocabulary")
+    ),
+    "Trust the instrument": ("audit", "annotate", "pool", "model"),
+    "Look after the workspace": (("backup", "key", "prune", "purge", "reidentify", "rotate")),
+    "Neighbouring measures": ("disagreement", "scalar", "difficulty", "lm"),
+}
+"""The commands as ``--help`` groups them, in the order in which somebody new meets them."""
+
 app = typer.Typer(
     name="radcal",
     help="Do a radiologist's words of certainty mean what they think they mean?",
@@ -62,8 +73,14 @@ def _whole(
 
 def _register() -> None:
     app.add_typer(audit, name="audit")
-    for group in _GROUPS:
-        importlib.import_module(group).register(app)
+    for module in _GROUPS:
+        importlib.import_module(module).register(app)
+    panels = {name: panel for panel, names in _PANELS.items() for name in names}
+    app.registered_commands.sort(key=lambda command: list(panels).index(str(command.name)))
+    for command in app.registered_commands:
+        command.rich_help_panel = panels[str(command.name)]
+    for group in app.registered_groups:
+        group.rich_help_panel = panels[str(group.name)]
 
 
 def main() -> None:
