@@ -1,15 +1,16 @@
-"""Keeping what is kept safe: `reidentify`, `purge`, `prune`, `rotate`, `backup`, key and log."""
+"""Keeping what is kept safe, and opening codes: one command each, the key, the audit log."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote
 
 import typer
 
 from pipeline.cli.common import JsonOption, QuietOption, audit, emit
-from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.errors import ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
     from pipeline.vault.audit_log import LogState
@@ -26,6 +27,7 @@ key = typer.Typer(help="The key of a workspace's vault.")
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("reidentify")(reidentify)
+    app.command("cases")(cases)
     app.command("purge")(purge)
     app.command("prune")(prune)
     app.command("rotate")(rotate)
@@ -53,9 +55,7 @@ def reidentify(
     from pipeline.vault.codes import readable
     from pipeline.vault.vault import Vault, domain_of
 
-    if len(reason.strip()) < _MIN_REASON:
-        msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
-        raise ConfigurationError(msg)
+    _check_reason(reason)
     root = _workspace(config)
     events = AuditLog(root / "audit.jsonl")
     domain = domain_of(code)
@@ -68,6 +68,51 @@ def reidentify(
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append("reidentify", code=code, reason=reason, outcome="shown")
     emit({"domain": domain, "identifier": readable(identifier)}, as_json=as_json, quiet=False)
+
+
+def cases(
+    codes: Annotated[list[str], typer.Argument(help="Study codes, as they stand on pages.")],
+    config: Annotated[Path, typer.Option("--config", help="The configuration, radcal.toml.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why; it goes into the audit log.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Open study codes for the office: give each one's accession, and its link into the PACS."""
+    from pipeline.config import load
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.codes import domain_of, readable
+    from pipeline.vault.vault import Vault
+
+    _check_reason(reason)
+    others = sum(domain_of(code) != "study" for code in codes)
+    if others:
+        msg = f"cases: {others} of {len(codes)} codes are no study's; study codes begin with S-."
+        raise InputError(msg)
+    link = load(config).reports.pacs_link
+    root = _workspace(config)
+    events = AuditLog(root / "audit.jsonl")
+    _refuse_broken(events.path)
+    wanted = list(dict.fromkeys(codes))
+    with (
+        events.attempt("cases", codes=" ".join(wanted), reason=reason),
+        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
+    ):
+        found = {code: readable(vault.identifier_for("study", code)) for code in wanted}
+    # Written before it is shown: nothing is revealed that the log does not know of.
+    events.append("cases", codes=" ".join(wanted), reason=reason, outcome="shown")
+    for code, accession in found.items():
+        opened = {"code": code, "accession": accession}
+        opened |= {"link": link.format(accession=quote(accession, safe=""))} if link else {}
+        if as_json:
+            emit(opened, as_json=True, quiet=False)
+        else:
+            typer.echo("  ".join(opened.values()))
+
+
+def _check_reason(reason: str) -> None:
+    if len(reason.strip()) < _MIN_REASON:
+        msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
+        raise ConfigurationError(msg)
 
 
 def purge(

@@ -295,6 +295,15 @@ class Reports(Section):
     language: Literal["en", "de"] = "en"
     demonstration: bool = False
     passphrases: str | None = None
+    pacs_link: str | None = None
+
+    @field_validator("pacs_link")
+    @classmethod
+    def _link_has_its_place(cls, link: str | None) -> str | None:
+        if link is not None and set(re.findall(r"\{(.*?)\}", link)) != {"accession"}:
+            msg = "`pacs_link` needs {accession} where the accession number goes, and no other slot"
+            raise ValueError(msg)
+        return link
 
 
 class Store(Section):

@@ -113,20 +113,12 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
         drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
         for end, anchor in ((0.0, "start"), (1.0, "end")):
             drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
-            side: Anchor = "start" if anchor == "start" else "end"
-            put(
-                drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=side
-            )
-        _flag(drawing, frame, scale(swap.meaning), y, -1, swap.phrase, swap.meaning)
-        _flag(
-            drawing,
-            frame,
-            scale(swap.instead_meaning),
-            y,
-            1,
-            swap.instead,
-            swap.instead_meaning,
-        )
+            at: Anchor = "start" if anchor == "start" else "end"
+            put(drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=at)
+        ends = ((-1, swap.phrase, swap.meaning), (1, swap.instead, swap.instead_meaning))
+        for side, phrase, meaning in ends:
+            quoted = words("verdict.quoted", phrase=phrase)
+            _flag(drawing, frame, scale(meaning), y, side, f"{quoted} {percent(meaning)}")
         drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
         name = f"action.{swap.phrase}"
         hint = words(
@@ -141,12 +133,10 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
         drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name, hint=hint))
 
 
-def _flag(
-    drawing: Drawing, frame: Box, x: float, y: float, side: int, phrase: str, expected: float
-) -> None:
+def _flag(drawing: Drawing, frame: Box, x: float, y: float, side: int, text: str) -> None:
     """Set a tick with phrase and expectation, above (-1) or below (+1) the line."""
     drawing.add(Line(x, y, x, y + 7.0 * side, palette.muted, 0.9))
-    label, kind = fit(f"“{phrase}” {percent(expected)}", NOTE, frame.width)
+    label, kind = fit(text, NOTE, frame.width)
     half = width_of(label, kind) / 2
     middle = min(max(x, frame.x + half), frame.right - half)
     baseline = y - 10.0 if side < 0 else y + 15.5

@@ -20,6 +20,7 @@ from reports.strings import Strings
 
 __all__ = [
     "frontier",
+    "printed",
     "run_chart",
     "shares_over_time",
     "trend",
@@ -178,19 +179,25 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         top = max([0.05, *(float(v) for v in known if np.isfinite(v))])
         ticks = nice_ticks(0.0, min(1.05 * top, 1.0), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-        y_axis(drawing, plot, y, ticks, percent)
+        show = percent if chart.key == "scale_use" else lambda v: f"{100 * v:.0f}"
+        y_axis(drawing, plot, y, ticks, show)
         for name, level in levels.items():
-            _level(drawing, plot, y, name, level, words)
+            if np.isfinite(level):
+                label = f"{words(f'run_chart.{name}')} {printed(chart, max(level, 0.0), words)}"
+                _level(drawing, plot, y(max(level, 0.0)), name, label)
         step = plot.width / max(len(chart.months), 1)
         _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
 
 
-def _level(drawing: Drawing, plot: Box, y: Scale, name: str, level: float, words: Strings) -> None:
-    if not np.isfinite(level):
-        return
-    at = y(max(level, 0.0))
+def printed(chart: RunChart, value: float, words: Strings) -> str:
+    """Print a value in its chart's unit: a distance in points, a share in per cent."""
+    if chart.key == "distance":
+        return words("radiologist.facts.gap_points", value=points(value))
+    return percent(value)
+
+
+def _level(drawing: Drawing, plot: Box, at: float, name: str, label: str) -> None:
     dash = {"mean": (), "target": (1.0, 2.0)}.get(name, (3.0, 2.0))
-    label = f"{words(f'run_chart.{name}')} {percent(max(level, 0.0))}"
     ink = palette.department if name == "target" else palette.muted
     drawing.add(Line(plot.x, at, plot.right, at, ink, 0.8, dash=dash, hint=label))
     text, kind = fit(label, NOTE, 50.0, smallest=4.5)
@@ -214,7 +221,7 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
             continue
         value, signal = float(chart.level[i]), met.get(i)
         rule = words(f"run_chart.rule.{signal.rule}") if signal else ""
-        hint = f"{month}: {percent(value)}" + (f" ({rule})" if rule else "")
+        hint = f"{month}: {printed(chart, value, words)}" + (f" ({rule})" if rule else "")
         size, shape = _LOUD if signal else _PLAIN
         name = f"{chart.key}.{month}"
         drawing.add(Disc(middles[i], y(value), size, shape, palette.own, id=name, hint=hint))

@@ -16,6 +16,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.flows import nightly
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.codes import study_identifiers
 from pipeline.vault.retention import purge
 from pipeline.vault.vault import Vault
 
@@ -224,6 +225,41 @@ def test_no_identity_without_a_reason_or_for_an_unknown_code(site: Path) -> None
     assert unknown.returncode == 2
     assert "not in this vault" in unknown.stderr
     assert _events(site) == ["begun", "reidentify refused"]
+
+
+def test_cases_open_for_the_office_with_a_link_and_an_entry_in_the_log(site: Path) -> None:
+    link = "https://pacs.example/open?a={accession}"
+    site.write_text(site.read_text().replace("[reports]", f"[reports]\npacs_link = '{link}'"))
+    exams = {"patient_id": ["M1"], "patient_domain": ["NORTH"], "accession": ["ACC 7/1"]}
+    (named,) = study_identifiers(pd.DataFrame(exams))
+    codes = [_code(site, "study", named), _code(site, "study", "ACC-8")]
+    done = radcal(
+        "cases", *codes, codes[0], "--config", str(site), "--reason", "reader asks", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"code": codes[0], "accession": "ACC 7/1",
+         "link": "https://pacs.example/open?a=ACC%207%2F1"},
+        {"code": codes[1], "accession": "ACC-8", "link": "https://pacs.example/open?a=ACC-8"},
+    ]  # fmt: skip
+    assert _events(site) == ["begun", "cases"]
+    log = (site.parent / "workspace" / "audit.jsonl").read_text(encoding="utf-8")
+    assert "reader asks" in log
+    assert "ACC" not in log
+
+
+def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
+    known = _code(site, "study", "ACC-8")
+    unknown = radcal(
+        "cases", known, "S-222222222222", "--config", str(site), "--reason", "reader asks"
+    )
+    assert unknown.returncode == 2
+    assert "ACC-8" not in unknown.stdout
+    patient = _code(site, "patient", "M1")
+    refused = radcal("cases", known, patient, "--config", str(site), "--reason", "reader asks")
+    assert "1 of 2 codes are no study's" in refused.stderr
+    assert "ACC-8" not in refused.stdout
+    assert _events(site) == ["begun", "cases refused"]
 
 
 def test_no_identity_is_given_beside_a_log_that_was_cut(site: Path) -> None:

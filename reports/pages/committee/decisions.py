@@ -20,7 +20,7 @@ from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Box
 from reports.drawing.structure import Drawing
 from reports.drawing.style import BODY, GUTTER
-from reports.figures.series import run_chart
+from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent, percent_interval, points
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -133,7 +133,7 @@ def _shown(chart: RunChart, words: Strings) -> str:
     if not math.isfinite(process.low):
         parts = [words("run_chart.few", name=name, n=process.n, least=LEAST)]
     elif not process.signals:
-        parts = [words("run_chart.steady", name=name, mean=percent(process.mean))]
+        parts = [words("run_chart.steady", name=name, mean=printed(chart, process.mean, words))]
     else:
         last = next(s for s in process.signals if s.at == process.signals[-1].at)
         rule = words(f"run_chart.rule.{last.rule}")
@@ -142,7 +142,11 @@ def _shown(chart: RunChart, words: Strings) -> str:
         parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule)]
     if math.isfinite(chart.target) and math.isfinite(process.mean):
         parts.append(
-            words("run_chart.aim", target=percent(chart.target), mean=percent(process.mean))
+            words(
+                "run_chart.aim",
+                target=printed(chart, chart.target, words),
+                mean=printed(chart, process.mean, words),
+            )
         )
     return " ".join(parts)
 
