@@ -1,4 +1,4 @@
-"""Rows → weights: which features are kept, the network's fit, and what its chances are worth.
+"""Rows → weights: which features are kept, and the network's fit.
 
 A feature is kept where several authors use it; a word of a single hand teaches nothing about the
 next. Each epoch hides a share of all inputs, so that no decision hangs on one of them.
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rows import Rows
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from pipeline.deidentify.judge.evidence import FACTS, VOTES
@@ -110,10 +109,8 @@ def fit(sets: Mapping[str, Rows], space: Space, seed: int) -> MLPClassifier:
     return network
 
 
-def exported(
-    network: MLPClassifier, space: Space, pairs: NDArray[np.float32] | None = None
-) -> Weights:
-    """Give the fitted network as tables."""
+def exported(network: MLPClassifier, space: Space) -> Weights:
+    """Give the fitted network as tables, its chances as they are (`calibrate.py` moves them)."""
     first, out = (each.astype(np.float32) for each in network.coefs_)
     bias, out_bias = (each.astype(np.float32) for each in network.intercepts_)
     offsets = 11, 8, 8
@@ -126,25 +123,11 @@ def exported(
         table.reshape(o, s, HIDDEN).transpose(1, 0, 2)
         for table, o, s in zip((tokens, gaps, votes), offsets, sizes, strict=True)
     ]
-    plain = np.array([[1, 0], [1, 0]], dtype=np.float32)
+    plain = np.eye(1, 5, dtype=np.float32)
     return Weights(
         space.tokens, space.gaps, space.rules, *turned, own, own_votes, facts,
-        bias, out, out_bias, plain if pairs is None else pairs,
+        bias, out, out_bias, np.repeat(plain[:, :2], 2, axis=0), plain[0],
     )  # fmt: skip
-
-
-def calibration(
-    chances: NDArray[np.float32], rows_taken: NDArray[np.bool_], truth: NDArray[np.bool_]
-) -> NDArray[np.float32]:
-    """Fit what chances are worth: (slope, shift) of tokens not taken and taken."""
-    pairs = []
-    for taken in (False, True):
-        which = rows_taken == taken
-        clipped = np.clip(chances[which], 1e-6, 1 - 1e-6)
-        inputs = np.log(clipped / (1 - clipped))[:, None]
-        line = LogisticRegression(C=1e6).fit(inputs, truth[which])
-        pairs.append([line.coef_[0, 0], line.intercept_[0]])
-    return np.array(pairs, dtype=np.float32)
 
 
 def _weights(rows: Rows) -> NDArray[np.float64]:

@@ -22,7 +22,7 @@ from pipeline.deidentify.judge.model import LABELS
 from pipeline.deidentify.judge.tokens import Glossary, Shard, lay_out
 from pipeline.names.grammar import as_capitals
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["Rows", "labels", "read_rows"]
 
 Ints = NDArray[np.int64]
 SILENCED = (0.15, 0.4, 0.85)
@@ -60,9 +60,9 @@ def read_rows(
     parts: list[tuple[_Shown, int, int]] = []
     for number, report in enumerate(reports):
         shard = lay_out([as_capitals(report.text)], words, gaps)
-        claims = rules.claims(report.text)
+        claims = rules.read(report.text).claims
         removed = claims.removed()
-        show = _shower(shard, claims.marks, _labels(shard, report), words, gaps)
+        show = _shower(shard, claims.marks, labels(shard, [report]), words, gaps)
         asked = np.flatnonzero(words.trait("asked")[shard.words])
         parts.append((show(removed, asked), 0, number))
         for showing, share in enumerate(SILENCED, start=1):
@@ -79,7 +79,7 @@ def read_rows(
 
 
 def _shower(
-    shard: Shard, marks: bytearray, labels: Ints, words: Glossary, gaps: Glossary
+    shard: Shard, marks: bytearray, truth: Ints, words: Glossary, gaps: Glossary
 ) -> Callable[[Sequence[Removed], Ints], _Shown]:
     def show(heard: Sequence[Removed], asked: Ints) -> _Shown:
         spans = [(each.start, each.end) for each in heard]
@@ -88,19 +88,23 @@ def _shower(
         evidence = gather(shard, ballot, asked, words=words, gaps=gaps)
         rules = [*(each.rule for each in heard), ""]
         own = [rules[owner] for owner in ballot.owners[asked].tolist()]
-        return evidence, own, ballot.votes[asked], labels[asked]
+        return evidence, own, ballot.votes[asked], truth[asked]
 
     return show
 
 
-def _labels(shard: Shard, report: GoldReport) -> Ints:
-    labels = np.zeros(len(shard.words), dtype=np.int64)
-    spans = [span for span in report.spans if span.label != "KEEP"]
-    stretches = shard.overlapping([(span.start, span.end) for span in spans])
-    for span, first, last in zip(spans, *stretches, strict=True):
-        label = _AS.get(span.label, span.label)
-        labels[first:last] = LABELS.index(label if label in LABELS else "ID")
-    return labels
+def labels(shard: Shard, reports: Sequence[GoldReport]) -> Ints:
+    """Tell what each slot of some reports truly is, as a number into `LABELS`."""
+    truth = np.zeros(len(shard.words), dtype=np.int64)
+    spans = [
+        (base + span.start, base + span.end, _AS.get(span.label, span.label))
+        for base, report in zip(shard.bases.tolist(), reports, strict=True)
+        for span in report.spans if span.label != "KEEP"
+    ]  # fmt: skip
+    stretches = shard.overlapping([span[:2] for span in spans])
+    for (_, _, label), first, last in zip(spans, *stretches, strict=True):
+        truth[first:last] = LABELS.index(label if label in LABELS else "ID")
+    return truth
 
 
 def _inside(shard: Shard, spans: Sequence[Removed]) -> NDArray[np.bool_]:
@@ -112,14 +116,14 @@ def _inside(shard: Shard, spans: Sequence[Removed]) -> NDArray[np.bool_]:
 
 
 def _joined(parts: Sequence[tuple[_Shown, int, int]]) -> Rows:
-    evidence, own, own_votes, labels = zip(*(shown for shown, _, _ in parts), strict=True)
-    sizes = [len(each) for each in labels]
-    names = ("tokens", "gaps", "votes", "facts")
+    evidence, own, own_votes, truth = zip(*(shown for shown, _, _ in parts), strict=True)
+    sizes = [len(each) for each in truth]
+    names = ("tokens", "gaps", "votes", "facts", "others")
     return Rows(
         Evidence(*(np.concatenate([getattr(e, name) for e in evidence]) for name in names)),
         tuple(rule for each in own for rule in each),
         np.concatenate(own_votes),
-        np.concatenate(labels),
+        np.concatenate(truth),
         np.repeat([showing for _, showing, _ in parts], sizes),
         np.repeat([number for _, _, number in parts], sizes),
     )

@@ -170,9 +170,10 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
     phrases, kept = [0, 0], [0, 0]
     missed: list[tuple[str, int, int, str]] = []
     leaking: set[int] = set()
-    number, clean = 0, 0
-    for number, report in enumerate(gold, start=1):
-        outcome = instrument.clean(report.text)
+    clean = 0
+    reports = list(gold)
+    outcomes = instrument.batch([report.text for report in reports])
+    for number, (report, outcome) in enumerate(zip(reports, outcomes, strict=True), start=1):
         if not isinstance(outcome, Clean):
             withheld[outcome.reason] += 1
             continue
@@ -196,7 +197,7 @@ def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) 
                 right[label][1] += 1
     true, removals = right["ALL"]
     return DeidAudit(
-        reports=number,
+        reports=len(reports),
         recall={label: Share(*counts[label]) for label in sorted(counts)},
         precision={label: Share(*right[label]) for label in sorted(right)},
         leaking=Share(len(leaking), clean),

@@ -40,7 +40,7 @@ Span: TypeAlias = tuple[int, int]
 
 _SPOKEN: Final = frozenset({"NAME", "HOSPITAL"})
 _NEVER_ALONE: Final = triggers("never_alone")
-_SHARD: Final = 200_000
+_SHARD: Final = 400_000
 """So many characters are before the judge at once."""
 _NOBODY: Final = KnownIdentifiers()
 
@@ -117,11 +117,14 @@ class Deidentifier:
         self,
         texts: Sequence[str],
         *,
-        known: Sequence[KnownIdentifiers],
+        known: Sequence[KnownIdentifiers] | None = None,
         scan: LeakScan | None = None,
         surrogates: Sequence[Surrogates | None] | None = None,
     ) -> list[Outcome]:
         """Clean a batch, scanning each text for the identifiers of everyone in it.
+
+        The judge hears the other reports of a shard as well, so that a report alone, or beside
+        others, may come out otherwise.
 
         Parameters
         ----------
@@ -135,15 +138,16 @@ class Deidentifier:
         ValueError
             If the sequences differ in length.
         """
+        known = [_NOBODY] * len(texts) if known is None else known
         scan = scan or LeakScan.from_known(known, lexicon=self.lexicon)
-        each = surrogates if surrogates is not None else [None] * len(texts)
-        reports = starmap(_Report, zip(texts, known, each, strict=True))
+        makers = [None] * len(texts) if surrogates is None else surrogates
+        reports = starmap(_Report, zip(texts, known, makers, strict=True))
         return [outcome for some in _in_shards(reports) for outcome in self._cleaned(some, scan)]
 
     def _cleaned(self, reports: Sequence[_Report], scan: LeakScan) -> Iterator[Outcome]:
         """Clean the reports of a shard, which the judge weighs at once."""
         short = [len(each.text) <= self.options.max_characters for each in reports]
-        read = [self._read(each.text) for each in compress(reports, short)]
+        read = [self.read(each.text) for each in compress(reports, short)]
         missed = iter(self._judge.settle(read) if self._judge else [[] for _ in read])
         heard = iter(read)
         for report, is_short in zip(reports, short, strict=True):
@@ -171,16 +175,16 @@ class Deidentifier:
             return _token
         return (surrogates or self._surrogates).replace
 
-    def claims(self, text: str) -> Claims:
-        """Give what the rules alone make of a report: locks, guards and identifiers."""
-        return self._read(text).claims
+    def opinions(self, texts: Sequence[str]) -> list[list[Opinion]]:
+        """Give the judge's view of every word and figure that it may be asked about, by report."""
+        if self._judge is None:
+            return [[] for _ in texts]
+        shards = _in_shards(_Report(text, _NOBODY, None) for text in texts)
+        heard = ([self.read(report.text) for report in some] for some in shards)
+        return [each for some in heard for each in self._judge.opinions(some)]
 
-    def opinions(self, text: str) -> list[Opinion]:
-        """Give the judge's view of every word and figure that it may be asked about."""
-        return self._judge.opinions(self._read(text)) if self._judge else []
-
-    def _read(self, text: str) -> Hearing:
-        """Give what the rules make of a report."""
+    def read(self, text: str) -> Hearing:
+        """Give what the rules alone make of a report, as the judge hears it."""
         phrases = certainty_spans(text)
         claims = Claims(text, locks.firm(text, phrases))
         text = as_capitals(text)

@@ -13,7 +13,7 @@ import pandas as pd
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
-from pipeline.deidentify.result import Clean, Removed
+from pipeline.deidentify.result import Clean, Outcome, Removed
 
 __all__ = ["COLUMNS", "explained"]
 
@@ -37,15 +37,18 @@ def explained(gold: Iterable[GoldReport], deidentifier: Deidentifier) -> pd.Data
     -------
     One row a decision, with `COLUMNS`; a withheld report has none.
     """
-    rows = [row for report in gold for row in _report(report, deidentifier)]
+    reports = list(gold)
+    texts = [report.text for report in reports]
+    each = zip(reports, deidentifier.batch(texts), deidentifier.opinions(texts), strict=True)
+    rows = [row for report, outcome, opinions in each for row in _report(report, outcome, opinions)]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _report(report: GoldReport, deidentifier: Deidentifier) -> Iterator[tuple[object, ...]]:
-    outcome = deidentifier.clean(report.text)
+def _report(
+    report: GoldReport, outcome: Outcome, opinions: Sequence[Opinion]
+) -> Iterator[tuple[object, ...]]:
     if not isinstance(outcome, Clean):
         return
-    opinions = deidentifier.opinions(report.text)
     wanted = [span for span in report.spans if span.label != "KEEP"]
     for removed in outcome.removed:
         right = any(span.start < removed.end and removed.start < span.end for span in wanted)

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
-from pipeline.deidentify.result import Clean, Removed
+from pipeline.deidentify.result import Clean, Outcome, Removed
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 from pipeline.store.files import replacing
@@ -68,10 +68,11 @@ def doubtful(ids: Sequence[str], texts: Sequence[str], deidentifier: Deidentifie
     -------
     One row a decision, with `COLUMNS`.
     """
+    decided = zip(ids, texts, deidentifier.batch(texts), deidentifier.opinions(texts), strict=True)
     rows = [
         (report_id, *row)
-        for report_id, text in zip(ids, texts, strict=True)
-        for row in _doubts(text, deidentifier)
+        for report_id, text, outcome, opinions in decided
+        for row in _doubts(text, outcome, opinions)
     ]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
@@ -110,11 +111,12 @@ def learn(sheet: pd.DataFrame, folder: Path, *, caution: float, source: str) -> 
     return Lesson(len(said), added, _moved(caution, chances, said["yes"].to_numpy(dtype=bool)))
 
 
-def _doubts(text: str, deidentifier: Deidentifier) -> Iterator[tuple[object, ...]]:
-    outcome = deidentifier.clean(text)
+def _doubts(
+    text: str, outcome: Outcome, opinions: Sequence[Opinion]
+) -> Iterator[tuple[object, ...]]:
     if not isinstance(outcome, Clean):
         return
-    for each in deidentifier.opinions(text):
+    for each in opinions:
         if _DOUBTFUL[0] < each.probability < _DOUBTFUL[1]:
             owner = next((r for r in outcome.removed if r.start <= each.start < r.end), None)
             yield (

@@ -7,6 +7,10 @@ weighed; 0 is no token and no gap:
     gaps     (n, 8)   the gaps at offsets -3..4 (offset 0 stands before the token)
     votes    (n, 8)   what the rules made of the tokens at offsets -4..-1 and 1..4
     facts    (n, 13)  place in line and report, identifiers in the line, the word elsewhere
+
+and, weighed after the network (see `model.calibrated`), what the other reports of the shard say:
+
+    others   (n, 2)   in how many the word stands and no rule takes it, and in how many one does
 """
 
 from __future__ import annotations
@@ -75,6 +79,7 @@ class Evidence:
     gaps: Ints
     votes: Ints
     facts: Ints
+    others: Ints
 
 
 def hold(
@@ -122,11 +127,15 @@ def gather(
     lines = _Lines(shard, gaps)
     labels, sections = _headings(shard, gaps, lines)
     around = asked[:, None] + np.arange(-REACH, REACH + 1)
+    repeats = _Repeats(shard, ballot, words)
     return Evidence(
         tokens=shard.words[np.column_stack([around, labels[asked], sections[asked]])],
         gaps=shard.gaps[asked[:, None] + np.array(GAP_OFFSETS)],
         votes=ballot.votes[asked[:, None] + np.array(VOTE_OFFSETS)],
-        facts=_facts(shard, ballot, asked, lines, words),
+        facts=np.column_stack(
+            [*_places(shard, ballot, asked, lines, words), *repeats.elsewhere(asked)]
+        ).astype(np.int64),
+        others=repeats.others(asked),
     )
 
 
@@ -170,42 +179,67 @@ def _previous(marks: Ints) -> Ints:
     return np.maximum.accumulate(np.concatenate([[0], marks[:-1]]))
 
 
-def _facts(shard: Shard, ballot: Ballot, asked: Ints, lines: _Lines, words: Glossary) -> Ints:
+def _places(
+    shard: Shard, ballot: Ballot, asked: Ints, lines: _Lines, words: Glossary
+) -> list[NDArray[Any]]:
+    """Tell where each asked word stands in its line and report, and beside how many identifiers."""
     text = shard.text[asked]
     line = lines.number[asked]
     place = asked - shard.firsts[text]
-    taken = (ballot.votes > 0) & (ballot.votes <= _TAKEN)
+    taken = _is_taken(ballot)
     in_line = np.bincount(lines.number, weights=taken).astype(np.int64)
     in_text = np.bincount(shard.text, weights=taken).astype(np.int64)
     some_small = words.trait("some_small")[shard.words]
     capitals = np.bincount(shard.text, weights=some_small) == 0
-    return np.column_stack(
-        [
-            capitals[text],
-            np.digitize(place, _BUCKETS),
-            np.digitize(shard.counts[text] - 1 - place, _BUCKETS),
-            np.digitize(line - lines.text_opens[text], _BUCKETS),
-            np.digitize(lines.text_closes[text] - line, _BUCKETS),
-            np.digitize(asked - lines.opens[asked], _BUCKETS),
-            np.digitize(lines.closes(asked) - asked, _BUCKETS),
-            np.digitize(in_line[line] - taken[asked], _FEW),
-            np.digitize(in_text, _BUCKETS)[text],
-            *_elsewhere(shard, ballot, asked, words),
-        ]
-    ).astype(np.int64)
-
-
-def _elsewhere(shard: Shard, ballot: Ballot, asked: Ints, words: Glossary) -> list[NDArray[Any]]:
-    """Tell of each asked word whether it is taken, or in small letters, at another place."""
-    keys = shard.text * len(words) + words.trait("folded")[shard.words]
-    _, word, times = np.unique(keys, return_inverse=True, return_counts=True)
-    asked_word = word[asked]
-    marks = (
-        ballot.votes == _NUMBER["NAME"],
-        (ballot.votes == _NUMBER["HOSPITAL"]) | (ballot.votes == _NUMBER["LOCATION"]),
-        words.trait("small")[shard.words],
-    )
     return [
-        *(np.bincount(word, weights=mark)[asked_word] > mark[asked] for mark in marks),
-        np.digitize(times[asked_word], _FEW),
+        capitals[text],
+        np.digitize(place, _BUCKETS),
+        np.digitize(shard.counts[text] - 1 - place, _BUCKETS),
+        np.digitize(line - lines.text_opens[text], _BUCKETS),
+        np.digitize(lines.text_closes[text] - line, _BUCKETS),
+        np.digitize(asked - lines.opens[asked], _BUCKETS),
+        np.digitize(lines.closes(asked) - asked, _BUCKETS),
+        np.digitize(in_line[line] - taken[asked], _FEW),
+        np.digitize(in_text, _BUCKETS)[text],
     ]
+
+
+def _is_taken(ballot: Ballot) -> NDArray[np.bool_]:
+    return (ballot.votes > 0) & (ballot.votes <= _TAKEN)
+
+
+class _Repeats:
+    """Where else each word of a shard stands: in its own text, and in the others."""
+
+    def __init__(self, shard: Shard, ballot: Ballot, words: Glossary) -> None:
+        self._folded = words.trait("folded")[shard.words]
+        self._small = words.trait("small")[shard.words]
+        self._votes = ballot.votes
+        keys, self._word, self._times = np.unique(
+            shard.text * len(words) + self._folded, return_inverse=True, return_counts=True
+        )
+        """The number of each slot's word in its text, and how often it stands there."""
+        self._folds = keys % len(words)
+        self._taken = np.bincount(self._word, weights=_is_taken(ballot)) > 0
+
+    def elsewhere(self, asked: Ints) -> list[NDArray[Any]]:
+        """Tell of each asked word whether its text has it taken, or in small letters, elsewhere."""
+        word, votes = self._word[asked], self._votes
+        marks = (
+            votes == _NUMBER["NAME"],
+            (votes == _NUMBER["HOSPITAL"]) | (votes == _NUMBER["LOCATION"]),
+            self._small,
+        )
+        return [
+            *(np.bincount(self._word, weights=mark)[word] > mark[asked] for mark in marks),
+            np.digitize(self._times[word], _FEW),
+        ]
+
+    def others(self, asked: Ints) -> Ints:
+        """Count the other texts where each asked word stands untaken, and those where taken."""
+        word = self._word[asked]
+        counts = [
+            np.bincount(self._folds, weights=mark)[self._folded[asked]] - mark[word]
+            for mark in (~self._taken, self._taken)
+        ]
+        return np.column_stack(counts).astype(np.int64)

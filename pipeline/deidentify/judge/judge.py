@@ -2,6 +2,7 @@
 
 A token that no rule took is taken where a miss is the dearer mistake: with a probability p of being
 an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
+Texts are judged by the shard: the other reports can speak for a name, never against one.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Locked phrases and guarded clinical expressions are never asked
 about: no weight can reach them. Figures are taken only as long codes, for short ones are measures
@@ -30,6 +31,7 @@ from pipeline.deidentify.judge.model import (
     load_weights,
     probabilities,
     reasons,
+    weighable,
 )
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.result import CATEGORIES, Category, Found, Removed
@@ -88,6 +90,38 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True)
+class Weighed:
+    """What is known of the asked slots of a shard.
+
+    Attributes
+    ----------
+    asked
+        (n,) the slots.
+    case, shares
+        What speaks for each, and the network's share of each label.
+    inputs
+        What calibration weighs (`model.weighable`).
+    taken, takeable
+        Whether a rule took it, and whether the judge alone may.
+    """
+
+    asked: Ints
+    case: Case
+    shares: Floats
+    inputs: Floats
+    taken: Bools
+    takeable: Bools
+
+    def chances(self, weights: Weights) -> Floats:
+        """Give how likely each is an identifier."""
+        return calibrated(self.inputs, self.taken, weights)
+
+    def labels(self) -> Ints:
+        """Give the likeliest category of each, as a number into `CATEGORIES`."""
+        return self.shares[:, 1:].argmax(axis=1)
+
+
+@dataclass(frozen=True, slots=True)
 class _Court:
     """A shard of texts before the judge.
 
@@ -142,7 +176,8 @@ class Judge:
         missable = self._words.trait("takeable")[court.shard.words] & (court.ballot.owners < 0)
         in_doubt = _covered(firsts, lasts, len(missable))
         asked = np.flatnonzero(court.may_ask & (missable | in_doubt))
-        _, shares, chances = self._weigh(court, asked)
+        weighed = self._weigh(court, asked)
+        chances = weighed.chances(self._weights)
         unlikely = np.zeros(len(missable) + 1, dtype=np.int64)
         unlikely[asked[chances < _GIVEN_BACK] + 1] = 1
         among = np.cumsum(unlikely)
@@ -150,27 +185,37 @@ class Judge:
         for text, given in groupby(compress(doubtful, back), key=itemgetter(0)):
             hearings[text].claims.give_back(each for _, each in given)
         likely = missable[asked] & (chances > self._threshold)
-        return self._missed(court.shard, asked[likely], shares[likely, 1:].argmax(axis=1))
+        return self._missed(court.shard, asked[likely], weighed.labels()[likely])
 
-    def opinions(self, hearing: Hearing) -> list[Opinion]:
-        """Give the judge's view of every token of a text that it may be asked about."""
-        court = self._open([hearing])
-        asked = np.flatnonzero(court.may_ask)
-        case, shares, chances = self._weigh(court, asked)
-        best = np.argsort(-reasons(self._weights, case), axis=1)[:, :_REASONS].tolist()
-        owners = court.ballot.owners[asked].tolist()
-        return [
-            Opinion(
-                start, end, chance, CATEGORIES[label],
-                court.removed[owner][1].rule if owner >= 0 else "",
-                tuple(INPUTS[each] for each in inputs),
-            )
-            for start, end, chance, label, owner, inputs in zip(
-                court.shard.starts[asked].tolist(), court.shard.ends[asked].tolist(),
-                chances.tolist(), shares[:, 1:].argmax(axis=1).tolist(), owners, best,
-                strict=True,
-            )
-        ]  # fmt: skip
+    def opinions(self, hearings: Sequence[Hearing]) -> list[list[Opinion]]:
+        """Give the judge's view of every token of some texts that it may be asked about."""
+        opinions: list[list[Opinion]] = [[] for _ in hearings]
+        if not hearings:
+            return opinions
+        court = self._open(hearings)
+        shard, asked = court.shard, np.flatnonzero(court.may_ask)
+        weighed = self._weigh(court, asked)
+        best = np.argsort(-reasons(self._weights, weighed.case), axis=1)[:, :_REASONS]
+        text = shard.text[asked]
+        for at, start, end, chance, label, owner, inputs in zip(
+            text.tolist(),
+            (shard.starts[asked] - shard.bases[text]).tolist(),
+            (shard.ends[asked] - shard.bases[text]).tolist(),
+            weighed.chances(self._weights).tolist(),
+            weighed.labels().tolist(),
+            court.ballot.owners[asked].tolist(),
+            best.tolist(),
+            strict=True,
+        ):
+            rule = court.removed[owner][1].rule if owner >= 0 else ""
+            named = tuple(INPUTS[each] for each in inputs)
+            opinions[at].append(Opinion(start, end, chance, CATEGORIES[label], rule, named))
+        return opinions
+
+    def weigh(self, hearings: Sequence[Hearing]) -> tuple[Shard, Weighed]:
+        """Give all that is known of every token that may be asked about, for training."""
+        court = self._open(hearings)
+        return court.shard, self._weigh(court, np.flatnonzero(court.may_ask))
 
     def _begin(self) -> None:
         weights, describer = self._weights, self._describer
@@ -196,8 +241,7 @@ class Judge:
         asked = self._words.trait("asked")[shard.words]
         return _Court(shard, ballot, removed, asked & _MAY_ASK[ballot.votes] & ~certain & long)
 
-    def _weigh(self, court: _Court, asked: Ints) -> tuple[Case, Floats, Floats]:
-        """Give what is known of the asked slots, their shares of each label and their chances."""
+    def _weigh(self, court: _Court, asked: Ints) -> Weighed:
         evidence = gather(court.shard, court.ballot, asked, words=self._words, gaps=self._gaps)
         owners = court.ballot.owners[asked]
         number = self._rules.get
@@ -207,7 +251,9 @@ class Judge:
             self._gap_rows.of(self._gaps.strings), own, court.ballot.votes[asked],
         )  # fmt: skip
         shares = probabilities(self._weights, case)
-        return case, shares, calibrated(1 - shares[:, 0], owners >= 0, self._weights.calibration)
+        inputs = weighable(1 - shares[:, 0], evidence.others, len(court.shard.counts))
+        takeable = self._words.trait("takeable")[court.shard.words[asked]]
+        return Weighed(asked, case, shares, inputs, owners >= 0, takeable)
 
     def _missed(self, shard: Shard, slots: Ints, labels: Ints) -> list[list[Found]]:
         """Join likely identifiers that no rule took into runs, for each text."""

@@ -7,8 +7,15 @@ For token i with features f (see `tokens`, `evidence`) at offsets o:
 
 Since the first layer only adds, each distinct token or gap is summed once into a row for every
 offset, and a shard of texts costs four sparse products. The probabilities are then moved to what
-they were worth on authors left out of the training: logit p' = slope · logit p + shift (Platt
-1999), one pair for tokens no rule took and one for those that a rule took.
+they were worth on authors left out of the training: logit p' = a logit p + b (Platt 1999), one pair
+for tokens no rule took and one for those that a rule took. The other texts of the shard may raise
+the first of these, never lower it: with n texts, of which u others hold the word and no rule takes
+it there, and v hold it where one does, p' is no less than given by
+
+    logit p' = a logit p + b + c log(1 + u) + d log(1 + v) + e log(1 + n / 20)
+
+so that a word is likelier a name where no other report uses it and in the reports of others is one.
+Only raised, for a radiologist's name stands in many reports and is one nonetheless.
 """
 
 from __future__ import annotations
@@ -35,7 +42,7 @@ from pipeline.deidentify.result import CATEGORIES
 
 __all__ = [
     "INPUTS", "LABELS", "Case", "Rows", "Weights",
-    "calibrated", "load_weights", "probabilities", "reasons",
+    "calibrated", "load_weights", "probabilities", "reasons", "weighable",
 ]  # fmt: skip
 
 Floats = NDArray[np.float32]
@@ -44,6 +51,10 @@ Ints = NDArray[np.int64]
 LABELS: Final = ("NONE", *CATEGORIES)
 _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
+_BLOCK: Final = 1024
+"""So many tokens are explained at once: 11 MB."""
+_SOME: Final = 20
+"""From about so many texts on their number speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +74,9 @@ class Weights:
     bias, out, out_bias
         (H,), (H, labels), (labels,).
     calibration
-        ((slope, shift) of tokens no rule took, (slope, shift) of those one took).
+        (2, 2): a and b (see the module) of tokens no rule took and of those one took.
+    shard
+        (5,): a, b, c, d and e.
     """
 
     token_features: tuple[str, ...]
@@ -79,6 +92,7 @@ class Weights:
     out: Floats
     out_bias: Floats
     calibration: Floats
+    shard: Floats
 
     def save(self, path: Path) -> None:
         """Write all tables, rounded to half precision, without pickle."""
@@ -204,20 +218,23 @@ def reasons(weights: Weights, case: Case) -> Floats:
 
     An input's worth is the fall of the probability where it is taken out and all others stay.
     """
-    evidence = case.evidence
-    parts = np.concatenate(
-        [
-            _gathered(case.tokens, evidence.tokens),
-            _gathered(case.gaps, evidence.gaps),
-            _gathered(weights.votes, evidence.votes),
-            _own(weights, case)[:, None, :],
-            weights.facts[evidence.facts + _FACT_BASES],
-        ],
-        axis=1,
-    )
-    hidden = weights.bias + parts.sum(axis=1)
-    without = _shares(weights, hidden[:, None, :] - parts)
-    worth: Floats = without[..., 0] - _shares(weights, hidden)[:, None, 0]
+    worth = np.zeros((len(case.own), len(INPUTS)), dtype=np.float32)
+    own = _own(weights, case)
+    for first in range(0, len(worth), _BLOCK):
+        some = slice(first, first + _BLOCK)
+        parts = np.concatenate(
+            [
+                _gathered(case.tokens, case.evidence.tokens[some]),
+                _gathered(case.gaps, case.evidence.gaps[some]),
+                _gathered(weights.votes, case.evidence.votes[some]),
+                own[some, None, :],
+                weights.facts[case.evidence.facts[some] + _FACT_BASES],
+            ],
+            axis=1,
+        )
+        hidden = weights.bias + parts.sum(axis=1)
+        without = _shares(weights, hidden[:, None, :] - parts)
+        worth[some] = without[..., 0] - _shares(weights, hidden)[:, None, 0]
     return worth
 
 
@@ -242,19 +259,39 @@ def _shares(weights: Weights, hidden: Floats) -> Floats:
     return shares
 
 
-def calibrated(chances: Floats, taken: NDArray[np.bool_], pairs: Floats) -> Floats:
-    """Move chances to what they were worth on authors left out.
+def weighable(chances: Floats, others: Ints, texts: int) -> Floats:
+    """Give what calibration weighs of each token, (n, 5).
 
     Parameters
     ----------
     chances
-        (n,) probabilities.
-    taken
-        (n,) whether a rule took the token.
-    pairs
-        `Weights.calibration`.
+        (n,) probabilities of the network.
+    others
+        `Evidence.others`.
+    texts
+        How many texts the shard has.
     """
     clipped = np.clip(chances, 1e-6, 1 - 1e-6)
-    slopes, shifts = pairs[taken.astype(np.int64)].T
-    moved: Floats = 1 / (1 + np.exp(-(slopes * np.log(clipped / (1 - clipped)) + shifts)))
+    columns = [
+        np.log(clipped / (1 - clipped)),
+        np.ones(len(chances)),
+        *np.log1p(others).T,
+        np.full(len(chances), np.log1p(texts / _SOME)),
+    ]
+    return np.column_stack(columns).astype(np.float32)
+
+
+def calibrated(inputs: Floats, taken: NDArray[np.bool_], weights: Weights) -> Floats:
+    """Move chances to what they were worth on authors left out.
+
+    Parameters
+    ----------
+    inputs
+        (n, 5), from `weighable`.
+    taken
+        (n,) whether a rule took the token.
+    """
+    alone = (inputs[:, :2] * weights.calibration[taken.astype(np.int64)]).sum(axis=1)
+    among = np.where(taken, alone, inputs @ weights.shard)
+    moved: Floats = 1 / (1 + np.exp(-np.maximum(alone, among)))
     return moved
