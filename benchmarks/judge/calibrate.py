@@ -1,8 +1,8 @@
 """Fit what the networks' chances are worth to the reports of the author that each was spared.
 
-``python benchmarks/judge/calibrate.py --weights DIR``; DIR is what `train.py` wrote. An author's own
-network is calibrated without that author. The weights for what the other reports of a shard say are
-fit to shards of several sizes at once, so that one set serves a single report and a thousand.
+``python benchmarks/judge/calibrate.py --weights DIR``; DIR is what `train.py` wrote. An author's
+own network is calibrated without that author. The weights for what the other reports of a shard say
+are fit to shards of several sizes at once, so that one set serves a single report and a thousand.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Train the learned judge, each author left out in turn: a network from everyone else's reports.
 
-``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on DIR.
-The network for use (``weights.npz``) is fit to everyone. One core, about fifteen minutes.
+``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
+DIR. The network for use (``weights.npz``) is fit to everyone. One core, about fifteen minutes.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ class Given:
     replacement: Annotated[
         Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
     ] = "token"
-    caution: CautionOption = 7.0
+    caution: CautionOption = 5.0
     words: WordsOption = None
     output: Output
 
@@ -134,7 +134,7 @@ class Audit:
         Path | None,
         typer.Option("--explain", help="Also write each decision with the rule or weights behind."),
     ] = None
-    caution: CautionOption = 7.0
+    caution: CautionOption = 5.0
     words: WordsOption = None
     output: Output
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.cli.deidentify import Audit, Given
 from pipeline.config.sections import Deidentification
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Options
-from pipeline.deidentify.judge import CAUTION, Weights
+from pipeline.deidentify.judge import CAUTION, Judge, Weights
 from pipeline.deidentify.judge.evidence import FACTS, VOTES, hold
-from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
+from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights, weighable
 from pipeline.deidentify.judge.tokens import Describer, lay_out, shape
 from pipeline.deidentify.spans import Claims
 from pipeline.names import load
@@ -36,6 +38,7 @@ def zeros(*words: str) -> dict[str, object]:
         "out": np.zeros((1, len(LABELS)), np.float32),
         "out_bias": np.eye(1, len(LABELS), dtype=np.float32)[0] * 10,
         "calibration": np.array([[1, 0], [1, 0]], np.float32),
+        "shard": np.array([1, 0, 0, 0, 0], np.float32),
     }  # fmt: skip
 
 
@@ -122,13 +125,24 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 
 
 def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
-    pairs = np.array([[1, 0], [2, 1]], np.float32)
-    chances = calibrated(
-        np.array([0.5, 0.5, 0.8], np.float32), np.array([False, True, True]), pairs
-    )
+    tables = zeros("drain") | {"calibration": np.array([[1, 0], [2, 1]], np.float32)}
+    chances = np.array([0.5, 0.5, 0.8], np.float32)
+    inputs = weighable(chances, np.zeros((3, 2), np.int64), texts=1)
+    moved = calibrated(inputs, np.array([False, True, True]), Weights(**tables))  # type: ignore[arg-type]
     # logit .5 = 0 -> 0 and 1; logit .8 = log 4 -> 2 log 4 + 1
     expected = [0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-(2 * np.log(4) + 1)))]
-    assert chances == pytest.approx(expected, rel=1e-5)
+    assert moved == pytest.approx(expected, rel=1e-5)
+
+
+def test_other_reports_raise_a_chance_and_never_lower_it() -> None:
+    tables = zeros("drain") | {"shard": np.array([1, -1, -2, 3, 0.5], np.float32)}
+    weights = Weights(**tables)  # type: ignore[arg-type]
+    others = np.array([[0, 0], [9, 0], [0, 1], [0, 1]])
+    inputs = weighable(np.full(4, 0.5, np.float32), others, texts=20)
+    moved = calibrated(inputs, np.array([False, False, False, True]), weights)
+    # logit .5 = 0; among others -1 + log(2) / 2 < 0, the more so in nine; but 3 log 2 more with one
+    raised = -1 + 3.5 * np.log(2)
+    assert moved == pytest.approx([0.5, 0.5, 1 / (1 + np.exp(-raised)), 0.5], rel=1e-5)
 
 
 def test_a_shard_lays_out_tokens_gaps_and_places_of_every_text() -> None:
@@ -173,15 +187,28 @@ def test_the_ballot_tells_locks_guards_and_the_rule_of_each_token() -> None:
     assert {VOTES[vote] for vote in ballot.votes[shard.words == 0]} == {"outside"}
 
 
-def test_a_shard_is_judged_as_each_of_its_texts_alone() -> None:
-    weights = load_weights()
+def test_a_shard_is_judged_as_each_of_its_texts_alone_but_for_what_the_others_say() -> None:
+    weights = replace(load_weights(), shard=np.array([0, -99, 0, 0, 0], np.float32))
     texts = [
         "Seen by Drain Zanzibar. " + REST, "", "KQZX77121: MARISOL AGREED." + REST.upper(),
         "Marisol:\nshown, Marisol agreed and marisol left." + REST, REST, "A few words.",
     ] * 3  # fmt: skip
     cleaner = Deidentifier(Options(caution=30), weights=weights)
-    nobody = [KnownIdentifiers()] * len(texts)
-    assert cleaner.batch(texts, known=nobody) == [cleaner.clean(text) for text in texts]
+    assert cleaner.batch(texts) == [cleaner.clean(text) for text in texts]
+
+
+def test_the_other_reports_with_a_word_are_counted_by_what_the_rules_make_of_it_there() -> None:
+    texts = ["Seen by Dr. Drain." + REST, "The Drain is out." + REST, "drain." + REST, "No." + REST]
+    cleaner = Deidentifier()
+    judge = Judge(cleaner.lexicon)
+    shard, weighed = judge.weigh([cleaner.read(text) for text in texts])
+    first = shard.starts[weighed.asked] - shard.bases[shard.text[weighed.asked]]
+    counts = {
+        int(text): weighed.case.evidence.others[at].tolist()
+        for at, text in enumerate(shard.text[weighed.asked])
+        if (text, first[at]) in ((0, texts[0].index("Drain")), (1, texts[1].index("Drain")))
+    }
+    assert counts == {0: [2, 0], 1: [1, 1]}
 
 
 def test_rows_are_the_sums_of_their_features_however_the_table_grew() -> None:
@@ -218,5 +245,9 @@ def test_small_words_are_asked_only_where_they_can_be_a_name_or_initials() -> No
     }  # fmt: skip
 
 
-def test_the_configured_caution_is_the_judges_own() -> None:
-    assert Deidentification().caution == Options().caution == CAUTION
+@pytest.mark.parametrize("of", [Options, Deidentification, Given, Audit])
+def test_the_caution_where_nothing_is_said_is_the_judges_own(of: type) -> None:
+    defaults = {
+        each.name: each.default for each in getattr(of, "__dataclass_fields__", {}).values()
+    } or {name: each.default for name, each in of.model_fields.items()}  # type: ignore[attr-defined]
+    assert defaults["caution"] == CAUTION

@@ -40,7 +40,7 @@ from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion"]
 
-CAUTION: Final = 7.0
+CAUTION: Final = 5.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
 Ints: TypeAlias = NDArray[np.int64]
@@ -118,7 +118,8 @@ class Weighed:
 
     def labels(self) -> Ints:
         """Give the likeliest category of each, as a number into `CATEGORIES`."""
-        return self.shares[:, 1:].argmax(axis=1)
+        labels: Ints = self.shares[:, 1:].argmax(axis=1)
+        return labels
 
 
 @dataclass(frozen=True, slots=True)
