@@ -35,6 +35,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(key, name="key")
     key.command("replace")(replace)
     key.callback()(_about_key)
+    audit.command("shifts")(audit_shifts)
     audit.add_typer(log, name="log")
     log.command("verify")(verify_log)
 
@@ -235,6 +236,24 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     events.append("key replaced", **counts)
     told = "give the new key to every run from now on, and keep the old one for older copies"
     emit({**counts, "next": told}, as_json=as_json, quiet=False)
+
+
+def audit_shifts(
+    config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
+) -> None:
+    """Count the patients whose date shift true months tell, and how closely."""
+    from pipeline.config import load
+    from pipeline.store.workspace import Workspace
+    from pipeline.tables.shifts import shift_summary
+
+    store = Workspace.of(load(config))
+    keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
+    if not keys:
+        msg = f"{store.root}: no exams in the analysis zone yet. A run makes them."
+        raise ConfigurationError(msg)
+    columns = ["patient_code", "performed_at", "performed_month"]
+    exams = store.read("analysis", "clean_exams", keys, columns=columns)
+    emit(shift_summary(exams), as_json=as_json, quiet=quiet)
 
 
 def verify_log(
