@@ -1,7 +1,9 @@
 """A group's rows → its results: overall, by finding, and quarter by quarter.
 
 Rows are those of a tally table: ``phrase, label_value, count``, and ``pathology`` or ``month``
-where a result is asked for each. A group below the minimum has no result: None, never 0.
+where a result is asked for each. A group below the minimum has no result: None, never 0. These
+results are for pages: what is too few is decided by exact counts, and all that is computed, by
+rounded ones (`calibration.rounding`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import pandas as pd
 from calibration.analysis import Study, advice_shares
 from calibration.estimate import Estimate
 from calibration.result import GroupResult
+from calibration.rounding import rounded
 from calibration.substitution import Advice
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
@@ -76,26 +79,34 @@ def group_results(
     """
     counted = {p: tally_of(cells[cells["pathology"] == p], study.phrases) for p in pathologies}
     overall = tally_of(cells, study.phrases)
-    enough = {p: t for p, t in counted.items() if t.total >= minimum}
+    shown = {p: _shown(t, minimum) for p, t in counted.items()}
+    whole = _shown(overall, minimum)
     return GroupResults(
-        overall=study.result(overall, name) if overall.total >= minimum else None,
+        overall=None if whole is None else study.result(whole, name),
         by_pathology={
-            p: study.result(t, f"{name}/{p}") if p in enough else None for p, t in counted.items()
+            p: None if t is None else study.result(t, f"{name}/{p}") for p, t in shown.items()
         },
-        advice=_advice(overall, enough, name, study, minimum) if advised else {},
+        advice=_advice(whole, shown, name, study) if advised else {},
         sizes={p: t.total for p, t in counted.items()},
     )
 
 
+def _shown(exact: Tally, minimum: int) -> Tally | None:
+    """Round a tally for a page; None where it counts too few, exactly or once rounded."""
+    found = rounded(exact)
+    return None if min(exact.total, found.total) < minimum else found
+
+
 def _advice(
-    overall: Tally, enough: Mapping[str, Tally], name: str, study: Study, minimum: int
+    overall: Tally | None, each: Mapping[str, Tally | None], name: str, study: Study
 ) -> dict[str | None, Advice]:
     """Look for advice for every pathology with enough exams, then for all together."""
-    together, each = advice_shares(len(enough))
+    enough = {p: t for p, t in each.items() if t is not None}
+    together, single = advice_shares(len(enough))
     found: dict[str | None, Advice] = {
-        p: study.advice(t, f"{name}/{p}", share=each) for p, t in enough.items()
+        p: study.advice(t, f"{name}/{p}", share=single) for p, t in enough.items()
     }
-    if overall.total >= minimum:
+    if overall is not None:
         found[None] = study.advice(overall, name, share=together)
     return found
 
@@ -115,8 +126,8 @@ def trend(
     """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
     points: list[tuple[str, int, Estimate | None]] = []
     for quarter, inside in quarters(months).items():
-        counted = tally_of(cells[cells["month"].isin(inside)], study.phrases)
-        enough = counted.total >= minimum
-        result = study.result(counted, f"{name}/{quarter}") if enough else None
-        points.append((quarter, int(counted.total), result.phrase_error if result else None))
+        exact = tally_of(cells[cells["month"].isin(inside)], study.phrases)
+        shown = _shown(exact, minimum)
+        gap = None if shown is None else study.result(shown, f"{name}/{quarter}").phrase_error
+        points.append((quarter, int((exact if shown is None else shown).total), gap))
     return points

@@ -1,8 +1,14 @@
-"""The small-cell rule at the last door: whatever the content says, too few never reaches a page.
+"""What may be published, at the last door: PDF, HTML and their tables all take their numbers here.
 
-Content arrives with small groups already withheld; this is the second lock on the same door. A
-result from fewer exams than ``minimum_n`` becomes a :class:`SuppressedCell`, and so does every
-figure of a department of fewer readers than ``minimum_readers``.
+**Too few never reaches a page.** Content arrives with small groups already withheld; this is the
+second lock on the same door. A result from fewer exams than ``minimum_n`` becomes a
+:class:`SuppressedCell`, and so does every figure of a department of fewer readers than
+``minimum_readers``.
+
+**No number tells of one statement** (`calibration.rounding`). A `GroupResult` arrives computed
+from rounded counts; all other counts and shares are rounded here (`reports.rounded`): profiles,
+rows of readers and kinds of cases, terms, coverage, the pairing flow. What a profile says in words
+and its shift and slope, which are of all hedges at once, stay as they are.
 """
 
 from __future__ import annotations
@@ -10,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from reports import rounded
 from reports.content import PathologyResult, RadiologistContent, SuppressedCell, TrendPoint
 from reports.review_content import CommitteeContent, SensitivityRow
 from reports.strings import Strings
@@ -63,6 +70,8 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
         profile=_profile(content, few=few),
         action_cases=() if few else content.action_cases,
         trend=trend,
+        coverage=rounded.coverage(content.coverage),
+        unscored=rounded.unscored(content.unscored),
     )
 
 
@@ -74,6 +83,7 @@ def _profile(content: RadiologistContent, *, few: bool) -> ReaderProfile | Suppr
     if few:
         return SuppressedCell(minimum)
     alone = isinstance(content.department, SuppressedCell)
+    profile = rounded.profile(profile)
     return replace(
         profile,
         advice=tuple(swap for swap in profile.advice if swap.n >= minimum),
@@ -96,7 +106,7 @@ def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:
 
 def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
     if row.n >= minimum_n:
-        return row
+        return rounded.sensitivity_row(row)
     few = SuppressedCell(minimum_n)
     return replace(row, n=0, ece=few, phrase_error=few, slope=few)
 
@@ -116,8 +126,8 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
     changes = None
     if found.changes is not None:
         changes = tuple(change for change in found.changes if change.reader in shown)
-    readers = tuple(reader for reader in found.readers if reader.reader in shown)
-    return replace(found, readers=readers, changes=changes)
+    kept = (rounded.profile(reader) for reader in found.readers if reader.reader in shown)
+    return replace(found, readers=tuple(kept), changes=changes)
 
 
 def guard_committee(content: CommitteeContent) -> CommitteeContent:
@@ -135,6 +145,14 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
         profiles=_profiles(content),
         by_pathology=_pathologies(content.by_pathology, minimum),
         sensitivity=sensitivity,
+        readers=tuple(map(rounded.reader_row, content.readers)),
+        funnel=rounded.funnel(content.funnel),
+        scale_use=rounded.scale_use(content.scale_use),
+        case_mix=rounded.case_mix(content.case_mix),
+        disagreement=rounded.disagreement(content.disagreement),
+        unscored=rounded.unscored(content.unscored),
+        coverage=rounded.coverage(content.coverage),
+        flow=rounded.flow(content.flow),
     )
     if len(content.readers) >= content.minimum_readers:
         return guarded

@@ -34,7 +34,7 @@ from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.json_rows import objects
 from pipeline.formats.keys import keys_of, nested_keys, numbers_of
 from pipeline.formats.people import named_reader
-from pipeline.formats.tables import shown_names, unreadable
+from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 
 __all__ = ["TableOptions", "read"]
@@ -110,7 +110,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         )
         raise InputError(msg) from None
     except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
-        raise InputError(unreadable(source, error)) from None
+        msg = f"{source.name}: cannot be read ({type(error).__name__})."
+        raise InputError(msg) from None
 
 
 def _csv(source: Path, options: TableOptions) -> Table:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -19,16 +18,11 @@ import pandas as pd
 from pipeline.errors import InputError
 from pipeline.store.files import replacing
 
-__all__ = [
-    "READERS", "read_table", "require_columns", "shown_names", "undefused", "unreadable",
-    "write_table",
-]  # fmt: skip
+__all__ = ["READERS", "read_table", "require_columns", "shown_names", "undefused", "write_table"]
 
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 
-_PARQUET: Final = b"PAR1"
-"""How a Parquet file begins and ends."""
 _SHOWN: Final = 60
 """So many names a message lists."""
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -67,24 +61,8 @@ def read_table(path: Path) -> pd.DataFrame:
         )
         raise InputError(msg) from None
     except (ValueError, OSError) as error:
-        raise InputError(unreadable(path, error)) from None
-
-
-def unreadable(path: Path, error: Exception) -> str:
-    """Say why a file cannot be read: of Parquet, whether its end is missing."""
-    told = f"{path.name}: cannot be read ({type(error).__name__})."
-    try:
-        with path.open("rb") as file:
-            begins = file.read(len(_PARQUET)) == _PARQUET
-            file.seek(-min(len(_PARQUET), path.stat().st_size), os.SEEK_END)
-            ends = file.read() == _PARQUET
-    except OSError:
-        return told
-    if begins and not ends:
-        return f"{told} It begins as Parquet and breaks off: wait for the export, or copy it again."
-    if path.suffix.lower() == ".parquet" and not begins:
-        return f"{told} It is no Parquet file, whatever its name says. Export it again."
-    return f"{told} It is damaged. Export it again." if begins else told
+        msg = f"{path.name}: cannot be read ({type(error).__name__})."
+        raise InputError(msg) from None
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

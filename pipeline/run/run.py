@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -115,9 +115,10 @@ class Run:
             except GateFailedError:
                 raise  # the run's own entry tells it
             except RadcalError as error:
-                why, config = self._unfit or type(error).__name__, self.books.last.config_hash
-                with suppress(OSError):  # a full disk may be why the run failed
-                    self._log.append("run refused", outcome=why, config_hash=config)
+                why = self._unfit or type(error).__name__
+                self._log.append(
+                    "run refused", outcome=why, config_hash=self.books.last.config_hash
+                )
                 raise
 
     def refuse_unfit(self) -> None:

@@ -20,6 +20,7 @@ import pandas as pd
 from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
+from calibration.rounding import rounded
 from pipeline.config.digest import digest_of
 from pipeline.pages import content
 from pipeline.pages.committee.sensitivity import Evidence
@@ -300,7 +301,7 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
     if cells["reader_code"].nunique() < minimum:
         return SuppressedCell(minimum, "readers")
     users = cells.groupby("phrase")["reader_code"].nunique()
-    pooled = phrase_calibration(tally_of(cells, scale.phrases), phrase_table=scale.phrases)
+    pooled = phrase_calibration(rounded(tally_of(cells, scale.phrases)), phrase_table=scale.phrases)
     return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
 
 

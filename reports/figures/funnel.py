@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 
 from calibration.gaps import Funnel as Measured
+from calibration.rounding import counted
 from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Line, Polygon
 from reports.drawing.structure import Drawing
@@ -65,7 +66,7 @@ def funnel_content(
         for r in sorted(shown, key=lambda r: codes[r])
     )
     per_statement = float(np.median(measured.standard_error[shown] ** 2 * measured.n[shown]))
-    sizes = np.linspace(float(minimum_n), 1.05 * float(measured.n[shown].max()), _STEPS)
+    sizes = np.linspace(float(minimum_n), 1.05 * float(counted(measured.n[shown].max())), _STEPS)
     spread = np.sqrt(per_statement / sizes + measured.between_variance)
     return Funnel(
         measure=measure,

@@ -145,13 +145,10 @@ def _ticked(pdf: pikepdf.Pdf) -> Iterator[CaseAnswer]:
 def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
     """Read the answers back; rows left empty are no answer and are skipped.
 
-    A spreadsheet may have saved it with semicolons or tabs for commas, or not as UTF-8: what is
-    read of it is plain ASCII in either.
-
     Raises
     ------
     ReturnSheetError
-        When the file is too large, no such table, lacks columns, or holds unknown answers.
+        When the file is too large, not UTF-8, lacks columns, or holds unknown answers.
     """
     if len(sheet) > _LARGEST:
         message = (
@@ -160,14 +157,14 @@ def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
         )
         raise ReturnSheetError(message)
     try:
-        text = _text(sheet)
-        lines = io.StringIO(text, newline="")
-        reader = csv.DictReader(lines, delimiter=_mark(text), strict=True)
-        rows = list(reader)
+        text = sheet.decode("utf-8-sig")
+        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error):
-        message = "return sheet: it is no CSV file. Save the sheet as CSV and return it."
+        message = (
+            "return sheet: it is not a UTF-8 CSV file. Save the sheet as CSV UTF-8 and return it."
+        )
         raise ReturnSheetError(message) from None
-    _check(rows, reader.fieldnames or ())
+    _check(rows, text)
     return tuple(
         CaseAnswer(
             _plain(row["xray_code"]),
@@ -185,26 +182,8 @@ def _known(answer: str) -> Answer:
     return next(known for known in get_args(Answer) if known == wanted)
 
 
-def _text(sheet: bytes) -> str:
-    """Decode a sheet, without the line in which Excel names what parts its cells."""
-    if sheet.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = sheet.decode("utf-16")
-    else:
-        try:
-            text = sheet.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = sheet.decode("cp1252")
-    first, _, others = text.partition("\n")
-    return others if first.strip().casefold().strip('"').startswith("sep=") else text
-
-
-def _mark(text: str) -> str:
-    """Give the sign that parts the header's cells."""
-    header = text.partition("\n")[0]
-    return max(",;\t", key=header.count)
-
-
-def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
+def _check(rows: list[dict[str, str]], text: str) -> None:
+    header = next(csv.reader(io.StringIO(text)), [])
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
         message = (

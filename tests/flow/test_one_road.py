@@ -1,4 +1,8 @@
-"""`radcal calibrate` and the hospital's job: one road, so the same numbers from the same rows."""
+"""`radcal calibrate` and the hospital's job: one road, so the same numbers from the same rows.
+
+The job rounds what it prints before it computes (`calibration.rounding`); the command, which is
+for those who hold the rows, does not. So the command is given the rows that rounding leaves.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from typer.testing import CliRunner
 
 from calibration.groups import GroupResults, group_results
 from calibration.plain import plain_fields
+from calibration.rounding import rounded
 from calibration.survey import builtin
+from calibration.tally import tally
 from pipeline import cli
 from pipeline.config import Configuration
 from pipeline.tables.results import Scale
@@ -57,8 +63,26 @@ def by_the_job(rows: pd.DataFrame, name: str) -> GroupResults:
     )
 
 
+def as_printed(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Give the rows of each group's rounded tally."""
+    parts = []
+    for name, part in rows.groupby(by) if by else [((), rows)]:
+        k = part["phrase"].map(PHRASES.index).to_numpy()
+        counts = rounded(tally(k, part["label"].to_numpy(), n_phrases=len(PHRASES))).counts
+        again = pd.DataFrame(
+            {
+                "phrase": np.repeat(PHRASES.phrases, counts.sum(axis=1).astype(int)),
+                "label": np.concatenate([np.repeat([0.0, 1.0], c.astype(int)) for c in counts]),
+                # How many findings there are shares out the chance of advice.
+                "pathology": np.resize(part["pathology"].to_numpy(), int(counts.sum())),
+            }
+        )
+        parts.append(again.assign(**dict(zip(by, name, strict=True))))
+    return pd.concat(parts, ignore_index=True)
+
+
 def by_the_command(rows: pd.DataFrame, by: str, folder: Path) -> dict[tuple[str, ...], dict]:
-    rows.to_csv(folder / "rows.csv", index=False)
+    as_printed(rows, by.split(",") if by else []).to_csv(folder / "rows.csv", index=False)
     PHRASES.to_frame().to_csv(folder / "phrases.csv", index=False)
     arguments = ["calibrate", folder / "rows.csv", "--phrases", folder / "phrases.csv"]
     arguments += ["--out", folder / "out.json", "--seed", 5, "--bootstrap", 100, "--quiet"]

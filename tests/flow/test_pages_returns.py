@@ -181,10 +181,10 @@ def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
     assert done.returncode == 0, done.stderr
     assert "answers not applicable: 1" in done.stdout
     bad = tmp_path / "bad.csv"
-    bad.write_bytes(b"\xff\xfe\x00")
+    bad.write_bytes(b"\xff\xfe")
     refused = radcal(bad, "--config", config)
     assert refused.returncode == 2
-    assert refused.stderr.startswith("radcal: bad.csv: return sheet: it is no CSV file")
+    assert refused.stderr.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
 
 
 def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:

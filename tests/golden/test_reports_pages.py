@@ -16,7 +16,7 @@ import pytest
 
 from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content, review_content
-from reports.disclosure import guard_committee
+from reports.disclosure import guard_committee, guard_radiologist
 from reports.drawing.layout import Prose
 from reports.drawing.marks import Disc, Line, Polygon, Text
 from reports.drawing.structure import Drawing
@@ -183,7 +183,7 @@ def test_documents_have_title_language_outline_and_embedded_fonts(
 
 def test_a_disc_stands_where_its_number_says(reader: content.RadiologistContent) -> None:
     pages = radiologist.pages(reader, style=STYLE)
-    profile = reader.profile
+    profile = guard_radiologist(reader).profile
     assert isinstance(profile, ReaderProfile)
     chart = next(p for p in pages if any(b.title.startswith("Each phrase") for b in p.bookmarks))
     ticks = {m.string: m.x for m in chart.marks if isinstance(m, Text) and m.anchor == "middle"}
@@ -207,7 +207,7 @@ def test_a_line_of_the_picture_joins_what_the_word_says_to_what_ct_showed(
     reader: content.RadiologistContent,
 ) -> None:
     # The picture's axes run from 0 at the foot to 1 at the top: two lines give the scale.
-    profile = reader.profile
+    profile = guard_radiologist(reader).profile
     assert isinstance(profile, ReaderProfile)
     drawn = by_id(radiologist.pages(reader, style=STYLE)[:1])
     lines = [

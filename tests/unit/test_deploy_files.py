@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -242,93 +241,3 @@ def test_units_are_installed_with_a_workspace_that_a_run_can_write(tmp_path: Pat
         "IPAddressAllow=10.1.2.3",
         "IPAddressAllow=10.1.2.4",
     ]
-
-
-CODES = [(0, 0), (2, 2), (3, 0), (4, 4), (5, 5)]
-"""What a run ends with, and what its scheduler hears; 5 once waiting is given up."""
-
-
-def stand_in(folder: Path, name: str, code: int) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    program = folder / name
-    program.write_text(f'#!/bin/sh\necho "$@" >> {folder}/asked\nexit {code}\n')
-    program.chmod(0o755)
-
-
-def ended(command: list[str], folder: Path, **more: str) -> int:
-    environment = {"PATH": f"{folder}:/usr/bin:/bin", "RADCAL_WAIT_TRIES": "0", **more}
-    return subprocess.run(command, env=environment, capture_output=True, check=False).returncode
-
-
-@pytest.mark.parametrize(("code", "heard"), CODES)
-def test_cron_jobs_own_command_tells_the_cluster_how_the_run_ended(
-    tmp_path: Path, code: int, heard: int
-) -> None:
-    stand_in(tmp_path, "radcal", code)
-    (tmp_path / "password").write_text("word")
-    images = {
-        "/usr/local/bin/entrypoint": str(DEPLOY / "container" / "entrypoint.sh"),
-        "/opt/radcal/share/once.sh": str(DEPLOY / "once.sh"),
-    }
-    for job in (m for m in manifests() if m["kind"] == "CronJob"):
-        spec = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0]
-        command = [images.get(word, word) for word in (*spec["command"], *spec["args"])]
-        secret = {"RADCAL_DATABASE_PASSWORD_FILE": str(tmp_path / "password")}
-        assert ended(command, tmp_path, **secret) == heard
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert asked == ["run /etc/radcal/radcal.toml --no-pages", "run /etc/radcal/radcal.toml"]
-
-
-@pytest.mark.parametrize(("code", "heard"), CODES)
-def test_units_own_command_tells_systemd_how_the_run_ended(
-    tmp_path: Path, code: int, heard: int
-) -> None:
-    stand_in(tmp_path / "bin", "radcal", code)
-    unit = (DEPLOY / "systemd" / "radcal@.service").read_text()
-    (line,) = re.findall(r"^ExecStart=(.*)$", unit, re.MULTILINE)
-    line = line.replace("/opt/radcal/share", str(DEPLOY)).replace("/opt/radcal", str(tmp_path))
-    assert "SuccessExitStatus" not in unit
-    assert ended(["sh", "-c", line], tmp_path / "bin", RADCAL_OPTIONS="--no-pages") == heard
-
-
-@pytest.mark.parametrize("code", [0, 2, 3, 4, 5])
-def test_setup_of_a_prefect_server_stops_at_the_first_refusal(tmp_path: Path, code: int) -> None:
-    stand_in(tmp_path, "prefect", code)
-    where = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "RADCAL_CONFIG": "/etc/radcal.toml"}
-    assert ended([str(DEPLOY / "prefect-setup.sh")], tmp_path, **where) == code
-    assert len((tmp_path / "asked").read_text().splitlines()) == (1 if code else 4)
-
-
-@pytest.mark.parametrize("code", [0, 2, 3, 4, 5])
-def test_units_are_not_installed_for_a_program_that_fails(tmp_path: Path, code: int) -> None:
-    prefix, root = tmp_path / "opt", tmp_path / "root"
-    stand_in(prefix / "bin", "radcal", code)
-    command = [DEPLOY / "systemd" / "install.sh", "--prefix", prefix, "--root", root]
-    done = ended(list(map(str, command)), tmp_path)
-    assert done == code if code else done != 0  # `init` that writes nothing is no success either
-    assert not list(root.rglob("*.service"))
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
-def test_systemd_takes_units_and_timers(tmp_path: Path) -> None:
-    for unit in (DEPLOY / "systemd").glob("*.[st]*r*"):
-        text = unit.read_text().replace("/opt/radcal/share/once.sh", "/bin/true")
-        (tmp_path / unit.name).write_text(text)
-    for name in ("radcal@nightly.service", "radcal-nightly.timer", "radcal-monthly.timer"):
-        if name.startswith("radcal@"):
-            shutil.copy(tmp_path / "radcal@.service", tmp_path / name)
-        done = subprocess.run(
-            ["systemd-analyze", "verify", "--man=no", "--recursive-errors=no", tmp_path / name],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="no kubectl here")
-def test_kustomize_builds_the_cluster() -> None:
-    done = subprocess.run(
-        ["kubectl", "kustomize", DEPLOY / "kubernetes"], capture_output=True, text=True, check=True
-    )
-    built = [each for each in yaml.safe_load_all(done.stdout) if each]
-    assert {each["metadata"].get("namespace", "radcal") for each in built} == {"radcal"}
-    assert {each["kind"] for each in built} >= {"NetworkPolicy", "StatefulSet", "Deployment"}

@@ -297,16 +297,3 @@ def test_unknown_modalities_are_named_with_their_counts(tmp_path: Path) -> None:
     (batch,) = read(exports(tmp_path, *rows), TableOptions())
     judged = validate(batch, source="exams.csv", options=options(), seen=set())
     assert judged.notes == {"unknown modality MG": 2}
-
-
-def test_half_a_parquet_file_says_that_it_breaks_off(tmp_path: Path) -> None:
-    whole = tmp_path / "whole.parquet"
-    pd.DataFrame([GOOD]).to_parquet(whole)
-    half = tmp_path / "half.parquet"
-    half.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    with pytest.raises(InputError, match=r"half\.parquet: .* begins as Parquet and breaks off"):
-        list(read(half, TableOptions()))
-    other = tmp_path / "other.parquet"
-    other.write_text("accession,text")
-    with pytest.raises(InputError, match="no Parquet file, whatever its name says"):
-        list(read(other, TableOptions()))

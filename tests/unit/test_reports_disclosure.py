@@ -9,9 +9,17 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 
-from calibration.profile import Change, Coordinate, DepartmentProfile, Interval, ReaderProfile
-from reports import content
+from calibration.profile import (
+    Change,
+    Coordinate,
+    DepartmentProfile,
+    Interval,
+    PhraseRate,
+    ReaderProfile,
+)
+from reports import content, rounded
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.drawing.marks import Text
 from reports.drawing.structure import Drawing
@@ -154,3 +162,52 @@ def test_states_of_withholding_read_differently() -> None:
     kinds = ("exams", "readers", "complementary")
     texts = {state_of(content.SuppressedCell(5, kind), WORDS) for kind in kinds}
     assert len(texts) == 3
+
+
+def test_counts_of_a_page_are_the_middle_of_their_five_and_withheld_ones_stay_withheld() -> None:
+    filled = samples.radiologist()
+    few = content.SuppressedCell(20)
+    unscored = (content.Unscored("perhaps", 23), content.Unscored("may be", few))
+    coverage = content.Coverage(xrays=1834, paired=410, window_hours=12)
+    guarded = guard_radiologist(replace(filled, unscored=unscored, coverage=coverage))
+    assert guarded.unscored == (content.Unscored("perhaps", 22), content.Unscored("may be", few))
+    assert guarded.coverage == replace(coverage, xrays=1832, paired=412)
+
+
+def test_a_rounded_rate_stays_on_its_side_of_what_the_phrase_means() -> None:
+    # Among 22, shares stand at multiples of 3/22 = .136: .40 and .42 both next to .409.
+    rate = PhraseRate("may represent", 22.0, 0.40, Interval(0.42, 0.30, 0.53), 0.415)
+    found = samples.radiologist().profile
+    shown = rounded.profile(replace(found, phrases=(rate,))).phrases[0]
+    assert shown.observed == pytest.approx(9 / 22)
+    assert shown.rate.value == pytest.approx(12 / 22)
+    assert shown.rate.low <= shown.rate.value <= shown.rate.high
+
+
+def test_a_share_of_terms_does_not_give_the_count_of_a_withheld_term() -> None:
+    # 1, 2, 3 or 4 discouraged terms of 100 read alike; none does not.
+    filled = samples.committee()
+    shares = np.array([0.0, 0.01, 0.03, 0.04])
+    use = replace(
+        filled.scale_use, periods=("a", "b", "c", "d"), n=np.full(4, 100), recommended=shares,
+        discouraged=shares,
+    )  # fmt: skip
+    shown = guard_committee(replace(filled, scale_use=use)).scale_use
+    assert shown is not None
+    assert shown.discouraged.tolist() == pytest.approx([0.0, 2 / 102, 2 / 102, 2 / 102])
+    assert shown.n.tolist() == [102] * 4
+
+
+def test_a_page_that_went_through_the_door_passes_it_unchanged() -> None:
+    once = guard_radiologist(samples.radiologist())
+    again = guard_radiologist(once)
+    assert again.profile == once.profile
+    assert (again.coverage, again.unscored) == (once.coverage, once.unscored)
+    review = guard_committee(samples.committee())
+    twice = guard_committee(review)
+    assert [row.n for row in twice.readers] == [row.n for row in review.readers]
+    assert twice.flow == review.flow
+    assert review.case_mix is not None
+    assert twice.case_mix is not None
+    shares = [[row.share for row in found.case_mix.rows] for found in (twice, review)]
+    assert shares[0] == pytest.approx(shares[1], nan_ok=True)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
 
 from reports.content import Case
@@ -66,18 +63,3 @@ def test_a_short_row_is_refused() -> None:
 def test_a_huge_file_is_refused() -> None:
     with pytest.raises(ReturnSheetError, match="at most 1,000,000"):
         read(b"x" * 1_000_001)
-
-
-@pytest.mark.parametrize(
-    ("mark", "before", "encoding"),
-    [(";", "", "cp1252"), (";", "sep=;\r\n", "utf-8-sig"), ("\t", "", "utf-16")],
-)
-def test_a_sheet_that_a_spreadsheet_saved_its_own_way_is_read(
-    mark: str, before: str, encoding: str
-) -> None:
-    rows = list(csv.reader(io.StringIO(filled("wrong pair", "concordant").decode())))
-    rows[1][3] = "möglich"
-    written = io.StringIO(newline="")
-    csv.writer(written, delimiter=mark).writerows([*rows, [""] * len(rows[0])])
-    sheet = (before + written.getvalue()).encode(encoding)
-    assert read(sheet) == read(filled("wrong pair", "concordant"))

@@ -12,6 +12,7 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.groups import tally_of
 from calibration.phrase_calibration import phrase_error
+from calibration.rounding import counted, rounded
 from calibration.run_chart import process
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale
@@ -88,9 +89,10 @@ class _Monthly:
 
 
 def _distance(part: pd.DataFrame, scale: Scale) -> float:
-    counted = tally_of(part, scale.phrases)
-    return float(phrase_error(counted.n, counted.label_mass, means=scale.phrases.means))
+    shown = rounded(tally_of(part, scale.phrases))
+    return float(phrase_error(shown.n, shown.label_mass, means=scale.phrases.means))
 
 
 def _share(part: pd.DataFrame, named: Collection[str]) -> float:
-    return float(part.loc[part["phrase"].isin(list(named)), "n"].sum() / part["n"].sum())
+    inside = part.loc[part["phrase"].isin(list(named)), "n"].sum()
+    return float(counted(inside) / counted(part["n"].sum()))

@@ -19,6 +19,7 @@ from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, funnel, reader_gap
 from calibration.groups import tally_of
 from calibration.profile import DepartmentProfile
 from calibration.regression import indicators
+from calibration.rounding import counted as printed
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.pages import content
@@ -149,7 +150,7 @@ def _row(
         reliability=float("nan")
         if measured.shrunk is None or at is None
         else float(measured.shrunk.reliability[at]),
-        share_paired=own.paired / own.xrays if own else None,
+        share_paired=float(printed(own.paired) / printed(own.xrays)) if own else None,
         signal=code in measured.signals,
     )
 

@@ -1,0 +1,100 @@
+"""What may be printed of a count or a share: nothing so fine that one statement can be told by it.
+
+Pages come out month after month over months that overlap, and show totals beside their parts. So
+that no difference of two printed numbers gives what few statements say:
+
+* a **count** n > 0 is printed as the middle of its five: 5·⌊n/5⌋ + 2; 0 stays 0;
+* a **share** y/n is printed as a multiple of three statements among that count: the nearest of
+  0, 3/n̂, 6/n̂, …;
+* a **tally** is rounded in this way, phrase by phrase, before anything is computed from it, so that
+  every curve, interval and measure is a function of rounded counts and tells no more than they do.
+
+A class of five never reaches over a minimum that is a multiple of 5, and rounding down below
+another one withholds more, never less. Rounding twice changes nothing. There is no chance in it:
+the same numbers are rounded alike in every issue, so that printing them often tells nothing new.
+
+======  ========  ==============================================================
+symbol  shape     meaning
+======  ========  ==============================================================
+n̂_k     (K,)      rounded uses of phrase k: n_k = 23 → 22
+ŷ_k     (K,)      rounded label mass: the multiple of 3 nearest to n̂_k·y_k/n_k, at most n̂_k
+======  ========  ==============================================================
+
+Source: rounding of frequency tables to a base, with shares taken from rounded counts (Hundepool et
+al., *Statistical Disclosure Control*, 2012, chapter 5).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibration.arrays import FloatArray
+from calibration.tally import Tally
+
+__all__ = ["BASE", "STEP", "counted", "measured", "part", "rounded"]
+
+BASE: Final = 5
+"""Counts that are printed alike."""
+STEP: Final = 3
+"""Statements by which two printed shares of the same count differ at least."""
+_SLACK: Final = 1e-9
+"""Sums of weights that are whole but for their last digits."""
+
+
+def counted(n: ArrayLike) -> FloatArray:
+    """Give the middle of a count's five; 0 and NaN (withheld) stay what they are.
+
+    Examples
+    --------
+    >>> counted([0, 1, 19, 20, 24, 1003]).tolist()
+    [0.0, 2.0, 17.0, 22.0, 22.0, 1002.0]
+    """
+    exact = np.asarray(n, dtype=np.float64)
+    middle = BASE * np.floor((exact + _SLACK) / BASE) + BASE // 2
+    return np.asarray(np.where(exact > 0, middle, exact), dtype=np.float64)
+
+
+def measured(value: ArrayLike, n: ArrayLike) -> FloatArray:
+    """Give a share or mean over n statements on the grid of its rounded count; NaN where n is 0.
+
+    Examples
+    --------
+    >>> measured([0.5, 0.53, 0.6], 23).round(3).tolist()
+    [0.545, 0.545, 0.545]
+    """
+    among = counted(n) / STEP
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.floor(np.asarray(value) * among + 0.5) / among, dtype=np.float64)
+
+
+def part(share: ArrayLike, n: ArrayLike) -> FloatArray:
+    """Give the share that a part is of n, both as rounded counts: for parts that may be small.
+
+    Examples
+    --------
+    >>> part([0.0, 0.03, 1.0], 100).round(3).tolist()
+    [0.0, 0.02, 1.0]
+    """
+    whole = np.asarray(n, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(counted(np.asarray(share) * whole) / counted(whole), dtype=np.float64)
+
+
+def rounded(tally: Tally) -> Tally:
+    """Round a tally phrase by phrase; labels become the 0 and 1 that give its rounded mass.
+
+    Examples
+    --------
+    >>> exact = Tally(np.array([0.0, 1.0]), np.array([[24.0, 7.0], [3.0, 0.0]]))
+    >>> rounded(exact).counts.tolist()
+    [[26.0, 6.0], [2.0, 0.0]]
+    """
+    n = tally.n
+    share = np.divide(tally.label_mass, n, out=np.zeros_like(n), where=n > 0)
+    uses = counted(n)
+    with np.errstate(invalid="ignore"):
+        mass = np.where(uses > 0, np.minimum(np.rint(measured(share, n) * uses), uses), 0.0)
+    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))

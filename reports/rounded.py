@@ -1,0 +1,209 @@
+"""Counts and shares of a page as they may be printed (`calibration.rounding`), carrier by carrier.
+
+Counts become the middle of their five, shares and means multiples of three statements. The side
+on which a rate lies of what its phrase means is said in words, and stays as it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from calibration.estimate import Estimate
+from calibration.rounding import STEP, counted, measured, part
+from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
+from reports.review_content import (
+    CaseHistogram,
+    CaseMix,
+    Disagreement,
+    Funnel,
+    MixRow,
+    ReaderRow,
+    ScaleUse,
+    SensitivityRow,
+)
+
+if TYPE_CHECKING:
+    from calibration.profile import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile, Swap
+
+__all__ = [
+    "case_mix", "coverage", "disagreement", "flow", "funnel", "profile", "reader_row", "scale_use",
+    "sensitivity_row", "unscored",
+]  # fmt: skip
+
+Rated = TypeVar("Rated", bound="Habit | PhraseRate | Swap")
+Value = TypeVar("Value", bound="Estimate | SuppressedCell | None")
+
+
+def _whole(n: float) -> int:
+    return round(float(counted(n)))
+
+
+def _count(n: int | SuppressedCell) -> int | SuppressedCell:
+    return n if isinstance(n, SuppressedCell) else _whole(n)
+
+
+def _share(value: float, n: float) -> float:
+    return float(measured(value, n))
+
+
+def _estimate(value: Value, n: float) -> Value:
+    """Round an estimate of n statements; a withheld or missing one stays what it is."""
+    if not isinstance(value, Estimate):
+        return value
+    return replace(
+        value,
+        n=float(counted(n)),
+        value=_share(value.value, n),
+        low=_share(value.low, n),
+        high=_share(value.high, n),
+        reference_level=_share(value.reference_level, n),
+        null_high=_share(value.null_high, n),
+        corrected=_share(value.corrected, n),
+    )
+
+
+def coverage(found: Coverage | None) -> Coverage | None:
+    """Round how many X-rays there were and how many had a CT."""
+    if found is None:
+        return None
+    return replace(found, xrays=_whole(found.xrays), paired=_whole(found.paired))
+
+
+def flow(steps: tuple[FlowStep, ...]) -> tuple[FlowStep, ...]:
+    """Round what each step of the pairing left, and who left at it."""
+    return tuple(
+        replace(
+            step,
+            count=_whole(step.count),
+            excluded=tuple(replace(each, count=_whole(each.count)) for each in step.excluded),
+        )
+        for step in steps
+    )
+
+
+def unscored(hedges: tuple[Unscored, ...] | None) -> tuple[Unscored, ...] | None:
+    """Round how often hedges without a meaning were written."""
+    return hedges and tuple(replace(each, n=_count(each.n)) for each in hedges)
+
+
+def profile(found: ReaderProfile) -> ReaderProfile:
+    """Round the statements and rates of a reader's profile."""
+    return replace(
+        found,
+        n=float(counted(found.n)),
+        hedges=float(counted(found.hedges)),
+        exams=_whole(found.exams),
+        habits=tuple(replace(_rated(h), expected=_share(h.expected, h.n)) for h in found.habits),
+        absent=_atom(found.absent),
+        present=_atom(found.present),
+        advice=tuple(_rated(swap) for swap in found.advice),
+        phrases=tuple(_rated(phrase) for phrase in found.phrases),
+    )
+
+
+def _rated(found: Rated) -> Rated:
+    rate = _interval(found.rate, found.n, beside=found.meaning)
+    observed = _share(found.observed, found.n)
+    return replace(found, n=float(counted(found.n)), observed=observed, rate=rate)
+
+
+def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Interval:
+    """Round a rate and its limits; a value that would cross `beside` goes to its own side."""
+    ends = np.clip(measured([found.low, found.value, found.high], n), 0.0, 1.0)
+    low, value, high = map(float, ends)
+    if (value - beside) * (found.value - beside) < 0:
+        value = float(np.clip(value + np.sign(found.value - beside) * STEP / counted(n), 0.0, 1.0))
+    return replace(found, value=value, low=min(low, value), high=max(high, value))
+
+
+def _atom(found: AtomJudgement) -> AtomJudgement:
+    n = max(found.n, 1.0)
+
+    def mass(of: float) -> float:
+        return float(measured(of / n, found.n) * counted(found.n))
+
+    return replace(
+        found,
+        n=float(counted(found.n)),
+        positive=mass(found.positive),
+        expected=mass(found.expected),
+        wrong=mass(found.wrong),
+        expected_wrong=mass(found.expected_wrong),
+        rate=_interval(found.rate, found.n),
+    )
+
+
+def reader_row(row: ReaderRow) -> ReaderRow:
+    """Round one reader's statements and gaps."""
+    return replace(
+        row,
+        n=_whole(row.n),
+        gap=_estimate(row.gap, row.n),
+        adjusted=_estimate(row.adjusted, row.n),
+        shrunk=_estimate(row.shrunk, row.n),
+    )
+
+
+def funnel(found: Funnel | None) -> Funnel | None:
+    """Round the readers of the funnel."""
+    if found is None:
+        return None
+    points = (replace(p, n=_whole(p.n), value=_share(p.value, p.n)) for p in found.points)
+    return replace(found, points=tuple(points))
+
+
+def sensitivity_row(row: SensitivityRow) -> SensitivityRow:
+    """Round one choice's statements and measures."""
+    return replace(
+        row,
+        n=_whole(row.n),
+        ece=_estimate(row.ece, row.n),
+        phrase_error=_estimate(row.phrase_error, row.n),
+        slope=_estimate(row.slope, row.n),
+    )
+
+
+def scale_use(found: ScaleUse | None) -> ScaleUse | None:
+    """Round terms, and take shares from rounded counts: a share of all can tell of one term."""
+    if found is None:
+        return None
+    return replace(
+        found,
+        n=counted(found.n).astype(np.int64),
+        recommended=part(found.recommended, found.n),
+        discouraged=part(found.discouraged, found.n),
+        terms=tuple((term, _count(n), kind) for term, n, kind in found.terms),
+    )
+
+
+def case_mix(found: CaseMix | None) -> CaseMix | None:
+    """Round kinds of cases; their shares are taken from rounded counts."""
+    return found and replace(found, rows=tuple(_mix_row(row) for row in found.rows))
+
+
+def _mix_row(row: MixRow) -> MixRow:
+    share = row.share if not row.n else float(counted(row.n) / counted(row.n / row.share))
+    gap, adjusted = _estimate(row.gap, row.n), _estimate(row.adjusted, row.n)
+    return replace(row, n=_whole(row.n), share=share, gap=gap, adjusted=adjusted)
+
+
+def disagreement(found: Disagreement | None) -> Disagreement | None:
+    """Round the cases of every histogram."""
+    if found is None:
+        return None
+    return Disagreement(*map(_histogram, (found.plain, found.hedged, found.entropy)))
+
+
+def _histogram(found: CaseHistogram | SuppressedCell) -> CaseHistogram | SuppressedCell:
+    if isinstance(found, SuppressedCell):
+        return found
+    return replace(
+        found,
+        share=part(found.share, found.n),
+        expected=None if found.expected is None else measured(found.expected, found.n),
+        mean=_share(found.mean, found.n),
+        n=_whole(found.n),
+    )
