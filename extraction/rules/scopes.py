@@ -77,8 +77,9 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
     if awaited is not None and item.last - item.first == 1:
         return any(token.word in awaited for token in tokens[item.last : items[-1].last])
     preferring = grammar.weighing.get(word)
-    rest = {token.word for token in tokens[item.first + 1 : item.last]}
-    if preferring is None or not rest <= _RELATING:
+    if preferring is None:
+        return True
+    if not {token.word for token in tokens[item.first + 1 : item.last]} <= _RELATING:
         return True
     return any(token.word in preferring for token in tokens[items[0].first : item.first])
 
