@@ -11,6 +11,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+RUNTIME := $(VENV)/.installed-to-run
 VLLM := .venv-vllm
 DOCS := .venv-docs
 MUTATION := .venv-mutation
@@ -21,12 +22,29 @@ VLLM_STAMP := $(VLLM)/.installed-for-$(VLLM_FOR)
 
 install: $(STAMP)
 
-$(STAMP): requirements.lock pyproject.toml
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps
+
+# uv unpacks many packages at once. Where it cannot be had, or does not reach the index that pip is
+# set up for, pip installs the same files by the same hashes.
+define from_lock
+	url=$$($(BIN)/python -m pip config get global.index-url 2>/dev/null) || url=$${PIP_INDEX_URL:-}; \
+	[ -z "$$url" ] || export UV_DEFAULT_INDEX="$$url"; export UV_SYSTEM_CERTS=1; \
+	$(BIN)/uv pip install --quiet --quiet --python $(BIN)/python --no-deps --require-hashes -r $(1) 2>/dev/null || \
+	$(PIP) --require-hashes -r $(1)
+endef
+
+$(STAMP): requirements.lock $(RUNTIME)
+	$(call from_lock,requirements.lock)
+	touch $@
+
+# What runs the job, without what tests it: enough for the demonstration.
+$(RUNTIME): deploy/runtime.lock deploy/installer.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed.") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	touch $(STAMP)
+	-$(PIP) --require-hashes -r deploy/installer.lock
+	$(call from_lock,deploy/runtime.lock)
+	$(PIP) --no-build-isolation --editable .
+	touch $@
 
 install-vllm: $(VLLM_STAMP)
 
@@ -38,7 +56,7 @@ $(VLLM_STAMP): deploy/vllm/$(VLLM_FOR).lock
 install-vllm-test: install-vllm
 	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/vllm/test.lock
 
-demo: install
+demo: $(RUNTIME)
 	$(BIN)/radcal demo --out demo
 
 check: install
@@ -98,6 +116,9 @@ lock:
 	uv pip compile pyproject.toml --extra dask --extra s3 --universal --python-version 3.11 \
 		--constraint requirements.lock --generate-hashes --no-emit-index-url --no-header \
 		--no-annotate -o deploy/runtime.lock
+	printf 'uv\nsetuptools\n' | uv pip compile - --universal --python-version 3.11 \
+		--constraint requirements.lock --generate-hashes --no-emit-index-url --no-header \
+		--no-annotate -o deploy/installer.lock
 
 clean:
 	rm -rf $(VENV) $(VLLM) $(DOCS) $(MUTATION) demo build dist
