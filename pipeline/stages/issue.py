@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
+from calibration.profile import ProfileSettings
 from pipeline.config.digest import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.profiles import OBSERVED, compact, joined, profile_table
@@ -78,6 +79,7 @@ class ChooseIssue(Keyed[Asked, Issue]):
             "meaning of phrases": site.phrases_digest,
             "reports.min_readers": str(minimum),
             "phrases never advised": ", ".join(sorted(_never(site))),
+            "calibration.pattern_probability": str(site.config.calibration.pattern_probability),
             "extraction.audit": "none" if site.audited is None else site.audited.digest,
         }
 
@@ -135,7 +137,10 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
         phrases=site.phrases,
         never=_never(site),
         min_readers=site.config.reports.min_readers,
-        misread=site.misread,
+        settings=ProfileSettings(
+            misread=site.misread,
+            pattern_probability=site.config.calibration.pattern_probability,
+        ),
     )
 
 

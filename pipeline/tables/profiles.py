@@ -90,7 +90,7 @@ def profile_table(
     phrases: PhraseTable,
     never: Collection[str],
     min_readers: int,
-    misread: float = 0.0,
+    settings: ProfileSettings | None = None,
     earlier: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Judge all readers; one row a reader, and one for the department where it may be shown.
@@ -101,12 +101,12 @@ def profile_table(
         As `joined` gives them.
     never
         Phrases that are never suggested.
-    misread
-        Share of phrases that extraction misreads, as audited.
+    settings
+        Rules of decision, with the share of phrases that extraction misreads.
     earlier
         Observations of a period before, to say what changed in a department that may be shown.
     """
-    rules = ProfileSettings(misread=misread)
+    rules = ProfileSettings() if settings is None else settings
     readers = observations["reader"].unique() if len(observations) else ()
     groups = [observations] if len(readers) >= max(min_readers, 2) else [
         observations[observations["reader"] == reader] for reader in sorted(readers)
