@@ -102,7 +102,7 @@ def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:
         for habit in profile.habits
         if habit.finding and habit.phrase == swap.phrase and (habit.rate.value > middle) != up
     }
-    return tuple(sorted(apart.union(swap.except_findings)))
+    return tuple(sorted(apart))
 
 
 def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: bool) -> str:

@@ -96,6 +96,7 @@ def _judged(
         shift=shift,
         slope=slope,
         shared=shared,
+        large=reading.large[1],
         expected_false=sum(map(_doubt, readers)),
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),

@@ -20,7 +20,16 @@ from calibration.profile.design import CURVE, Counts, linear_predictor
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
 
-__all__ = ["Posterior", "Rate", "Rates", "cell_rates", "cell_variance", "phrase_rates", "posterior"]
+__all__ = [
+    "Posterior",
+    "Rate",
+    "Rates",
+    "cell_rates",
+    "cell_variance",
+    "phrase_rates",
+    "phrase_slopes",
+    "posterior",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,15 +208,26 @@ def phrase_rates(
 
     ``uses`` (R, F, K) are the weights.
     """
+    rate, gradient, rest = phrase_slopes(counts, found, cell, uses=uses)
+    variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
+    safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
+    return np.asarray(logit(safe)), np.asarray((variance + rest) / (safe * (1.0 - safe)) ** 2)
+
+
+def phrase_slopes(
+    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give rates over findings (R, K), NaN where not used, and their gradients (R, K, L).
+
+    The third is the variance that the cells' remainders add, shape (R, K).
+    """
     total = uses.sum(axis=1, keepdims=True)
     weight = np.divide(uses, total, out=np.zeros_like(uses), where=total > 0)
     slope = weight * found.chance * (1.0 - found.chance)
     gradient = _gradient(counts, slope * _free(counts, found), cell)
-    variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
-    variance = variance + (slope**2 * found.remainder).sum(axis=1)
+    rest = (slope**2 * found.remainder).sum(axis=1)
     rate = np.where(total[:, 0] > 0, (weight * found.chance).sum(axis=1), np.nan)
-    safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
-    return np.asarray(logit(safe)), np.asarray(variance / (safe * (1.0 - safe)) ** 2)
+    return np.asarray(rate), gradient, np.asarray(rest)
 
 
 def _gradient(counts: Counts, slope: FloatArray, cell: IntArray) -> FloatArray:

@@ -8,10 +8,18 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import FloatArray
+from calibration.profile.large import in_the_large
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, Evidence, judge_pattern
 from calibration.profile.rates import Rates, cell_rates, phrase_rates
-from calibration.profile.results import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile
+from calibration.profile.results import (
+    AtomJudgement,
+    Habit,
+    Interval,
+    Large,
+    PhraseRate,
+    ReaderProfile,
+)
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
@@ -27,7 +35,8 @@ _Z = 1.959963984540054
 class Reading:
     """The fitted department with all rates computed once, (R, F, K) and (R, K).
 
-    ``offset`` (2,) is the line that readers share as far as it is no reader's own.
+    ``offset`` (2,) is the line that readers share as far as it is no reader's own; ``large`` every
+    reader's and the department's calibration in the large.
     """
 
     hedges: Hedged
@@ -40,6 +49,7 @@ class Reading:
     mass: FloatArray = field(init=False)
     whole: Rates = field(init=False)
     cells: Rates = field(init=False)
+    large: tuple[tuple[Large, ...], Large] = field(init=False)
 
     def __post_init__(self) -> None:
         rows, found = self.hedges.rows, self.found
@@ -57,7 +67,10 @@ class Reading:
         )
         degrees = self.settings.priors.quirk_tail + n.shape[2]
         object.__setattr__(self, "n", n)
-        object.__setattr__(self, "mass", self.hedges.total(rows.count * rows.label))
+        mass = self.hedges.total(rows.count * rows.label)
+        meaning = self.choices.meaning
+        object.__setattr__(self, "mass", mass)
+        object.__setattr__(self, "large", in_the_large(found, uses=n, mass=mass, meaning=meaning))
         object.__setattr__(self, "cells", Rates(*cells, degrees))
         object.__setattr__(self, "whole", Rates(*whole, degrees))
 
@@ -87,6 +100,7 @@ def read_reader(
         present=atoms[1],
         advice=choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings),
         phrases=tuple(_phrases(reading, r)),
+        large=reading.large[0][r],
     )
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 __all__ = [
-    "AtomJudgement", "Change", "Coordinate", "Habit", "Interval", "Part", "Pattern", "PhraseRate",
-    "ReaderProfile", "Shared", "Swap", "Verdict",
+    "AtomJudgement", "Change", "Coordinate", "Habit", "Interval", "Large", "Part", "Pattern",
+    "PhraseRate", "ReaderProfile", "Shared", "Swap", "Verdict",
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
@@ -192,7 +192,6 @@ class Swap:
     instead_meaning: float
     probability: float
     gain: Interval
-    except_findings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +218,23 @@ class PhraseRate:
 
 
 @dataclass(frozen=True, slots=True)
+class Large:
+    """Hedges taken together (`calibration.profile.large`).
+
+    ``observed`` label mass and the sum ``expected`` by the words, of n uses; ``ratio`` of the two,
+    ``e50`` and ``e90``, the distance of rate and meaning that half and nine tenths of the uses stay
+    within, by the posterior.
+    """
+
+    n: float
+    observed: float
+    expected: float
+    ratio: Interval
+    e50: Interval
+    e90: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class ReaderProfile:
     """Everything said of one reader; ``n`` statements, ``hedges`` of them hedged."""
 
@@ -232,6 +248,7 @@ class ReaderProfile:
     present: AtomJudgement
     advice: tuple[Swap, ...]
     phrases: tuple[PhraseRate, ...]
+    large: Large
 
     def summary(self) -> str:
         """One line for a caption.

@@ -16,6 +16,7 @@ from calibration.plain import Plain, plain
 from calibration.profile.results import (
     Change,
     Interval,
+    Large,
     Pattern,
     ReaderProfile,
     Shared,
@@ -75,6 +76,7 @@ class DepartmentProfile:
     shift: Interval
     slope: Interval
     shared: Shared
+    large: Large
     expected_false: float
     unmapped: Mapping[str, int]
     diagnostics: Diagnostics
@@ -146,6 +148,7 @@ def profile_data(found: DepartmentProfile, *, messages: Mapping[str, str]) -> di
             "shift": plain(found.shift),
             "slope": plain(found.slope),
             "shared": plain(found.shared),
+            "large": plain(found.large),
             "expected_false": plain(found.expected_false),
             "deviations": {name: plain(value) for name, value in told.deviations.items()},
         },
@@ -191,6 +194,7 @@ def _reader(each: ReaderProfile, message: str) -> dict[str, Plain]:
         "atoms": {"absent": plain(each.absent), "present": plain(each.present)},
         "advice": [_swap(swap) for swap in each.advice],
         "phrases": [plain(row) for row in each.phrases],
+        "large": plain(each.large),
         "message": message,
     }
 

@@ -123,6 +123,30 @@ def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_rea
     assert "stand lower than CT bears out" in told
 
 
+def test_calibration_in_the_large_says_how_many_more_and_how_far_off(
+    found: DepartmentProfile,
+) -> None:
+    frame = department(LINES, statements=2500, seed=11)
+    hedges = frame[frame["phrase"].isin(found.phrases)]
+    means = dict(zip(SCALE.phrases, SCALE.means, strict=True))
+    for each, (shift, slope) in zip(found, LINES, strict=True):
+        own = hedges[hedges["reader"] == each.reader]
+        meaning = own["phrase"].map(means).to_numpy()
+        odds = np.log(meaning / (1 - meaning))
+        rate = 1 / (1 + np.exp(-(shift + slope * odds)))
+        large = each.large
+        assert large.observed == own["label"].sum()
+        assert large.expected == pytest.approx(meaning.sum())
+        assert large.ratio.value == pytest.approx(rate.sum() / meaning.sum(), rel=0.06)
+        assert large.ratio.low < large.observed / large.expected < large.ratio.high
+        off = np.quantile(np.abs(rate - meaning), [0.5, 0.9])
+        assert [large.e50.value, large.e90.value] == pytest.approx(off, abs=0.05)
+    whole = found.large
+    assert whole.n == sum(each.large.n for each in found)
+    width = [each.large.ratio.high - each.large.ratio.low for each in found]
+    assert whole.ratio.high - whole.ratio.low < min(width)
+
+
 def alone(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["reader"] == "r00"]
 
