@@ -65,13 +65,13 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-FAST := tests/unit tests/property tests/reference tests/golden tests/clinical
+FAST := tests/property tests/reference tests/unit tests/golden tests/clinical
 
 test-fast: check
-	$(BIN)/pytest -n auto --dist loadfile $(FAST)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(FAST)
 
 test: test-fast
-	$(BIN)/pytest -n auto --dist loadfile $(addprefix --ignore=,$(FAST))
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FAST))
 
 NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \
 	$(wildcard tests/property/test_calibration_*.py tests/property/test_profile_*.py) tests/reference

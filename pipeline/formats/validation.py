@@ -110,26 +110,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         again.
     """
     raw, zone = _dated(batch.exams, options.time_formats), options.time_zone
-    signed = _end_of_day(raw["signed_at"])
-    exams = raw.assign(
-        modality=_mapped(
-            raw["modality"].str.upper(), {k.upper(): v for k, v in options.modalities.items()}
-        ),
-        status=[options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]],
-        patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
-        performed_at=utc_times(raw["performed_at"], zone),
-        signed_at=utc_times(signed, zone, last=True),
-        sent_at=utc_times(raw["sent_at"], zone, last=True),
-        sequence=_sequence(raw["version"]),
-        patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
-        version=raw["version"].where(raw["version"] != "", "1"),
-    )
-    exams = _retractions(exams)
-    exams = exams.assign(
-        patient_age_years=_ages(raw, exams["performed_at"]),
-        is_chest=_chest(exams, options),
-        source_digest=[_digest(row) for row in raw[list(_IDENTITY)].itertuples(index=False)],
-    )
+    exams = _typed(raw, options)
     reason = _reasons(raw, exams, options, seen)
     kept = exams[reason == ""].reset_index(drop=True)
     early = exams[["performed_at", "signed_at"]].max(axis=1).where(reason == "future_date")
@@ -144,10 +125,33 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    notes = _unknown(raw, reason)
+    notes, signed = _unknown(raw, reason), _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     return ExamBatch(kept, quarantined, notes=+notes)
+
+
+def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
+    """Give every column its type and its canonical words; what cannot be read is missing."""
+    zone = options.time_zone
+    modalities = {name.upper(): modality for name, modality in options.modalities.items()}
+    exams = raw.assign(
+        modality=_mapped(raw["modality"].str.upper(), modalities),
+        status=[options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]],
+        patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
+        performed_at=utc_times(raw["performed_at"], zone),
+        signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),
+        sent_at=utc_times(raw["sent_at"], zone, last=True),
+        sequence=_sequence(raw["version"]),
+        patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
+        version=raw["version"].where(raw["version"] != "", "1"),
+    )
+    exams = _retractions(exams)
+    return exams.assign(
+        patient_age_years=_ages(raw, exams["performed_at"]),
+        is_chest=_chest(exams, options),
+        source_digest=[_digest(row) for row in raw[list(_IDENTITY)].itertuples(index=False)],
+    )
 
 
 def _unknown(raw: pd.DataFrame, reason: pd.Series) -> Counter[str]:
