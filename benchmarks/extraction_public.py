@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from extraction.finding import Extracted, Outcome
 from extraction.resolution import resolve
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
 OPENI = {

@@ -18,7 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 FIXTURES = Path(__file__).parent.parent / "tests" / "fixtures" / "extraction"
 TARGETS = {"XR": (40, 1500), "CT": (250, 250)}

@@ -37,7 +37,7 @@ from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.finding import Extracted, Outcome
 from extraction.prompt import NONE, OTHER, Line, written
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 GOLD = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "extraction" / "gold_xr.jsonl"
 MEAN_SECONDS, SIGMA = 1.3, 0.6

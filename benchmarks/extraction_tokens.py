@@ -22,7 +22,7 @@ import pandas as pd
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import Extracted, Modality
 from extraction.prompt import OTHER, AnswerForm, Line, Manner, estimated_tokens, load
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".venv-vllm" / "bin" / "python"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.resolution import ResolutionRule
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
 
 __all__ = ["hold_against_words", "keep_answers", "keep_doubts", "register"]
 
@@ -227,7 +227,7 @@ def keep_doubts(
         If a model reads, and not the rules.
     """
     from extraction.engines.guide import guided
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
     from extraction.tables import doubt_table
     from pipeline.formats.tables import write_table
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from extraction.audit.scores import Audit
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
 
 __all__ = ["audit_extraction"]

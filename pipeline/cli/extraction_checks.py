@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from extraction.audit.gold import GoldReport
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
 
 __all__ = ["annotate", "vocabulary_check"]
 

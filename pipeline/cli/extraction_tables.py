@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from extraction.engines.account import Answer
     from extraction.engines.model import ModelEngine
     from extraction.finding import Engine, Outcome
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
     from pipeline.config.sections import Extraction
 
@@ -56,7 +56,7 @@ def one_of(option: str, value: str, known: Sequence[str]) -> None:
 def rule_engine(vocabulary: Path | None) -> RuleEngine:
     """Build the rule engine with the shipped vocabulary or a folder's."""
     from extraction.errors import VocabularyError
-    from extraction.rules import RuleEngine
+    from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import load
 
     try:

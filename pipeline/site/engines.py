@@ -14,7 +14,7 @@ from extraction.engines.offline import OfflineEngine, ReplayEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.server import ServerCompleter, ServerEngine
 from extraction.prompt import load as load_prompts
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from pipeline.config.sections import Extraction
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from calibration.survey import PhraseTable, builtin
 from extraction.engines.model import ModelEngine
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config

@@ -17,7 +17,7 @@ import pytest
 from extraction.audit.gold import load_gold
 from extraction.audit.scores import audit
 from extraction.finding import Extracted, Failed
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"

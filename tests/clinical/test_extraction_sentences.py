@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from extraction.finding import Extracted
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
 MARK = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")

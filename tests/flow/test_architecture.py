@@ -15,7 +15,7 @@ import pytest
 
 from extraction import vocabulary
 from extraction.finding import Extracted
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from pipeline.formats.hl7v2 import Hl7Options, read
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -16,7 +16,7 @@ from extraction.audit.trial import known
 from extraction.engines.local import weight_digests
 from extraction.finding import Extracted
 from extraction.prompt import Line, written
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from pipeline.cli import model as group
 from pipeline.errors import ConfigurationError, GateFailedError
 from tests.fixtures.extraction.stage import Play, Serve, always, serving

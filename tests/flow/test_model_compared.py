@@ -16,7 +16,7 @@ from extraction import prompt
 from extraction.audit.gold import GoldReport, load_gold
 from extraction.audit.text import differences
 from extraction.finding import Failed
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 from pipeline.cli import extract as group
 from pipeline.cli.common import audit

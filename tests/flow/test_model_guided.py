@@ -20,7 +20,7 @@ from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import AnswerForm, Manner
 from extraction.readings import read_reports
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.tables import queue_table
 from pipeline.cli import extract as group
 from pipeline.errors import ConfigurationError

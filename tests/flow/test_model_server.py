@@ -22,7 +22,7 @@ from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import NONE, OTHER, Line, written
 from extraction.prompt import load as load_prompts
 from extraction.readings import read_reports
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 from pipeline.cli import extract as group
 from pipeline.cli.common import audit

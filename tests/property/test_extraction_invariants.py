@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from extraction.certainty import certainty_spans
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.resolution import resolve
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
 SENTENCES = [

@@ -14,7 +14,7 @@ from extraction.audit.gold import GoldError, GoldFinding, GoldReport, load_gold
 from extraction.audit.scores import Audit, audit
 from extraction.audit.text import as_data, as_text
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 
 VOCABULARY = load()

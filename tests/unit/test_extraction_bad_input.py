@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extraction.finding import Extracted, Failed, NothingStated
-from extraction.rules import RuleEngine
-from extraction.rules.engine import MAX_CHARACTERS
+from extraction.rules.engine import MAX_CHARACTERS, RuleEngine
 
 ENGINE = RuleEngine()
 

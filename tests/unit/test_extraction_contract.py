@@ -7,7 +7,7 @@ import pytest
 from extraction.certainty import certainty_spans
 from extraction.finding import Extracted, Failed, Finding, NothingStated
 from extraction.resolution import resolve
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 
 ENGINE = RuleEngine()

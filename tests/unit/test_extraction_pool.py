@@ -7,7 +7,7 @@ import pytest
 
 from extraction.pool import Reading, review_queue, vote
 from extraction.resolution import ReadingError, ReportFinding, outcomes_of, readings_of
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.tables import report_table, statement_table
 from extraction.vocabulary import load
 

@@ -8,7 +8,7 @@ import pytest
 
 from extraction.audit.text import changes
 from extraction.errors import VocabularyError
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 from extraction.vocabulary.patterns import warnings_for
 

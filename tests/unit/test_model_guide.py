@@ -6,7 +6,7 @@ import pytest
 
 from extraction.engines.guide import guided, margins
 from extraction.prompt import AnswerForm
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 
 RULES = RuleEngine()
 LINES, JSON = AnswerForm(), AnswerForm("number", "json")

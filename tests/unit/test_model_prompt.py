@@ -24,7 +24,7 @@ from extraction.prompt import (
     regex,
 )
 from extraction.prompt.examples import PromptError
-from extraction.rules import RuleEngine
+from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load as load_vocabulary
 
 VOCABULARY = load_vocabulary()
