@@ -74,7 +74,7 @@ class _Report(NamedTuple):
 
 
 class Deidentifier:
-    """Takes identifiers out of report texts; holds no state between reports."""
+    """Takes identifiers out of report texts by its `rules`; holds no state between reports."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Deidentifier:
         self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
         self._judge = _judge(self.lexicon, self.options.caution, weights)
-        self._rules = house_rules.load(self.lexicon.rules)
+        self.rules = house_rules.load(self.lexicon.rules)
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
     def clean(
@@ -191,7 +191,7 @@ class Deidentifier:
         every = Words(text)
         for start, end in guards.find(text, every, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self._rules.find(Window(text, every, self.lexicon, claims.is_taken)))
+        _take(claims, self.rules.find(Window(text, every, self.lexicon, claims.is_taken)))
         return Hearing(text, claims, phrases)
 
     def _removed(

@@ -68,6 +68,7 @@ class Rules:
                 self._add(row, rank)
                 rank += 1
             self._steps.append(rank)
+        self._vocabulary = frozenset(self._words[True]) | frozenset(self._words[False])
 
     def find(self, window: Window) -> Iterator[Found]:
         """Find what the rules take, each in its turn.
@@ -102,12 +103,14 @@ class Rules:
     def _called(self, window: Window) -> Iterator[tuple[int, Found]]:
         text, words = window.text, window.words
         capital, small = self._words[True], self._words[False]
-        for at in words.among(capital.keys() | small.keys()):
+        for at in words.among(self._vocabulary):
             word = words[at]
             following = text[word[1] + 1 : word[1] + 2]
             for rank, row in (capital if word[3] else small).get(word[2], ()):
                 if row.followers and following not in row.followers and following.isascii():
                     continue
+                if row.after is not None and row.after.match(text, word[1]) is None:
+                    continue  # most rows give nothing
                 for each in row.find(window, word):
                     yield rank, each
 

@@ -61,7 +61,7 @@ def _is_scan(text: str, word: Word, before: str, lexicon: Lexicon) -> bool:
 def _address(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     """Find an address by its postcode; where a town stands in the anchor, only with a house."""
     match = hit.anchor
-    if match is None:
+    if match is None or _is_cut(window.text, match.start()):
         return
     town = match.end(1) if match.re.groups else -1
     stop = match.start() if town < 0 else town
@@ -69,6 +69,11 @@ def _address(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     housed = any(map(str.isdigit, window.text[start : match.start(1)])) if town > 0 else True
     if housed:
         yield row.found(start, match.end())
+
+
+def _is_cut(text: str, at: int) -> bool:
+    """Tell whether a place lies inside a word."""
+    return at > 0 and text[at - 1].isalnum() and text[at].isalnum()
 
 
 def _address_start(text: str, stop: int, lexicon: Lexicon) -> int:

@@ -153,7 +153,8 @@ def dates(window: Window) -> Iterator[Found]:
     for match in _P["dots"].finditer(window.text):
         yield Found(match.start() - len("03"), match.end(), "DATE", "date-dots")
     for match in _P["date"].finditer(window.text):
-        if not window.is_taken(match.start() - 1):
+        comma = window.text[match.start() - 1] == ","
+        if not window.is_taken(match.start() - 1 - comma):
             continue
         if match["date"]:
             yield Found(*match.span("date"), "DATE", "date-beside")

@@ -5,9 +5,11 @@ A row is called at a **place**: one of its `words` (or of its word `lists`), or 
 the place and `before` must match up to it, on its line unless `across`. What is taken is the first
 group of `before` or `after` (from the one to the other where both have a group); without a group,
 the anchor's own first group, or the place with what `after` matched. `checks` then ask what the
-taken words are (see `checks`); ``c: check`` asks it of the group named c. A row with a `finder`
-leaves the taking to a function of a family. Patterns name their parts: ``{Name}`` stands for the
-fragment of that name in `fragments.toml`; line breaks and the blanks behind them are left out.
+taken words are (see `checks`); ``c: check`` asks it of the group named c. What a row `needs` must
+stand in the text for an anchor, and in small letters before a word: it spares the search. A row
+with a `finder` leaves the taking to a function of a family. Patterns name their parts: ``{Name}``
+stands for the fragment of that name in `fragments.toml`; line breaks and the blanks behind them are
+left out.
 """
 
 from __future__ import annotations
@@ -114,7 +116,8 @@ class Compiled:
     """A row with its patterns compiled."""
 
     __slots__ = (
-        "_checks", "_finder", "after", "anchor", "before", "behind", "followers", "more", "row",
+        "_checks", "_finder", "_near", "after", "anchor", "before", "behind", "followers", "more",
+        "row",
     )  # fmt: skip
 
     def __init__(self, row: Row, finder: Finder | None) -> None:
@@ -128,6 +131,7 @@ class Compiled:
         )  # fmt: skip
         self._finder = finder
         self.followers = row.followers
+        self._near = () if row.anchor else row.needs
         named = [each.rpartition(": ") for each in row.checks]
         self._checks: list[tuple[str, Check]] = [(group, check(name)) for group, _, name in named]
 
@@ -185,10 +189,15 @@ class Compiled:
 
     def _look_back(self, text: str, at: int) -> tuple[int, re.Match[str] | None]:
         search = self.before.search  # type: ignore[union-attr]
+        if self._near and not self._is_near(text[max(0, at - self.row.reach) : at].casefold()):
+            return 0, None
         if self.row.across:
             return 0, search(text, max(0, at - self.row.reach), at)
         line = line_before(text, at, self.row.reach)
         return at - len(line), search(line)
+
+    def _is_near(self, stretch: str) -> bool:
+        return any(need in stretch for need in self._near)
 
     def _spans(self, hit: Hit) -> list[tuple[int, int]]:
         """Give what the row takes: its groups, what lies between them, or the place."""
