@@ -146,6 +146,8 @@ class RunChart:
     level: FloatArray
     process: Process
     target: float = float("nan")
+    chance: float = float("nan")
+    """What exactly right words would average in months of this size; NaN for a share."""
 
 
 @dataclass(frozen=True, slots=True)

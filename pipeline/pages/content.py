@@ -37,6 +37,7 @@ from reports.content import (
     TrendPoint,
     Unscored,
 )
+from reports.strings import Strings
 from reports.swaps import kept_swaps
 
 if TYPE_CHECKING:
@@ -63,8 +64,6 @@ __all__ = [
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
 _LANGUAGES = {"en": "en-GB", "de": "de-DE"}
-_NO_CONTACT = "your quality-improvement office"
-"""What a demonstration prints where no contact is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +78,17 @@ class Issue:
 
 def masthead(issue: Issue, recipient: str) -> Masthead:
     """Say who, what period, which version and which configuration."""
-    settings = issue.config.reports
+    settings, months = issue.config.reports, issue.period.months
+    words = Strings.load(language=settings.language)
     return Masthead(
         institution=settings.institution,
         banner=settings.banner,
-        recipient=recipient,
-        period=str(issue.period),
-        data_cut=f"exams performed to the end of {issue.period.months[-1]}",
+        recipient=words("page.committee") if recipient == COMMITTEE else recipient,
+        period=words("page.period", first=months[0], last=months[-1]),
+        data_cut=words("page.data_cut", month=months[-1]),
         version=version(),
         config_hash=issue.config.digest,
-        contact=settings.contact or _NO_CONTACT,
+        contact=settings.contact or words("page.no_contact"),
         returns_by=settings.returns_by,
         next_issue=settings.next_issue,
         logo=issue.logo,
@@ -277,27 +277,29 @@ def instrument(
     *,
     counts: Sequence[tuple[str, int]],
     audited: SiteAudit | None = None,
-    not_yet: str = "not yet audited at this site",
+    language: str = "en",
 ) -> Instrument:
     """Say how well the machinery read the reports, as far as it has been measured here."""
+    words = Strings.load(language=language)
+    accuracy, not_yet = words("measured.accuracy"), words("measured.not_yet")
     return Instrument(
         engine=engine,
         figures=(
-            InstrumentFigure("extraction accuracy", None, not_yet)
+            InstrumentFigure(accuracy, None, not_yet)
             if audited is None
-            else InstrumentFigure(
-                "extraction accuracy", audited.cells, _audited_note(audited, engine)
-            ),
-            InstrumentFigure("de-identification recall", None, not_yet),
+            else InstrumentFigure(accuracy, audited.cells, _audited_note(audited, engine, words)),
+            InstrumentFigure(words("measured.recall"), None, not_yet),
         ),
         counts=tuple(counts),
     )
 
 
-def _audited_note(audited: SiteAudit, engine: str) -> str:
+def _audited_note(audited: SiteAudit, engine: str, words: Strings) -> str:
     """Say on what the figure rests, and whether another engine earned it."""
-    note = f"cells agreeing in {audited.reports} labelled reports"
-    return note if audited.engine == engine else f"{note}, read by {audited.engine}"
+    note = words("measured.audited", reports=audited.reports)
+    if audited.engine == engine:
+        return note
+    return words("measured.by_another", note=note, engine=audited.engine)
 
 
 def flow_steps(flow: Sequence[pairing.FlowStep]) -> tuple[FlowStep, ...]:
@@ -314,4 +316,5 @@ def flow_steps(flow: Sequence[pairing.FlowStep]) -> tuple[FlowStep, ...]:
 
 def governance(config: Configuration) -> tuple[GovernanceText, ...]:
     """Give the configured governance text."""
-    return (GovernanceText("Use of this review", config.reports.governance),)
+    words = Strings.load(language=config.reports.language)
+    return (GovernanceText(words("page.governance"), config.reports.governance),)

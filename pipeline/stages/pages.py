@@ -307,7 +307,10 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
 
 def _instrument(site: Site, run: RunFacts) -> Instrument:
     return content.instrument(
-        f"{site.engine.name} {site.engine.version}", counts=run.counts, audited=site.audited
+        f"{site.engine.name} {site.engine.version}",
+        counts=run.counts,
+        audited=site.audited,
+        language=site.config.reports.language,
     )
 
 

@@ -174,6 +174,7 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         process = chart.process
         levels = {
             "high": process.high, "mean": process.mean, "low": process.low, "target": chart.target,
+            "chance": chart.chance,
         }  # fmt: skip
         known = [*chart.level, *levels.values()]
         top = max([0.05, *(float(v) for v in known if np.isfinite(v))])
@@ -197,7 +198,7 @@ def printed(chart: RunChart, value: float, words: Strings) -> str:
 
 
 def _level(drawing: Drawing, plot: Box, at: float, name: str, label: str) -> None:
-    dash = {"mean": (), "target": (1.0, 2.0)}.get(name, (3.0, 2.0))
+    dash = {"mean": (), "target": (1.0, 2.0), "chance": (0.6, 1.6)}.get(name, (3.0, 2.0))
     ink = palette.department if name == "target" else palette.muted
     drawing.add(Line(plot.x, at, plot.right, at, ink, 0.8, dash=dash, hint=label))
     text, kind = fit(label, NOTE, 50.0, smallest=4.5)

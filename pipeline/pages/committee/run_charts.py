@@ -37,19 +37,14 @@ def run_charts(
     distances, shares = _Monthly(cells, "month", "count"), _Monthly(words, "performed_month", "n")
     limits = {"minimum": settings.min_exams, "minimum_readers": settings.min_readers}
     named = scale.config.phrases.recommended
+    level = distances.values(months, lambda part: _distance(part, scale), **limits)
+    by_chance = distances.values(months, lambda part: _chance(part, scale), **limits)
+    use = shares.values(months, lambda part: _share(part, named), **limits)
+    known = by_chance[np.isfinite(by_chance)]
+    chance = float(known.mean()) if known.size else float("nan")
     return (
-        _chart(
-            "distance",
-            months,
-            distances.values(months, lambda part: _distance(part, scale), **limits),
-            settings.target_distance,
-        ),
-        _chart(
-            "scale_use",
-            months,
-            shares.values(months, lambda part: _share(part, named), **limits),
-            settings.target_scale_use,
-        ),
+        _chart("distance", months, level, settings.target_distance, chance=chance),
+        _chart("scale_use", months, use, settings.target_scale_use),
     )
 
 
@@ -58,9 +53,11 @@ def _chart(
     months: Sequence[str],
     values: FloatArray,
     target: float | None,
+    *,
+    chance: float = float("nan"),
 ) -> RunChart:
     aim = float("nan") if target is None else target
-    return RunChart(key, tuple(months), values, process(values), aim)
+    return RunChart(key, tuple(months), values, process(values), aim, chance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +88,12 @@ class _Monthly:
 def _distance(part: pd.DataFrame, scale: Scale) -> float:
     shown = rounded(tally_of(part, scale.phrases))
     return float(phrase_error(shown.n, shown.label_mass, means=scale.phrases.means))
+
+
+def _chance(part: pd.DataFrame, scale: Scale) -> float:
+    """Give the distance to expect of exactly right words: E|rate − m| ≈ √(2 m (1 − m) / π n)."""
+    n, m = rounded(tally_of(part, scale.phrases)).n, scale.phrases.means
+    return float(np.sqrt(2.0 * m * (1.0 - m) * n / np.pi).sum() / n.sum())
 
 
 def _share(part: pd.DataFrame, named: Collection[str]) -> float:

@@ -140,6 +140,9 @@ def _shown(chart: RunChart, words: Strings) -> str:
         month = chart.months[last.at]
         key = "up" if last.up else "down"
         parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule)]
+    if math.isfinite(chart.chance):
+        chance = printed(chart, chart.chance, words)
+        parts.append(words("run_chart.by_chance", chance=chance))
     if math.isfinite(chart.target) and math.isfinite(process.mean):
         parts.append(
             words(
@@ -164,5 +167,7 @@ def _returned(content: CommitteeContent, words: Strings) -> str:
     back = content.returned
     if back is None:
         return ""
+    if not back.total:
+        return words("run_chart.returned_none")
     answers = words.several("unit.cases", back.total)
     return words("run_chart.returned", answers=answers, left_out=count(back.left_out))
