@@ -237,6 +237,14 @@ def test_the_shipped_weights_are_small_and_know_every_fact() -> None:
     assert weights.votes.shape[:2] == (len(VOTES), 8)
 
 
+@pytest.mark.parametrize(
+    ("gap", "shown"),
+    [("  \n   b", "g:\nb"), (" \n \r\n ", "g:\n\n"), (" - ", "g: - "), ("a    b", "g:a  b")],
+)
+def test_a_gap_is_shown_without_the_blanks_beside_its_breaks(gap: str, shown: str) -> None:
+    assert list(Describer.gap(gap))[-1] == shown
+
+
 def test_small_words_are_asked_only_where_they_can_be_a_name_or_initials() -> None:
     describer = Describer(load())
     asked = {word: describer.is_asked(word) for word in ("lung", "the", "mcg", "Zed", "4a", "xyq")}

@@ -46,7 +46,6 @@ _INITIALS: Final = range(2, 5)
 _MIN_FIGURES: Final = 3
 _MIN_CODE: Final = 6
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
-_BREAKS: Final = re.compile(r"[ \t\r]*\n[ \t\r]*")
 _SHOWN: Final = 5
 _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
 REACH: Final = 4
@@ -243,7 +242,16 @@ class Describer:
             yield f"k:last{marks[-1]}"
         elif not lines:
             yield "k:blank"
-        yield f"g:{_BLANKS.sub('  ', _BREAKS.sub(chr(10), gap))[:_SHOWN]}"
+        yield f"g:{_BLANKS.sub('  ', _without_margins(gap))[:_SHOWN]}"
+
+
+def _without_margins(gap: str) -> str:
+    """Leave out the blanks on both sides of every line break."""
+    before, *between = gap.split("\n")
+    if not between:
+        return gap
+    *lines, behind = (each.lstrip(" \t\r") for each in between)
+    return "\n".join((*(each.rstrip(" \t\r") for each in (before, *lines)), behind))
 
 
 def _gap_traits(gap: str) -> tuple[int, ...]:
