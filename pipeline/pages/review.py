@@ -14,6 +14,7 @@ from calibration.curve import calibration_error
 from calibration.groups import GroupResults, tally_of
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
+from calibration.rounding import rounded
 from calibration.substitution.effect import split_tally
 from calibration.substitution.guardrails import allowed_cells
 from calibration.substitution.variation import frontier
@@ -106,7 +107,7 @@ def committee_content(
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(cells, evidence.words, months=issue.period.months, scale=scale),
         returned=facts.returned,
-        frontier=held_out_frontier(tally_of(cells, scale.phrases), scale=scale),
+        frontier=held_out_frontier(rounded(tally_of(cells, scale.phrases)), scale=scale),
     )
 
 
