@@ -2,7 +2,10 @@
 
 For reader r the odds of being wrong in finding f are the department's, taken from the other
 readers, times e^δ with δ ~ N(0, σ²); σ is estimated over the readers. A finding's rate among the
-others is drawn toward their rate over all findings, `_WORTH` statements' worth.
+others is drawn toward their rate over all findings, `_WORTH` statements' worth. One reader far off
+must not set what is expected of the others: by the distance z of his log-odds over all findings
+from the readers' median, in standard errors with σ at its prior, a reader's statements count with
+the weight of a Student's t with four degrees of freedom, w = 5 / (4 + z²), at most 1.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ _WORTH = 20.0
 _SIGMA, _SIGMA_WORTH = 0.4, 4.0
 _MARGIN = float(np.log(1.25))
 _SHOWN = 0.95
+_TAIL = 4.0
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 
 
@@ -45,9 +49,9 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     """Judge every reader's statements of one kind."""
     if len(counts.n) < 2 or np.count_nonzero(counts.n.sum(axis=1)) < 2:
         return [_alone(counts, r) for r in range(len(counts.n))]
-    base, doubt = _others(counts)
     share = np.divide(counts.effective, counts.n, out=np.ones_like(counts.n), where=counts.n > 0)
     n, wrong = counts.n * share, counts.wrong * share
+    base, doubt = _others(counts, _weights(n.sum(axis=1), wrong.sum(axis=1)))
     delta, variance = _fitted(n, wrong, base)
     return [
         _judged(counts, r, base[r], float(delta[r]), float(variance[r] + doubt[r]), settings)
@@ -55,15 +59,26 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     ]
 
 
-def _others(counts: AtomCounts) -> tuple[FloatArray, FloatArray]:
-    """Log-odds of being wrong among the other readers (R, F), and its variance per reader (R,)."""
-    n = counts.n.sum(axis=0) - counts.n
-    wrong = counts.wrong.sum(axis=0) - counts.wrong
+def _others(counts: AtomCounts, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Log-odds of being wrong among the other readers (R, F), and its variance per reader (R,).
+
+    ``weight`` (R,) is how much each reader's statements count for the others.
+    """
+    own_n, own_wrong = weight[:, None] * counts.n, weight[:, None] * counts.wrong
+    n, wrong = own_n.sum(axis=0) - own_n, own_wrong.sum(axis=0) - own_wrong
     total, all_wrong = n.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
     overall = (all_wrong + 0.5) / (total + 1.0)
     rate = (wrong + _WORTH * overall) / (n + _WORTH)
     doubt = 1.0 / (all_wrong + 0.5) + 1.0 / (total - all_wrong + 0.5)
     return np.asarray(logit(rate)), doubt[:, 0]
+
+
+def _weights(n: FloatArray, wrong: FloatArray) -> FloatArray:
+    """How much each reader counts in what is expected of the others, shape (R,)."""
+    odds = np.log((wrong + 0.5) / (n - wrong + 0.5))
+    error = 1.0 / (wrong + 0.5) + 1.0 / (n - wrong + 0.5)
+    z = (odds - np.median(odds[n > 0])) / np.sqrt(_SIGMA**2 + error)
+    return np.asarray(np.minimum((_TAIL + 1.0) / (_TAIL + z**2), 1.0))
 
 
 def _fitted(n: FloatArray, wrong: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:

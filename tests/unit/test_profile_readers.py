@@ -93,6 +93,22 @@ def test_atom_off_stands_against_the_department_and_never_becomes_a_swap() -> No
     assert all(swap.phrase != "absent" for swap in each.reader("r02").advice)
 
 
+def test_one_reader_s_wrong_certainties_are_not_expected_of_the_others() -> None:
+    frame = department([(0.0, 1.0)] * 5, statements=2000, seed=3)
+    many = department([(0.0, 1.0)], statements=8000, seed=4).assign(reader="r02")
+    frame = pd.concat([frame[frame["reader"] != "r02"], many], ignore_index=True)
+    g = np.random.default_rng(5)
+    his = (frame["reader"] == "r02") & (frame["phrase"] == "absent")
+    frame.loc[his & (g.random(len(frame)) < 0.3), "label"] = 1.0
+    found = profile(frame, phrases=SCALE)
+    assert found.reader("r02").absent.state == "more often"
+    for each in found:
+        if each.reader != "r02":
+            # A plain sum over the others would expect one in five.
+            assert each.absent.expected_wrong < 0.08 * each.absent.n
+            assert each.absent.state == "as others"
+
+
 def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     frame = department([(0.0, 1.0)] * 5, statements=2500, seed=21)
     g = np.random.default_rng(2)
