@@ -81,7 +81,8 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
         return True
     if not {token.word for token in tokens[item.first + 1 : item.last]} <= _RELATING:
         return True
-    return any(token.word in preferring for token in tokens[items[0].first : item.first])
+    begin = max(items[0].first - _SHORT, 0)
+    return any(token.word in preferring for token in tokens[begin : item.first])
 
 
 def _inverted(

@@ -137,7 +137,7 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
     following = tokens[number + 1] if number + 1 < len(tokens) else None
     if following is None:
         return True
-    joined = following.start == token.end
+    joined = following.start == token.end and not following.word.isspace()
     before = tokens[number - 1] if number else None
     if token.word == "?":
         apart = before is None or before.end < token.start or before.word in ",;:("

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from extraction.finding import Extracted
 from extraction.report import SectionReader
+from extraction.rules import RuleEngine
 from extraction.vocabulary import load
 
 READER = SectionReader(load())
@@ -59,3 +61,10 @@ def test_history_without_a_later_header_ends_with_its_line() -> None:
 def test_a_word_inside_a_sentence_is_no_header() -> None:
     text = "The impression: of the diaphragm is normal."
     assert sections(text) == [("findings", text)]
+
+
+def test_full_stop_behind_a_single_letter_ends_a_long_line_too() -> None:
+    long = "Fibrocavitary lesion in the right upper lobe, likely from old Koch's."
+    (outcome,) = RuleEngine().extract([f"{long}\r\nThe heart size is normal."], modality="XR")
+    assert isinstance(outcome, Extracted)
+    assert [(f.pathology, f.phrase) for f in outcome.findings] == [("cardiomegaly", "absent")]
