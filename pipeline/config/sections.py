@@ -331,6 +331,7 @@ class Execution(Section):
     """How much of the machine a run may take, and which machines work on its shards."""
 
     workers: int = Field(default=2, ge=1, le=256)
+    orchestrated: Literal["auto", "always"] = "auto"
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
     block_exams: int = Field(default=100_000, ge=10, le=100_000_000)
     shard_timeout_minutes: float = Field(default=60.0, gt=0, le=24 * 60)

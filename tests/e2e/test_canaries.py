@@ -35,6 +35,9 @@ paths = [
 ]
 [deidentification]
 max_quarantined_share = 0.2
+
+[execution]
+orchestrated = "always"
 """
 
 

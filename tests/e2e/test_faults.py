@@ -24,6 +24,7 @@ KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 CONFIG = (
     '[reports]\ndemonstration = true\n[input]\npaths = ["exams.csv"]\n'
     "[calibration]\nbootstrap = 100\n[execution]\nshard_rows = 20\n"
+    'orchestrated = "always"\n'
 )
 SERVER = """
 import http.server, json, os, sys

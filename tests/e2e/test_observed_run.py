@@ -43,8 +43,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def job(place: Path) -> Finished:
+    (folder := place / "demo").mkdir()
+    made = radcal("simulate", "--out", folder / "hospital", "--pairs", "40", "--readers", "3",
+                  cwd=place)  # fmt: skip
+    assert made.code == 0, made.err
+    (folder / "radcal.toml").write_text(
+        '[input]\npaths = ["hospital/exams.csv"]\n[reports]\ndemonstration = true\n'
+        '[execution]\norchestrated = "always"\n'
+    )
     return radcal(
-        "demo", "--out", "demo", "--pairs", "40", "--readers", "3", "--json",
+        "run", "demo/radcal.toml", "--json",
         cwd=place, under=traced(place / "calls") if can_trace() else (),
         RADCAL_VAULT_KEY=KEY, **hooked(place, "run.log"),
     )  # fmt: skip

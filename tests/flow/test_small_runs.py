@@ -124,9 +124,13 @@ def test_a_large_export_a_query_and_a_model_are_not_small(folder: Path) -> None:
     assert is_fit(site)
     (folder / "ris.csv").write_text("x" * (5 * 2**20))
     assert not is_small(site)
+    write(folder, *pair(1))
     for text in (
         '[input]\nformat = "sql"\nquery = "SELECT 1"\n',
-        '[input]\npaths = ["radcal.toml"]\nformat = "csv"\n[execution]\nrunner = "dask"\n',
+        '[input]\npaths = ["ris.csv"]\n[execution]\nrunner = "dask"\n',
+        '[input]\npaths = ["ris.csv"]\n[execution]\norchestrated = "always"\n',
+        '[input]\npaths = ["ris.csv"]\n[extraction]\nengine = "server"\nmodel = "m"\n'
+        'server_url = "http://127.0.0.1:9"\n',
     ):
         path.write_text(text)
         Site.forget()
