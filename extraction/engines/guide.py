@@ -21,12 +21,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from extraction.engines.grounding import Place
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
-from extraction.prompt import AnswerForm, Line
 from extraction.rules.engine import RuleEngine, Spoken
+
+if TYPE_CHECKING:
+    from extraction.prompt import AnswerForm, Line
 
 __all__ = ["DOUBTS", "Doubt", "Guided", "doubtful", "guided", "margins"]
 
