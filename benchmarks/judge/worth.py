@@ -16,9 +16,9 @@ from gold import authors, ours
 
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport
-from pipeline.deidentify.result import Removed
 from pipeline.deidentify.rules import ORDER, SITE, Family, Rules
 from pipeline.deidentify.rules.rows import Row, shipped
+from pipeline.deidentify.spans import Removed
 
 REPORTS = 25
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
-from pipeline.deidentify.result import Clean, Removed
+from pipeline.deidentify.spans import Clean, Removed
 from pipeline.errors import InputError
 
 __all__ = ["DeidAudit", "GoldReport", "GoldSpan", "Share", "audit", "read_gold"]

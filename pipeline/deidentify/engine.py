@@ -23,11 +23,9 @@ from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.leaks import LeakScan
-from pipeline.deidentify.result import Category, Clean, Found, Outcome, Quarantined, Removed
-from pipeline.deidentify.rules import guards
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
-from pipeline.deidentify.spans import Claims
+from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
 from pipeline.deidentify.surrogates import Surrogates
 from pipeline.names import lexicon as lexicons
 from pipeline.names.grammar import as_capitals
@@ -189,7 +187,7 @@ class Deidentifier:
         claims = Claims(text, locks.firm(text, phrases))
         text = as_capitals(text)
         every = Words(text)
-        for start, end in guards.find(text, every, self.lexicon):
+        for start, end in locks.guarded(text, every, self.lexicon):
             claims.guard(start, end)
         _take(claims, self.rules.find(Window(text, every, self.lexicon, claims.is_taken)))
         return Hearing(text, claims, phrases)

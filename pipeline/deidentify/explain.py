@@ -13,7 +13,7 @@ import pandas as pd
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
-from pipeline.deidentify.result import Clean, Outcome, Removed
+from pipeline.deidentify.spans import Clean, Outcome, Removed
 
 __all__ = ["COLUMNS", "explained"]
 

@@ -16,8 +16,8 @@ from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.window import Word, Words
+from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
 __all__ = [

@@ -19,13 +19,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from pipeline.deidentify import locks
 from pipeline.deidentify.known import (
     KnownIdentifiers,
     name_words,
     normalised_number,
     number_candidates,
 )
-from pipeline.deidentify.rules import guards
 from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words
 from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon
@@ -103,7 +103,7 @@ class LeakScan:
         return _BESIDE.fullmatch(text, a.end, b.start) is not None
 
     def _unguarded(self, text: str, suspects: list[Word]) -> int:
-        spans = list(guards.find(text, Words(text), self.lexicon))
+        spans = list(locks.guarded(text, Words(text), self.lexicon))
         return sum(
             not any(start <= word.start and word.end <= end for start, end in spans)
             for word in suspects

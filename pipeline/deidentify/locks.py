@@ -1,10 +1,13 @@
-"""Which certainty phrases are locked, and the proof that all of them are still there.
+"""Which certainty phrases are locked, the proof that all are still there, and what is guarded.
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
 another capitalised word (``Mount Hope Clinic``) and a word of an e-mail or web address stay open
 to rules, for there they may be part of a name or an address. An open phrase that no rule took is
 expected in the result like any other.
+
+Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
+them.
 
 Phrases are looked for once. A token in brackets neither holds nor joins words of certainty, so
 where every phrase lies wholly inside or wholly outside what was removed, and no word was cut, the
@@ -16,14 +19,17 @@ the two ways equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from extraction.certainty import certainty_spans
-from pipeline.deidentify.result import Removed
 from pipeline.deidentify.rules.checks import KINDS
+from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.window import Words
+from pipeline.deidentify.spans import Removed
+from pipeline.names.lexicon import Lexicon
 
-__all__ = ["firm", "kept", "standing", "words"]
+__all__ = ["firm", "guarded", "kept", "standing", "words"]
 
 Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
@@ -33,6 +39,9 @@ _INSIDE: Final = frozenset("@.-/_")
 _ADDRESS: Final = 80
 """How far before a word the address it may be part of is looked for."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
+_P: Final = patterns("guards")
+_NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
+_NUMBERED: Final = word_list("words_before_a_count")
 
 
 def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
@@ -127,3 +136,27 @@ def _is_in_address(text: str, start: int) -> bool:
 
 def _is_inside(start: int, end: int, removed: Sequence[Removed]) -> bool:
     return any(each.start <= start and end <= each.end for each in removed)
+
+
+def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
+    """Find the spans that rules going by looks alone must leave."""
+    for match in _P["measures"].finditer(text):
+        if not text[match.start() - 1 : match.start()].isalnum():
+            yield match.span()
+    yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    capital, folded = words.capital, words.folded
+    for at in words.among(lexicon.guarding):
+        start, end = words.span(at)
+        if capital[at]:
+            if folded[at] in lexicon.eponyms:
+                letter = _P["letter"].match(text, end)
+                yield start, letter.end() if letter else end
+        elif folded[at] in _NUMBERED:
+            number = _P["times" if folded[at] == "x" else "image"].match(text, end)
+            if number and not text[start - 1 : start].isalnum():
+                yield start, number.end()
+        elif at and capital[at - 1] and folded[at] in lexicon.eponym_nouns:
+            near = text[max(0, start - 40) : start] if words.gap(at) in _NOUN_GAPS else ""
+            before = _P["before_noun"].search(near)
+            if before:
+                yield start - len(before.group()), end

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
-from pipeline.deidentify.result import Clean, Outcome, Removed
+from pipeline.deidentify.spans import Clean, Outcome, Removed
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 from pipeline.store.files import replacing

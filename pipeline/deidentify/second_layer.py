@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from pipeline.deidentify.result import Category, Found
+from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
 
 __all__ = ["Presidio", "SecondLayer"]

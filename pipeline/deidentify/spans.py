@@ -1,19 +1,91 @@
-"""Who owns which characters of a report: locks first, then identifiers in the order of the rules.
+"""Who owns which characters of a report, and what is left of it: identifiers, claims, outcomes.
 
-A **lock** is a certainty phrase; nothing takes it. A **guard** is a clinical expression that looks
-like a name or a number (Kerley B, T7-T8, Foley catheter); only a rule that has seen a title or a
-label (a *sure* rule) may take it. What overlaps an earlier owner keeps its free part.
+Locks come first, then identifiers in the order of the rules. A **lock** is a certainty phrase;
+nothing takes it. A **guard** is a clinical expression that looks like a name or a number (Kerley B,
+T7-T8, Foley catheter); only a rule that has seen a title or a label (a *sure* rule) may take it.
+What overlaps an earlier owner keeps its free part.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple, TypeAlias
 
-from pipeline.deidentify.result import Category, Removed
+__all__ = [
+    "CATEGORIES",
+    "GUARD",
+    "LOCK",
+    "Category",
+    "Claims",
+    "Clean",
+    "Found",
+    "Outcome",
+    "Quarantined",
+    "Reason",
+    "Removed",
+]
 
-__all__ = ["GUARD", "LOCK", "Claims"]
+Category = Literal[
+    "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION"
+]
+CATEGORIES: Final[tuple[Category, ...]] = (
+    "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION",
+)  # fmt: skip
+
+Reason = Literal["leak", "phrases-changed", "text-too-long", "not-text"]
+"""Why a report is withheld; a closed set, safe to print."""
+
+
+class Found(NamedTuple):
+    """A candidate; ``sure`` when a label or title says what it is (see `spans`)."""
+
+    start: int
+    end: int
+    category: Category
+    rule: str
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """One identifier taken out: where it stood in the original text, and which rule found it."""
+
+    start: int
+    end: int
+    category: Category
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A text without identifiers.
+
+    Attributes
+    ----------
+    text
+        The text with every identifier replaced.
+    removed
+        Spans in the original text, in order, not overlapping.
+    phrases_locked
+        Certainty phrases found before anything was removed; as many stand in ``text``.
+    """
+
+    text: str
+    removed: tuple[Removed, ...]
+    phrases_locked: int
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantined:
+    """A report withheld from every later stage."""
+
+    reason: Reason
+
+
+Outcome: TypeAlias = Clean | Quarantined
+
 
 _LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|with)\b)*", re.I)
 """Small words that stay where an earlier owner left only them and what follows."""

@@ -19,7 +19,7 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-from pipeline.deidentify.result import Category
+from pipeline.deidentify.spans import Category
 
 __all__ = ["Surrogates"]
 

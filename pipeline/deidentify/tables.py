@@ -14,7 +14,7 @@ import pandas as pd
 
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers
-from pipeline.deidentify.result import Clean, Outcome, Quarantined
+from pipeline.deidentify.spans import Clean, Outcome, Quarantined
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns, shown_names
 

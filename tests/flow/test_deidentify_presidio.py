@@ -85,7 +85,7 @@ class Greedy:
     """A layer that takes everything there is."""
 
     def find(self, text: str):  # type: ignore[no-untyped-def]
-        from pipeline.deidentify.result import Found
+        from pipeline.deidentify.spans import Found
 
         yield Found(0, len(text), "NAME", "greedy", sure=False)
 

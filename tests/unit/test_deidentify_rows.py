@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules import ORDER, SITE, Rules
 from pipeline.deidentify.rules.rows import Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Words
+from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import load
 from pipeline.names.own_lists import own_lexicon

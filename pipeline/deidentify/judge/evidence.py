@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.deidentify.judge.tokens import REACH, Glossary, Shard
-from pipeline.deidentify.result import CATEGORIES, Category
-from pipeline.deidentify.spans import GUARD, LOCK
+from pipeline.deidentify.spans import CATEGORIES, GUARD, LOCK, Category
 
 __all__ = [
     "FACTS", "GAP_OFFSETS", "TOKEN_OFFSETS", "VOTES", "VOTE_OFFSETS",

@@ -34,8 +34,7 @@ from pipeline.deidentify.judge.model import (
     weighable,
 )
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
-from pipeline.deidentify.result import CATEGORIES, Category, Found, Removed
-from pipeline.deidentify.spans import Claims
+from pipeline.deidentify.spans import CATEGORIES, Category, Claims, Found, Removed
 from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion"]

@@ -38,7 +38,7 @@ from pipeline.deidentify.judge.evidence import (
     VOTE_OFFSETS,
     Evidence,
 )
-from pipeline.deidentify.result import CATEGORIES
+from pipeline.deidentify.spans import CATEGORIES
 
 __all__ = [
     "INPUTS", "LABELS", "Case", "Rows", "Weights",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules import (
     addresses,
     beside,
@@ -22,6 +21,7 @@ from pipeline.deidentify.rules import (
 )
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Word, lines
+from pipeline.deidentify.spans import Found
 
 __all__ = ["ORDER", "SITE", "Rules", "load"]
 

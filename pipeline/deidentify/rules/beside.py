@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.fragments import patterns, word_list
 from pipeline.deidentify.rules.window import Window
+from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
 __all__ = ["dates", "families", "neighbours"]

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.checks import is_listed
 from pipeline.deidentify.rules.fragments import patterns, word_list
 from pipeline.deidentify.rules.window import Window, Word
+from pipeline.deidentify.spans import Found
 from pipeline.names.grammar import name_end
 from pipeline.names.lexicon import Lexicon, unaccented
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.checks import parts, reads
 from pipeline.deidentify.rules.fragments import patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word
+from pipeline.deidentify.spans import Found
 from pipeline.names.grammar import name_end
 from pipeline.names.lexicon import Lexicon, unaccented
 

@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence
 from pipeline.deidentify.rules.fragments import patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Words, line_before
+from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
 __all__ = ["FINDERS", "capitals_start", "foreign", "initials", "sites", "trimmed"]

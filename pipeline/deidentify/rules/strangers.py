@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.result import Found
 from pipeline.deidentify.rules.fragments import patterns
 from pipeline.deidentify.rules.lists import is_eponym
 from pipeline.deidentify.rules.window import Window, Word, Words
+from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
 __all__ = ["find"]
