@@ -5,7 +5,7 @@ readers, times e^δ with δ ~ N(0, σ²); σ is estimated over the readers. A fi
 others is drawn toward their rate over all findings, `_WORTH` statements' worth. One reader far off
 must not set what is expected of the others: by the distance z of his log-odds over all findings
 from the readers' median, in standard errors with σ at its prior, a reader's statements count with
-the weight of a Student's t with four degrees of freedom, w = 5 / (4 + z²), at most 1.
+the weight of a Cauchy distribution, w = 2 / (1 + z²), at most 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WORTH = 20.0
 _SIGMA, _SIGMA_WORTH = 0.4, 4.0
 _MARGIN = float(np.log(1.25))
 _SHOWN = 0.95
-_TAIL = 4.0
+_TAIL = 1.0
 _NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 
 

@@ -102,11 +102,10 @@ def test_one_reader_s_wrong_certainties_are_not_expected_of_the_others() -> None
     frame.loc[his & (g.random(len(frame)) < 0.3), "label"] = 1.0
     found = profile(frame, phrases=SCALE)
     assert found.reader("r02").absent.state == "more often"
-    for each in found:
-        if each.reader != "r02":
-            # A plain sum over the others would expect one in five.
-            assert each.absent.expected_wrong < 0.08 * each.absent.n
-            assert each.absent.state == "as others"
+    others = [each.absent for each in found if each.reader != "r02"]
+    # A plain sum over the others would expect one in five, and find all four far better.
+    assert all(each.expected_wrong < 0.06 * each.n for each in others)
+    assert [each.state for each in others].count("as others") >= 3
 
 
 def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
