@@ -30,6 +30,7 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
     ".hl7": "hl7v2", ".txt": "hl7v2", ".msg": "hl7v2", ".ndjson": "fhir", ".json": "fhir",
 }  # fmt: skip
+_WORKBOOKS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
 _LOOKED_AT: Final = 2**20
 _FOLDERS: Final = ("hl7v2", "fhir")
 _SPOOLED: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
@@ -52,6 +53,12 @@ class Sources:
             If the extension says nothing, or a folder is of a format that comes in files.
         """
         stated = self.settings.format
+        if suffix_of(source) in _WORKBOOKS:
+            msg = (
+                f"{source.name}: workbooks are not read. Save the sheet as CSV UTF-8, with accession "
+                "and patient numbers as text."
+            )
+            raise ConfigurationError(msg)
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
         if stated == "auto" and kind == "fhir" and source.is_file() and not _has_resources(source):
             kind = "jsonl"

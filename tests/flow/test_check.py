@@ -106,6 +106,12 @@ def test_folder_without_a_file_is_told(folder: Path) -> None:
     assert "feed holds no file" in checked(folder).output
 
 
+def test_a_workbook_is_refused_with_the_way_to_save_it(folder: Path) -> None:
+    (folder / "ris.xlsx").write_bytes(b"PK")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["ris.xlsx"]\n')
+    assert "ris.xlsx: workbooks are not read" in checked(folder).output
+
+
 def test_a_query_is_asked_for_its_first_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     address = f"sqlite:///{folder / 'ris.sqlite'}"
     engine = sqlalchemy.create_engine(address)
