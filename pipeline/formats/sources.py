@@ -55,7 +55,7 @@ class Sources:
         stated = self.settings.format
         if suffix_of(source) in _WORKBOOKS:
             msg = (
-                f"{source.name}: workbooks are not read. Save the sheet as CSV UTF-8, with accession "
+                f"{source.name}: workbooks are not read. Save the sheet as CSV UTF-8, accession "
                 "and patient numbers as text."
             )
             raise ConfigurationError(msg)
