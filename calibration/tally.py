@@ -93,10 +93,6 @@ class Tally:
     def __radd__(self, other: object) -> Tally:
         return self if other == 0 else NotImplemented
 
-    def take(self, phrases: IntArray) -> Tally:
-        """Keep the given phrases only, in the given order."""
-        return Tally(self.label_values, self.counts[phrases])
-
     def summary(self) -> str:
         """One line for a caption."""
         used = int(np.count_nonzero(self.n))

@@ -2,8 +2,8 @@
 
 Takes a copy of the tracked files, changes one thing at a time in a part of it (mutmut), and runs
 the tests that reach the change. A mutant that no test kills is a survivor: it is printed with its
-difference, and belongs either into a new test or among `EQUAL`, where it is said why nothing can
-tell it from the program. Run it with the environment of `make mutation`, which has mutmut.
+difference, and asks for a test unless nothing can tell it from the program (a sum into zeros that
+became an assignment). Run it with the environment of `make mutation`, which has mutmut.
 """
 
 from __future__ import annotations

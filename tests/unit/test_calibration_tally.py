@@ -128,3 +128,54 @@ def test_interval_rules_differ_where_the_replicates_are_biased() -> None:
     low, high = interval(0.2, replicates, rule="bias-corrected")
     assert low < 0.025
     assert high < 0.975
+
+
+def test_weights_of_groups_count_in_uses_as_in_label_mass() -> None:
+    # group 0: 0.5 · phrase 0 with label 1; group 1: 2 · phrase 1 with label .25, 0 · phrase 0
+    groups = tally_groups(
+        [0, 1, 1], [0, 1, 0], [1.0, 0.25, 1.0], n_groups=2, n_phrases=2, weight=[0.5, 2.0, 0.0]
+    )
+    n, mass = groups.moments()
+    assert n.tolist() == [[0.5, 0.0], [0.0, 2.0]]
+    assert mass.tolist() == [[0.5, 0.0], [0.0, 0.5]]
+    assert n.dtype == mass.dtype == np.float64
+
+
+def test_groups_in_the_middle_are_kept_as_they_were_and_renumbered() -> None:
+    groups = tally_groups(
+        [0, 1, 1, 2, 3], [0, 1, 0, 1, 0], [1.0, 0.0, 0.5, 1.0, 0.0], n_groups=4, n_phrases=2
+    )
+    inside = groups.slice_groups(1, 3)
+    assert inside.n_groups == 2
+    for number in range(2):
+        assert np.array_equal(inside.group(number).counts, groups.group(number + 1).counts)
+    assert inside.pooled().total == 3.0
+
+
+def test_a_tally_tells_its_size_in_a_line_and_as_plain_data() -> None:
+    counted = tally([0, 2, 2], [1.0, 0.0, 0.5], n_phrases=3)
+    assert counted.summary() == "3 observations, 2 of 3 phrases used"
+    plain = counted.to_plain()
+    assert list(plain) == ["counts", "label_mass"]
+    assert [list(values) for values in plain.values()] == [[1.0, 0.0, 2.0], [1.0, 0.0, 0.5]]
+
+
+def test_tallies_are_summed_from_0_and_from_nothing_else() -> None:
+    counted = tally([0], [1.0], n_phrases=1)
+    assert sum([counted, counted]).total == 2.0
+    with pytest.raises(TypeError):
+        sum([counted], start=1)
+    assert Tally.empty(2).label_values.tolist() == [0.0, 1.0]
+    assert Tally.from_moments([3, 1], [1, 1]).counts.dtype == np.float64
+
+
+def test_what_cannot_be_counted_is_told_in_words() -> None:
+    with pytest.raises(TallyError, match=r"^label: expected a flat array of numbers, got <U3\.$"):
+        tally([0], ["yes"], n_phrases=1)
+    with pytest.raises(TallyError, match=r"^label: expected a flat array"):
+        tally([0], [[1.0]], n_phrases=1)
+    with pytest.raises(TallyError, match=r"^weight: 2 values for 1 observations\.$"):
+        tally([0], [1.0], n_phrases=1, weight=[1.0, 1.0])
+    with pytest.raises(TallyError, match=r"^weight: 1 of 2 values are negative or not finite"):
+        tally([0, 0], [1.0, 1.0], n_phrases=1, weight=[1.0, -0.5])
+    assert tally([0, 0], [True, False], n_phrases=1).label_mass.tolist() == [1.0]
