@@ -136,16 +136,7 @@ def calibrate(
         raise TallyError(msg)
     tables = phrase_bins(phrase_table.distributions, bins=bins, rule=bin_rule)
     means, certain = phrase_table.means, phrase_table.certain
-    boot_n, boot_mass = (
-        multinomial_moments(tally, replicates=bootstrap, rng=rng)
-        if patients is None
-        else cluster_moments(patients, replicates=bootstrap, rng=rng)
-    )
-    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
-    unit = "observations" if patients is None else "patients"
-    sample = _Replicates(tally.n, tally.label_mass, boot_n, boot_mass, null, unit)
-    positive = label_values(phrase_table.distributions)
-    spread = phrase_table.variances
+    sample = _sampled(tally, patients, means, bootstrap, rng)
     return GroupResult(
         n=tally.total,
         tally=tally,
@@ -154,21 +145,49 @@ def calibrate(
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
         phrase_error=_phrase_error(sample, means, interval, rng),
-        brier=estimate_from_replicates(
-            float(brier(sample.n, sample.mass, means=means, variances=spread)),
-            brier(boot_n, boot_mass, means=means, variances=spread),
-            n=tally.total,
-            rule=interval,
-            resampled=unit,
-            reference_level=float(brier(sample.n, sample.n * means, means=means, variances=spread)),
-        ),
-        accuracy=estimate_from_replicates(
-            float(accuracy(sample.n, sample.mass, positive=positive)),
-            accuracy(boot_n, boot_mass, positive=positive),
-            n=tally.total,
-            rule=interval,
-            resampled=unit,
-        ),
+        brier=_brier(sample, phrase_table, interval),
+        accuracy=_accuracy(sample, phrase_table, interval),
+    )
+
+
+def _sampled(
+    tally: Tally,
+    patients: GroupedTally | None,
+    means: FloatArray,
+    bootstrap: int,
+    rng: np.random.Generator,
+) -> _Replicates:
+    """Resample observations, or patients where they are known, and labels under the null."""
+    n, mass = (
+        multinomial_moments(tally, replicates=bootstrap, rng=rng)
+        if patients is None
+        else cluster_moments(patients, replicates=bootstrap, rng=rng)
+    )
+    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
+    unit = "observations" if patients is None else "patients"
+    return _Replicates(tally.n, tally.label_mass, n, mass, null, unit)
+
+
+def _brier(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:
+    means, spread = table.means, table.variances
+    return estimate_from_replicates(
+        float(brier(sample.n, sample.mass, means=means, variances=spread)),
+        brier(sample.boot_n, sample.boot_mass, means=means, variances=spread),
+        n=float(sample.n.sum()),
+        rule=rule,
+        resampled=sample.resampled,
+        reference_level=float(brier(sample.n, sample.n * means, means=means, variances=spread)),
+    )
+
+
+def _accuracy(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:
+    positive = label_values(table.distributions)
+    return estimate_from_replicates(
+        float(accuracy(sample.n, sample.mass, positive=positive)),
+        accuracy(sample.boot_n, sample.boot_mass, positive=positive),
+        n=float(sample.n.sum()),
+        rule=rule,
+        resampled=sample.resampled,
     )
 
 
