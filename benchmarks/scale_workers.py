@@ -55,7 +55,10 @@ def main() -> None:
     bound = max(rounds, (two.cpu + two.others) / cores)
     print(f"  clock: efficiency {one.clock / two.clock / 2:.2f}, ", end="")
     print(f"at most {one.clock / bound / 2:.2f} with these shards on these cores")
-    print(f"  CPU:   efficiency {one.cpu / two.cpu:.2f} (one worker's over two's)  limit {LIMIT}")
+    if two.cpu > 0.0:
+        print(f"  CPU:   efficiency {one.cpu / two.cpu:.2f} (one over two workers)  limit {LIMIT}")
+    else:
+        print("  CPU:   too little to tell; give more --pairs")
     print(f"  same bytes: {one.digest == two.digest}")
 
 
@@ -88,8 +91,6 @@ def night(folder: Path, pairs: int, shard_rows: int) -> str:
 
 def reading(folder: Path, config: str, size: int) -> Reading:
     """Read every paired report anew with so many Dask workers."""
-    from prefect import unmapped
-
     from pipeline.run.run import Run
     from pipeline.run.runners import runners
     from pipeline.stages import extract
@@ -104,11 +105,10 @@ def reading(folder: Path, config: str, size: int) -> Reading:
         shutil.rmtree(analysis / name)
     execution = run.site.config.execution.model_copy(update={"runner": "dask", "workers": size})
     with runners(run.site.config.model_copy(update={"execution": execution})) as spread:
-        runner, task = spread.of("extract"), spread.task(extract.EXTRACT)
 
         def read(items: list[extract.ReportShard]) -> None:
-            for future in runner.map(task, {"config": unmapped(config), "item": items}):
-                future.result()
+            for _ in spread.work(extract.EXTRACT, config, items):
+                pass
 
         read(shards[:WARM])  # every worker has loaded what it needs
         before, started = _cpu(), time.perf_counter()
