@@ -9,6 +9,8 @@ replicates and should cover 95 %.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -20,12 +22,12 @@ from calibration.phrase_calibration import phrase_error, wilson
 from calibration.regression import logistic_calibration
 from calibration.scores import brier
 from calibration.survey import builtin
-from calibration.tally import tally
+from calibration.tally import Tally, tally
 
 SCALE = builtin("diagnostic-certainty-scale")
 TABLES = phrase_bins(SCALE.distributions)
 USE = np.ones(len(SCALE)) / len(SCALE)
-RULES = ("percentile", "basic", "bias-corrected")
+RULES: Final = ("percentile", "basic", "bias-corrected")
 REPLICATES = 400
 
 
@@ -38,68 +40,92 @@ def statistics(n: np.ndarray, mass: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-def simulate(rate: np.ndarray, size: int, samples: int, g: np.random.Generator) -> None:
-    """One reader and one size."""
-    truth = {k: float(v) for k, v in statistics(USE, USE * rate).items()}
-    curve, _, density = curve_points(USE, USE * rate, tables=TABLES)
-    hits = {(s, r): 0 for s in truth for r in RULES}
-    values: dict[str, list[float]] = {s: [] for s in truth}
-    corrected: dict[str, list[float]] = {s: [] for s in truth}
-    point = band = wilson_hit = wilson_all = slope = lines = inverted = 0.0
-    for _ in range(samples):
-        phrase = g.choice(len(SCALE), size=size, p=USE)
-        label = (g.random(size) < rate[phrase]).astype(float)
-        counted = tally(phrase, label, n_phrases=len(SCALE))
-        n, mass = multinomial_moments(counted, replicates=REPLICATES, rng=g)
-        now, again = statistics(counted.n, counted.label_mass), statistics(n, mass)
-        for name, wanted in truth.items():
-            value = float(now[name])
-            values[name].append(value)
-            corrected[name].append(2 * value - float(again[name].mean()))
-            for rule in RULES:
-                low, high = interval(value, again[name], rule=rule)  # type: ignore[arg-type]
-                hits[name, rule] += low <= wanted <= high
-        low_p, high_p = phrase_error_interval(
-            counted.n, counted.label_mass, means=SCALE.means, replicates=200, rng=g
-        )
-        inverted += low_p - 1e-9 <= truth["phrase error"] <= high_p + 1e-9
-        curves, _, _ = curve_points(n, mass, tables=TABLES)
-        low_r, high_r = np.nanquantile(curves, [0.025, 0.975], axis=0)
-        point += float(density @ ((low_r <= curve) & (curve <= high_r)))
-        low_b, high_b = simultaneous_band(
-            counted.n, counted.label_mass, tables=TABLES, replicates=200, rng=g
-        )
-        band += bool(np.all((low_b <= curve) & (curve <= high_b)))
-        low_w, high_w = wilson(counted.label_mass, counted.n)
-        used = counted.n > 0
-        wilson_hit += float(np.sum((low_w <= rate + 1e-12)[used] & (rate - 1e-12 <= high_w)[used]))
-        wilson_all += float(used.sum())
-        line = logistic_calibration(counted, phrase_table=SCALE).slope
-        if np.isfinite(line.value):
-            lines += 1
-            slope += line.low <= SLOPES[size] <= line.high
-    for name, wanted in truth.items():
-        cover = "  ".join(f"{hits[name, r] / samples:6.1%}" for r in RULES)
-        bias = np.mean(values[name]) - wanted
-        better = np.mean(corrected[name]) - wanted
-        print(f"{size:5d}  {name:13s} {wanted:.4f}   {bias:+.4f}   {better:+.4f}   {cover}")
-    print(
-        f"{size:5d}  curve: pointwise {point / samples:.1%}, simultaneous band "
-        f"{band / samples:.1%}; Wilson {wilson_hit / wilson_all:.1%}; "
-        f"phrase error by test inversion {inverted / samples:.1%}; "
-        f"calibration slope (Wald) {slope / max(lines, 1):.1%} of {lines:.0f} lines"
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What endless data of one reader would show: rates by phrase, estimators, curve and slope."""
+
+    rate: np.ndarray
+    values: dict[str, float]
+    curve: np.ndarray
+    density: np.ndarray
+    slope: float
+
+    @classmethod
+    def of(cls, rate: np.ndarray) -> Truth:
+        """Work it out from the rate (K,) at which each phrase is right."""
+        values = {k: float(v) for k, v in statistics(USE, USE * rate).items()}
+        curve, _, density = curve_points(USE, USE * rate, tables=TABLES)
+        exact = Tally.from_moments(1e6 * USE, 1e6 * USE * rate)
+        slope = logistic_calibration(exact, phrase_table=SCALE).slope.value
+        return cls(rate, values, curve, density, slope)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One sample: every estimator with its correction, and which intervals held the truth."""
+
+    values: dict[str, float]
+    corrected: dict[str, float]
+    held: dict[tuple[str, str], bool]
+    pointwise: float
+    band: bool
+    wilson: np.ndarray
+    inverted: bool
+    slope: bool | None
+    """None where no line could be fitted."""
+
+
+def trial(truth: Truth, size: int, g: np.random.Generator) -> Trial:
+    """Draw one sample of a reader and try everything on it."""
+    phrase = g.choice(len(SCALE), size=size, p=USE)
+    label = (g.random(size) < truth.rate[phrase]).astype(float)
+    counted = tally(phrase, label, n_phrases=len(SCALE))
+    n, mass = multinomial_moments(counted, replicates=REPLICATES, rng=g)
+    now, again = statistics(counted.n, counted.label_mass), statistics(n, mass)
+    values = {name: float(now[name]) for name in truth.values}
+    held = {}
+    for name, wanted in truth.values.items():
+        for rule in RULES:
+            low, high = interval(values[name], again[name], rule=rule)
+            held[name, rule] = bool(low <= wanted <= high)
+    low_p, high_p = phrase_error_interval(
+        counted.n, counted.label_mass, means=SCALE.means, replicates=200, rng=g
+    )
+    curves, _, _ = curve_points(n, mass, tables=TABLES)
+    low_r, high_r = np.nanquantile(curves, [0.025, 0.975], axis=0)
+    low_b, high_b = simultaneous_band(
+        counted.n, counted.label_mass, tables=TABLES, replicates=200, rng=g
+    )
+    low_w, high_w = wilson(counted.label_mass, counted.n)
+    within = (low_w <= truth.rate + 1e-12) & (truth.rate - 1e-12 <= high_w)
+    line = logistic_calibration(counted, phrase_table=SCALE).slope
+    return Trial(
+        values=values,
+        corrected={name: 2 * values[name] - float(again[name].mean()) for name in values},
+        held=held,
+        pointwise=float(truth.density @ ((low_r <= truth.curve) & (truth.curve <= high_r))),
+        band=bool(np.all((low_b <= truth.curve) & (truth.curve <= high_b))),
+        wilson=within[counted.n > 0],
+        inverted=bool(low_p - 1e-9 <= truth.values["phrase error"] <= high_p + 1e-9),
+        slope=bool(line.low <= truth.slope <= line.high) if np.isfinite(line.value) else None,
     )
 
 
-SLOPES: dict[int, float] = {}
-
-
-def true_slope(rate: np.ndarray) -> float:
-    """Slope that the line would have with endless data."""
-    from calibration.tally import Tally
-
-    exact = Tally.from_moments(1e6 * USE, 1e6 * USE * rate)
-    return logistic_calibration(exact, phrase_table=SCALE).slope.value
+def show(truth: Truth, size: int, trials: list[Trial]) -> None:
+    """Print bias and coverage of one reader and one size."""
+    for name, wanted in truth.values.items():
+        cover = "  ".join(f"{np.mean([t.held[name, r] for t in trials]):6.1%}" for r in RULES)
+        bias = np.mean([t.values[name] for t in trials]) - wanted
+        better = np.mean([t.corrected[name] for t in trials]) - wanted
+        print(f"{size:5d}  {name:13s} {wanted:.4f}   {bias:+.4f}   {better:+.4f}   {cover}")
+    slopes = [t.slope for t in trials if t.slope is not None]
+    print(
+        f"{size:5d}  curve: pointwise {np.mean([t.pointwise for t in trials]):.1%}, "
+        f"simultaneous band {np.mean([t.band for t in trials]):.1%}; "
+        f"Wilson {np.concatenate([t.wilson for t in trials]).mean():.1%}; "
+        f"phrase error by test inversion {np.mean([t.inverted for t in trials]):.1%}; "
+        f"calibration slope (Wald) {sum(slopes) / max(len(slopes), 1):.1%} of {len(slopes)} lines"
+    )
 
 
 def main() -> None:
@@ -113,9 +139,9 @@ def main() -> None:
     for name, rate in readers.items():
         print(f"\n{name} reader, {samples} samples, {REPLICATES} replicates")
         print("    n  estimator     truth    bias      corrected  " + "  ".join(RULES))
+        truth = Truth.of(rate)
         for size in (30, 100, 300, 1000):
-            SLOPES[size] = true_slope(rate)
-            simulate(rate, size, samples, g)
+            show(truth, size, [trial(truth, size, g) for _ in range(samples)])
 
 
 if __name__ == "__main__":

@@ -134,14 +134,12 @@ def records(
             held = (row, source.is_foreign)
             columns.learn(row)
             continue
-        whole = next((i for i, line in enumerate(source.taken[1:], 1)
-                      if _fields(line, delimiter) == width), None)  # fmt: skip
+        whole = _whole(source.taken, delimiter, width)
         more = "".join(source.taken[:whole]).rstrip("\r\n")
         alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
         goes_on = open_end and held is not None and _goes_on(held[0], more, delimiter)
         if held and goes_on and not alike:
-            text = held[0][-1].removesuffix("\\")
-            held = ([*held[0][:-1], f"{text}\n{more}"], held[1] or source.is_foreign)
+            held = (_longer(held[0], more), held[1] or source.is_foreign)
         else:
             if held:
                 unclear = goes_on and alike < _TELLING
@@ -158,6 +156,19 @@ def records(
 def _next(source: _Lines, reader: Iterator[list[str]]) -> list[str] | None:
     source.taken.clear()
     return next(reader, None)
+
+
+def _whole(taken: Sequence[str], delimiter: str, width: int) -> int | None:
+    """Find the first line after a record's first that is a whole row by itself."""
+    return next(
+        (i for i, line in enumerate(taken[1:], 1) if _fields(line, delimiter) == width), None
+    )
+
+
+def _longer(row: Sequence[str], more: str) -> list[str]:
+    """Let the text in a row's last cell go on."""
+    text = row[-1].removesuffix("\\")
+    return [*row[:-1], f"{text}\n{more}"]
 
 
 def _goes_on(row: Sequence[str], more: str, delimiter: str) -> bool:

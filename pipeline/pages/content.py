@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMMITTEE",
     "Issue",
+    "ReaderFacts",
     "action_cases",
     "advice_rows",
     "cases",
@@ -97,6 +98,19 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class ReaderFacts:
+    """What a reader's page says beside the results: cases, words, answers, how it was measured."""
+
+    trend: tuple[TrendPoint, ...]
+    cases: tuple[Case, ...]
+    action_cases: tuple[ActionCases, ...]
+    unscored: tuple[Unscored, ...]
+    returned: Returned
+    coverage: Coverage | None
+    measured: Instrument
+
+
 def radiologist_content(
     issue: Issue,
     reader: str,
@@ -104,13 +118,7 @@ def radiologist_content(
     results: GroupResults,
     profile: ReaderProfile | None,
     department: PhraseCalibration | SuppressedCell,
-    trend: Sequence[TrendPoint],
-    reader_cases: tuple[Case, ...],
-    action_cases: tuple[ActionCases, ...],
-    unscored: tuple[Unscored, ...],
-    returned: Returned,
-    coverage: Coverage | None,
-    measured: Instrument,
+    facts: ReaderFacts,
 ) -> RadiologistContent:
     """Fill one reader's page."""
     minimum = issue.config.reports.min_exams
@@ -122,13 +130,13 @@ def radiologist_content(
         by_pathology=by_pathology,
         department=department,
         profile=profile,
-        coverage=coverage,
-        instrument=measured,
-        trend=tuple(trend),
-        cases=_with(reader_cases, action_cases),
-        action_cases=action_cases,
-        unscored=unscored,
-        returned=returned,
+        coverage=facts.coverage,
+        instrument=facts.measured,
+        trend=facts.trend,
+        cases=_with(facts.cases, facts.action_cases),
+        action_cases=facts.action_cases,
+        unscored=facts.unscored,
+        returned=facts.returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -80,34 +80,48 @@ def committee_content(
     by_pathology = content.pathology_results(
         results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
     )
-    return replace(
+    review = replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
-        unscored=content.unscored_of(
-            evidence.words,
-            scale.phrases,
-            minimum=settings.min_exams,
-            minimum_readers=settings.min_readers,
-        ),
         case_mix=case_mix(evidence.mix, scale=scale),
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
             *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
         ),
-        scale_use=scale_use(
-            evidence.words,
-            months=issue.period.months,
-            phrases=issue.config.phrases,
-            minimum=settings.min_exams,
-            minimum_readers=settings.min_readers,
-            withheld=withheld[None],
-        ),
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(cells, evidence.words, months=issue.period.months, scale=scale),
         returned=facts.returned,
         frontier=held_out_frontier(rounded(tally_of(cells, scale.phrases)), scale=scale),
+    )
+    return _with_words(review, issue, evidence.words, scale=scale, withheld=withheld[None])
+
+
+def _with_words(
+    review: CommitteeContent,
+    issue: content.Issue,
+    words: pd.DataFrame,
+    *,
+    scale: Scale,
+    withheld: Collection[str],
+) -> CommitteeContent:
+    """Add what rests on the hedges as written: use of the scale, and those that it lacks."""
+    settings = issue.config.reports
+    minimum, minimum_readers = settings.min_exams, settings.min_readers
+    return replace(
+        review,
+        unscored=content.unscored_of(
+            words, scale.phrases, minimum=minimum, minimum_readers=minimum_readers
+        ),
+        scale_use=scale_use(
+            words,
+            months=issue.period.months,
+            phrases=issue.config.phrases,
+            minimum=minimum,
+            minimum_readers=minimum_readers,
+            withheld=withheld,
+        ),
     )
 
 

@@ -252,23 +252,24 @@ def _feedback(
     rows = store.read("analysis", "observations", issue.tallies, where=mine)
     rows = rows[rows["performed_month"].isin(issue.period.months)]
     coverage = summed(store, "coverage", issue.key, reader)
+    facts = content.ReaderFacts(
+        trend=content.trend_points(series, minimum),
+        cases=content.cases(plainest(rows, site.phrases)),
+        action_cases=content.action_cases(rows, profile),
+        unscored=content.unscored_of(
+            summed(store, "words", issue.key, reader), site.phrases, minimum=minimum
+        ),
+        returned=content.returned_of(_answers(site, reader)),
+        coverage=content.coverage_of(coverage, site.config),
+        measured=_instrument(site, item.run),
+    )
     return content.radiologist_content(
         _about(site, issue),
         reader,
         results=results,
         profile=profile,
         department=_department_line(summed(store, "tallies", issue.key), scale),
-        trend=content.trend_points(series, minimum),
-        reader_cases=content.cases(plainest(rows, site.phrases)),
-        action_cases=content.action_cases(rows, profile),
-        unscored=content.unscored_of(
-            summed(store, "words", issue.key, reader),
-            site.phrases,
-            minimum=minimum,
-        ),
-        returned=content.returned_of(_answers(site, reader)),
-        coverage=content.coverage_of(coverage, site.config),
-        measured=_instrument(site, item.run),
+        facts=facts,
     )
 
 

@@ -65,9 +65,7 @@ def funnel_content(
         )
         for r in sorted(shown, key=lambda r: codes[r])
     )
-    per_statement = float(np.median(measured.standard_error[shown] ** 2 * measured.n[shown]))
-    sizes = np.linspace(float(minimum_n), 1.05 * float(counted(measured.n[shown].max())), _STEPS)
-    spread = np.sqrt(per_statement / sizes + measured.between_variance)
+    sizes, spread = _spread(measured, shown, minimum_n)
     return Funnel(
         measure=measure,
         centre=0.0,
@@ -80,6 +78,15 @@ def funnel_content(
         overdispersion=measured.inflation,
         hypotheses=len(codes),
     )
+
+
+def _spread(
+    measured: Measured, shown: Sequence[int], minimum_n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Give sizes to past the largest reader's, and the standard deviation of a gap at each."""
+    per_statement = float(np.median(measured.standard_error[shown] ** 2 * measured.n[shown]))
+    sizes = np.linspace(float(minimum_n), 1.05 * float(counted(measured.n[shown].max())), _STEPS)
+    return sizes, np.sqrt(per_statement / sizes + measured.between_variance)
 
 
 def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:

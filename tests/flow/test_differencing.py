@@ -166,6 +166,15 @@ def _of_reader(cells: pd.DataFrame, r: int, span: range, reading: Reading) -> It
 def _page(own: pd.DataFrame, reader: str, months: list[str]) -> RadiologistContent:
     """Fill one reader's page of an issue as a run does, and pass it through the door."""
     series = trend(own, name=reader, months=months, study=SCALE.study, minimum=MINIMUM)
+    facts = content.ReaderFacts(
+        trend=content.trend_points(series, MINIMUM),
+        cases=(),
+        action_cases=(),
+        unscored=(),
+        coverage=None,
+        returned=Returned(),
+        measured=Instrument("rules", ()),
+    )
     return guard_radiologist(
         content.radiologist_content(
             content.Issue(CONFIG, Period(months[-1], tuple(months))),
@@ -173,13 +182,7 @@ def _page(own: pd.DataFrame, reader: str, months: list[str]) -> RadiologistConte
             results=_results(own, reader),
             profile=None,
             department=SuppressedCell(5, "readers"),
-            trend=content.trend_points(series, MINIMUM),
-            reader_cases=(),
-            action_cases=(),
-            unscored=(),
-            coverage=None,
-            returned=Returned(),
-            measured=Instrument("rules", ()),
+            facts=facts,
         )
     )
 
