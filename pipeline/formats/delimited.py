@@ -160,9 +160,8 @@ def _next(source: _Lines, reader: Iterator[list[str]]) -> list[str] | None:
 
 def _whole(taken: Sequence[str], delimiter: str, width: int) -> int | None:
     """Find the first line after a record's first that is a whole row by itself."""
-    return next(
-        (i for i, line in enumerate(taken[1:], 1) if _fields(line, delimiter) == width), None
-    )
+    alone = (next(csv.reader([line], delimiter=delimiter), []) for line in taken[1:])
+    return next((i for i, row in enumerate(alone, 1) if len(row) == width), None)
 
 
 def _longer(row: Sequence[str], more: str) -> list[str]:
@@ -249,7 +248,3 @@ class _Lines:
         """Put the present record's lines from `first` on back in front."""
         self._returned.extendleft(reversed(self.taken[first:]))
         self.taken.clear()
-
-
-def _fields(line: str, delimiter: str) -> int:
-    return len(next(csv.reader([line], delimiter=delimiter), []))
