@@ -125,24 +125,13 @@ def balanced_map(
     CalibrationError
         If the weights do not both sum to 1, or a used cell would be forbidden.
     """
-    for name, weights in (("source", source_weights), ("target", target_weights)):
-        if abs(float(weights.sum()) - 1.0) > 1e-9 or np.any(weights < 0):
-            msg = f"{name}_weights: must be ≥ 0 and sum to 1, they sum to {weights.sum():.6g}."
-            raise CalibrationError(msg)
-    ot = _pot()
-    rows, columns = np.flatnonzero(source_weights > 0), np.flatnonzero(target_weights > 0)
-    inner = cost[np.ix_(rows, columns)]
-    barred = ~np.isfinite(inner)
-    ceiling = 1e6 * (1.0 + np.abs(inner[~barred]).max(initial=0.0))
-    solved, log = ot.emd(
-        source_weights[rows],
-        target_weights[columns],
-        np.where(barred, ceiling, inner),
-        numItermax=1_000_000,
-        log=True,
-    )
+    _check_shares("source", source_weights)
+    _check_shares("target", target_weights)
+    used = np.ix_(source_weights > 0, target_weights > 0)
     plan = np.zeros_like(cost)
-    plan[np.ix_(rows, columns)] = solved
+    plan[used], objective, solved = _least_cost_flow(
+        cost[used], source_weights[source_weights > 0], target_weights[target_weights > 0]
+    )
     residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
     return SubstitutionMap(
         phrases=phrases,
@@ -150,19 +139,35 @@ def balanced_map(
         target_weights=target_weights,
         cost=cost,
         plan=plan,
-        objective=float(np.sum(np.where(solved > 0, np.where(barred, np.inf, inner), 0) * solved))
-        if not (barred & (solved > 1e-12)).any()
-        else float("inf"),
+        objective=objective,
         row_residual=residual,
         dual_gradient=0.0,
-        converged=log["warning"] is None
-        and residual <= 1e-9
-        and not (barred & (solved > 1e-12)).any(),
+        converged=solved and residual <= 1e-9,
         method="balanced OT (POT emd)",
         regulariser="none",
         epsilon=0.0,
         tau=float("inf"),
     )
+
+
+def _check_shares(name: str, weights: FloatArray) -> None:
+    if abs(float(weights.sum()) - 1.0) > 1e-9 or np.any(weights < 0):
+        msg = f"{name}_weights: must be ≥ 0 and sum to 1, they sum to {weights.sum():.6g}."
+        raise CalibrationError(msg)
+
+
+def _least_cost_flow(
+    cost: FloatArray, source: FloatArray, target: FloatArray
+) -> tuple[FloatArray, float, bool]:
+    """Flow between used phrases, its cost (inf if it needs a forbidden cell), and if it is one."""
+    barred = ~np.isfinite(cost)
+    ceiling = 1e6 * (1.0 + np.abs(cost[~barred]).max(initial=0.0))
+    priced = np.where(barred, ceiling, cost)
+    flow, log = _pot().emd(source, target, priced, numItermax=1_000_000, log=True)
+    if (barred & (flow > 1e-12)).any():
+        return flow, float("inf"), False
+    price = np.where(flow > 0, np.where(barred, np.inf, cost), 0)
+    return flow, float(np.sum(price * flow)), log["warning"] is None
 
 
 def _pot() -> ModuleType:

@@ -116,31 +116,18 @@ def difficulty(
     pool = checked_pool(probs)
     human: dict[str, FloatArray] = {}
     if votes is not None:
-        counts = checked_votes(votes)
-        if counts.shape != pool.shape[1:]:
-            msg = f"votes has shape {counts.shape} but the pool predicts {pool.shape[1:]}."
-            raise CalibrationError(msg)
+        counts = _votes_on(pool, votes)
         human = {"H_dis": human_dissensus(votes=counts), "H_ent": human_entropy(votes=counts)}
         reference = majority_reference(votes=counts) if reference is None else reference
-    free = {
-        "M_dis": pool_dissensus(probs=pool),
-        "M_ent": pool_entropy(probs=pool),
-        "M_avg_ent": mean_entropy(probs=pool),
-    }
-    dependent: dict[str, FloatArray] = {}
-    split = None
-    if reference is not None:
-        for alpha in alphas:
-            sizes = mean_set_size(probs=pool, reference=reference, alpha=alpha)
-            free[f"M_CP_{alpha:g}"] = sizes
-        dependent = _dependent(pool, reference, layers, checkpoints)
-        failure = dependent["M_fail"]
-        split = split_by_success(
-            free=free, dependent=dependent, failure=failure, human=human.get("H_ent")
-        )
-    elif len(layers) or len(checkpoints):
+    if reference is None and (len(layers) or len(checkpoints)):
         msg = "layers and checkpoints need a reference class per item, or votes to take it from."
         raise CalibrationError(msg)
+    free, dependent, split = _free(pool, reference, alphas), {}, None
+    if reference is not None:
+        dependent = _dependent(pool, reference, layers, checkpoints)
+        split = split_by_success(
+            free=free, dependent=dependent, failure=dependent["M_fail"], human=human.get("H_ent")
+        )
     return Difficulty(
         n=pool.shape[1],
         models=len(pool),
@@ -151,6 +138,30 @@ def difficulty(
         correlations=correlations({**human, **free, **dependent}),
         split=split,
     )
+
+
+def _votes_on(pool: FloatArray, votes: ArrayLike) -> FloatArray:
+    counts = checked_votes(votes)
+    if counts.shape != pool.shape[1:]:
+        msg = f"votes has shape {counts.shape} but the pool predicts {pool.shape[1:]}."
+        raise CalibrationError(msg)
+    return counts
+
+
+def _free(
+    pool: FloatArray, reference: ArrayLike | None, alphas: Sequence[float]
+) -> dict[str, FloatArray]:
+    """Indicators of the pool's own spread; conformal sets need a reference for their threshold."""
+    found = {
+        "M_dis": pool_dissensus(probs=pool),
+        "M_ent": pool_entropy(probs=pool),
+        "M_avg_ent": mean_entropy(probs=pool),
+    }
+    if reference is not None:
+        for alpha in alphas:
+            sizes = mean_set_size(probs=pool, reference=reference, alpha=alpha)
+            found[f"M_CP_{alpha:g}"] = sizes
+    return found
 
 
 def _dependent(

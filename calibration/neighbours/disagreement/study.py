@@ -158,12 +158,29 @@ def disagreement(
         msg = f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
         raise CalibrationError(msg)
     p, v = checked_pair(probs, votes)
-    distance, entropy = (
-        distribution_calibration_error(probs=p, votes=v),
-        entropy_calibration_error(probs=p, votes=v),
+    scores = _scores(p, v, bins)
+    replicates = replicates_of(p, v, scores.averaged, bins=bins, bootstrap=bootstrap, rng=rng)
+    estimates = _estimates({**scores.averaged, **scores.binned}, replicates, len(v))
+    control = (
+        _control(scores.averaged["distance"], v, control_votes, rng) if control_votes else None
     )
+    return _assembled(v, scores, estimates, control)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scores:
+    """Every measure of one prediction; those that are means over items, and the binned, by name."""
+
+    averaged: dict[str, ItemScore]
+    binned: dict[str, BinnedScore]
+    entropy: SignedScore
+    floor: ItemScore
+
+
+def _scores(p: FloatArray, v: FloatArray, bins: int) -> _Scores:
+    entropy = entropy_calibration_error(probs=p, votes=v)
     averaged: dict[str, ItemScore] = {
-        "distance": distance,
+        "distance": distribution_calibration_error(probs=p, votes=v),
         "distance_above_floor": distribution_calibration_error(probs=p, votes=v, less_floor=True),
         "brier": brier_of_votes(probs=p, votes=v),
         "entropy": entropy,
@@ -176,24 +193,28 @@ def disagreement(
         "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
         "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
     }
-    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=bootstrap, rng=rng)
-    control = _control(distance, v, control_votes, rng) if control_votes else None
-    size = v.sum(axis=1)
+    return _Scores(averaged, binned, entropy, noise_floor(probs=p, votes=v))
+
+
+def _assembled(
+    votes: FloatArray, scores: _Scores, estimates: dict[str, Estimate], control: Control | None
+) -> Disagreement:
+    size, averaged = votes.sum(axis=1), scores.averaged
     return Disagreement(
         n=len(size),
-        classes=v.shape[1],
+        classes=votes.shape[1],
         fewest_votes=int(size.min()),
         most_votes=int(size.max()),
-        distance=distance,
-        floor=noise_floor(probs=p, votes=v),
+        distance=averaged["distance"],
+        floor=scores.floor,
         brier=averaged["brier"],
-        entropy=entropy,
+        entropy=scores.entropy,
         ranking=averaged["ranking"],
         ranking_aware=averaged["ranking_aware"],
         accuracy=averaged["accuracy"],
-        confidence=binned["confidence_ece"],
-        classwise=binned["classwise_ece"],
-        estimates=_estimates({**averaged, **binned}, replicates, len(size)),
+        confidence=scores.binned["confidence_ece"],
+        classwise=scores.binned["classwise_ece"],
+        estimates=estimates,
         control=control,
     )
 
