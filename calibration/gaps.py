@@ -165,7 +165,10 @@ def adjusted_gaps(
     CalibrationError
         If all labels are equal, or the fit does not converge.
     """
-    expected = _department_rates(stated, design, n, mass)
+    certain = np.stack([stated <= 0.0, stated >= 1.0], axis=1).astype(np.float64)
+    offset = np.asarray(logit(np.clip(stated, _CLIP, 1.0 - _CLIP)))
+    case_mix = np.concatenate([certain, design], axis=1)
+    expected = ridge_logistic(case_mix, n=n, mass=mass, offset=offset)
 
     def added(values: FloatArray) -> FloatArray:
         return np.asarray(np.bincount(reader, weights=values, minlength=n_readers), np.float64)
@@ -176,19 +179,6 @@ def adjusted_gaps(
     value = added(mass - n * expected) / seen + common
     error = np.sqrt(added(n * expected * (1.0 - expected))) / seen
     return Gaps(value, error, total)
-
-
-def _department_rates(
-    stated: FloatArray, design: FloatArray, n: FloatArray, mass: FloatArray
-) -> FloatArray:
-    """P of every row under the department's model, shape (C,)."""
-    certain = np.stack([stated <= 0.0, stated >= 1.0], axis=1).astype(np.float64)
-    return ridge_logistic(
-        np.concatenate([certain, design], axis=1),
-        n=n,
-        mass=mass,
-        offset=np.asarray(logit(np.clip(stated, _CLIP, 1.0 - _CLIP))),
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

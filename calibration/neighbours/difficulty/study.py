@@ -119,15 +119,8 @@ def difficulty(
         counts = _votes_on(pool, votes)
         human = {"H_dis": human_dissensus(votes=counts), "H_ent": human_entropy(votes=counts)}
         reference = majority_reference(votes=counts) if reference is None else reference
-    if reference is None and (len(layers) or len(checkpoints)):
-        msg = "layers and checkpoints need a reference class per item, or votes to take it from."
-        raise CalibrationError(msg)
-    free, dependent, split = _free(pool, reference, alphas), {}, None
-    if reference is not None:
-        dependent = _dependent(pool, reference, layers, checkpoints)
-        split = split_by_success(
-            free=free, dependent=dependent, failure=dependent["M_fail"], human=human.get("H_ent")
-        )
+    dependent = _dependent(pool, reference, layers, checkpoints)
+    free = _free(pool, reference, alphas)
     return Difficulty(
         n=pool.shape[1],
         models=len(pool),
@@ -136,7 +129,7 @@ def difficulty(
         free=free,
         dependent=dependent,
         correlations=correlations({**human, **free, **dependent}),
-        split=split,
+        split=_split(free, dependent, human),
     )
 
 
@@ -151,7 +144,7 @@ def _votes_on(pool: FloatArray, votes: ArrayLike) -> FloatArray:
 def _free(
     pool: FloatArray, reference: ArrayLike | None, alphas: Sequence[float]
 ) -> dict[str, FloatArray]:
-    """Indicators of the pool's own spread; conformal sets need a reference for their threshold."""
+    """Give what the pool alone says; conformal sets need a reference for their threshold."""
     found = {
         "M_dis": pool_dissensus(probs=pool),
         "M_ent": pool_entropy(probs=pool),
@@ -166,10 +159,17 @@ def _free(
 
 def _dependent(
     pool: FloatArray,
-    reference: ArrayLike,
+    reference: ArrayLike | None,
     layers: Sequence[ArrayLike],
     checkpoints: Sequence[ArrayLike],
 ) -> dict[str, FloatArray]:
+    if reference is None:
+        if len(layers) or len(checkpoints):
+            msg = (
+                "layers and checkpoints need a reference class per item, or votes to take it from."
+            )
+            raise CalibrationError(msg)
+        return {}
     found = {"M_fail": failure_rate(probs=pool, reference=reference)}
     if len(layers):
         found["M_first_layer"] = first_right(predictions=layers, reference=reference)
@@ -179,6 +179,17 @@ def _dependent(
         found["M_first_ckpt"] = first_right(predictions=chosen, reference=reference)
         found["M_avg_ckpt"] = average_failure(predictions=chosen, reference=reference)
     return found
+
+
+def _split(
+    free: dict[str, FloatArray], dependent: dict[str, FloatArray], human: dict[str, FloatArray]
+) -> SuccessSplit | None:
+    if not dependent:
+        return None
+    failure = dependent["M_fail"]
+    return split_by_success(
+        free=free, dependent=dependent, failure=failure, human=human.get("H_ent")
+    )
 
 
 def review_order(*indicators: ArrayLike) -> IntArray:
