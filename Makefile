@@ -24,12 +24,13 @@ install: $(STAMP)
 
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps
 
-# uv unpacks many packages at once. Where it cannot be had, or does not reach the index that pip is
+# uv unpacks many packages at once and compiles them, as pip does: a read-only installation cannot later, and
+# a module first compiled in a test would raise its warnings there. Where it cannot be had, or does not reach the index that pip is
 # set up for, pip installs the same files by the same hashes.
 define from_lock
 	url=$$($(BIN)/python -m pip config get global.index-url 2>/dev/null) || url=$${PIP_INDEX_URL:-}; \
 	[ -z "$$url" ] || export UV_DEFAULT_INDEX="$$url"; export UV_SYSTEM_CERTS=1; \
-	$(BIN)/uv pip install --quiet --quiet --python $(BIN)/python --no-deps --require-hashes -r $(1) 2>/dev/null || \
+	$(BIN)/uv pip install --quiet --quiet --compile-bytecode --python $(BIN)/python --no-deps --require-hashes -r $(1) 2>/dev/null || \
 	$(PIP) --require-hashes -r $(1)
 endef
 
