@@ -27,7 +27,7 @@ from calibration.neighbours.disagreement import (
     ranking_calibration_score,
 )
 from calibration.neighbours.disagreement.views import marginals
-from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Polygon
 from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
@@ -156,11 +156,10 @@ def _scatter(failed: np.ndarray, doubt: np.ndarray) -> Drawing:
     ticks = nice_ticks(0.0, float(doubt.max()), about=4)
     x = Scale(0.0, 1.0, plot.x, plot.right)
     y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-    y_axis(
-        drawing, plot, y, ticks, lambda v: decimal(v, 1), title="mean entropy of the models, nats"
-    )
-    x_axis(drawing, plot, x, (0.0, 0.5, 1.0), lambda v: decimal(v, 1),
-           title="share of the pool that is wrong")  # fmt: skip
+    up = Ticks(ticks, lambda v: decimal(v, 1))
+    y_axis(drawing, plot, y, up, title="mean entropy of the models, nats")
+    across = Ticks((0.0, 0.5, 1.0), lambda v: decimal(v, 1))
+    x_axis(drawing, plot, x, across, title="share of the pool that is wrong")
     for share, value in zip(failed.tolist(), doubt.tolist(), strict=True):
         ink = palette.own if share <= 0.5 else palette.department
         drawing.add(Disc(x(share), y(value), 1.6, "circle", ink))

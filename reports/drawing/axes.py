@@ -11,7 +11,7 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put
 
-__all__ = ["Scale", "nice_ticks", "x_axis", "y_axis"]
+__all__ = ["Scale", "Ticks", "nice_ticks", "x_axis", "y_axis"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,14 @@ class Scale:
         return self.start + (held - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Where the ticks of an axis stand, and how their values are written."""
+
+    at: Sequence[float]
+    label: Callable[[float], str]
+
+
 def nice_ticks(low: float, high: float, *, about: int = 5) -> tuple[float, ...]:
     """Round values from at or below ``low`` to at or above ``high``.
 
@@ -51,38 +59,43 @@ def x_axis(
     drawing: Drawing,
     plot: Box,
     scale: Scale,
-    ticks: Sequence[float],
-    label: Callable[[float], str],
+    ticks: Ticks,
     *,
     title: str = "",
     grid: bool = True,
 ) -> None:
     """Tick labels below the plot, light grid lines in it, the title under the labels."""
-    for tick in ticks:
+    for tick in ticks.at:
         x = scale(tick)
         if grid:
             drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
-        put(drawing, x, plot.bottom + 9.0, label(tick), NOTE, colour=palette.muted, anchor="middle")
+        put(
+            drawing,
+            x,
+            plot.bottom + 9.0,
+            ticks.label(tick),
+            NOTE,
+            colour=palette.muted,
+            anchor="middle",
+        )
     if title:
         middle = plot.x + plot.width / 2
         put(drawing, middle, plot.bottom + 19.0, title, NOTE, colour=palette.muted, anchor="middle")
 
 
-def y_axis(
-    drawing: Drawing,
-    plot: Box,
-    scale: Scale,
-    ticks: Sequence[float],
-    label: Callable[[float], str],
-    *,
-    title: str = "",
-    grid: bool = True,
-) -> None:
+def y_axis(drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "") -> None:
     """Tick labels left of the plot, light grid lines in it, the title above the axis."""
-    for tick in ticks:
+    for tick in ticks.at:
         y = scale(tick)
-        if grid:
-            drawing.add(Line(plot.x, y, plot.right, y, palette.hairline, 0.5))
-        put(drawing, plot.x - 4.0, y + 2.4, label(tick), NOTE, colour=palette.muted, anchor="end")
+        drawing.add(Line(plot.x, y, plot.right, y, palette.hairline, 0.5))
+        put(
+            drawing,
+            plot.x - 4.0,
+            y + 2.4,
+            ticks.label(tick),
+            NOTE,
+            colour=palette.muted,
+            anchor="end",
+        )
     if title:
         put(drawing, plot.x - 22.0, plot.y - 8.0, title, NOTE, colour=palette.muted)

@@ -2,37 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from reports.drawing.axes import Scale, x_axis
+from reports.drawing.axes import Scale, Ticks, x_axis
 from reports.drawing.marks import Box, Line, Polygon, Rect
 from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, percent
 
-__all__ = ["confusion_grid", "histogram_panel", "reliability_bars"]
+__all__ = ["HALVES", "Binned", "Histogram", "confusion_grid", "histogram_panel", "reliability_bars"]
 
 _SIDE: Final = 8.0
 """Kept free on either side of a plot, where the outer tick labels reach."""
 
 
+HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
+"""Ticks of an axis of shares in a small panel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Shares (M,) over bins (M + 1,) as bars, and as a line what they are held against."""
+
+    edges: np.ndarray
+    bars: np.ndarray
+    line: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Binned:
+    """Items (M,) in each bin (M + 1,), and the share of them that was right."""
+
+    edges: np.ndarray
+    count: np.ndarray
+    accuracy: np.ndarray
+
+
 def histogram_panel(
     drawing: Drawing,
     frame: Box,
+    shown: Histogram,
     *,
-    edges: np.ndarray,
-    bars: np.ndarray,
-    line: np.ndarray | None,
     title: str,
     name: str,
-    ticks: tuple[float, ...] = (0.0, 0.5, 1.0),
-    label: Callable[[float], str] = percent,
+    ticks: Ticks = HALVES,
 ) -> None:
-    """Draw shares (M,) over bins (M + 1,); the taller of bars and line fills the panel."""
+    """Draw a histogram; the taller of bars and line fills the panel."""
+    edges, bars, line = shown.edges, shown.bars, shown.line
     with drawing.figure(title, frame):
         plot = frame.cut(top=14.0, bottom=16.0).inset(_SIDE, 0.0)
         top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
@@ -41,7 +62,7 @@ def histogram_panel(
         highest = percent(top)
         _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
         put(drawing, frame.right, frame.y + 8.0, highest, NOTE, colour=palette.muted, anchor="end")
-        x_axis(drawing, plot, x, ticks, label)
+        x_axis(drawing, plot, x, ticks)
         for m, share in enumerate(bars):
             _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
         if line is not None:
@@ -74,16 +95,10 @@ def _steps(x: Scale, y: Scale, edges: np.ndarray, line: np.ndarray, name: str) -
 
 
 def reliability_bars(
-    drawing: Drawing,
-    frame: Box,
-    *,
-    edges: np.ndarray,
-    count: np.ndarray,
-    accuracy: np.ndarray,
-    title: str,
-    name: str,
+    drawing: Drawing, frame: Box, binned: Binned, *, title: str, name: str
 ) -> None:
-    """Draw accuracy per bin against the diagonal, and the items per bin below; arrays are (M,)."""
+    """Draw accuracy per bin against the diagonal, and the items per bin below."""
+    edges, count = binned.edges, binned.count
     with drawing.figure(title, frame):
         below = 30.0
         plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0).inset(_SIDE, 0.0)
@@ -92,10 +107,10 @@ def reliability_bars(
         y = Scale(0.0, 1.0, plot.bottom, plot.y)
         rows = Scale(0.0, max(float(count.max()), 1.0), strip.bottom, strip.y)
         _title(drawing, frame, title, 0.0)
-        x_axis(drawing, strip, x, (0.0, 0.5, 1.0), percent)
+        x_axis(drawing, strip, x, HALVES)
         for m in np.flatnonzero(count > 0):
             ends = (float(edges[m]), float(edges[m + 1]))
-            _bar(drawing, x, y, ends, float(accuracy[m]), f"{name}.{m}")
+            _bar(drawing, x, y, ends, float(binned.accuracy[m]), f"{name}.{m}")
             left, high = x(ends[0]) + 0.3, rows(float(count[m]))
             size = Rect(
                 left, high, x(ends[1]) - left - 0.3, strip.bottom - high, palette.band,

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibration.gaps import Funnel as Measured
 from calibration.rounding import counted
-from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Line, Polygon
 from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, palette
@@ -95,9 +95,9 @@ def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings)
         plot = frame.cut(left=42.0, right=8.0, top=16.0, bottom=24.0)
         x, y = _scales(funnel, plot)
         ticks = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
-        y_axis(drawing, plot, y, ticks, lambda v: signed(v, 2), title=funnel.measure)
+        y_axis(drawing, plot, y, Ticks(ticks, lambda v: signed(v, 2)), title=funnel.measure)
         across = [t for t in nice_ticks(0.0, x.high, about=6) if t <= x.high]
-        x_axis(drawing, plot, x, across, count, title=words("funnel.x"), grid=False)
+        x_axis(drawing, plot, x, Ticks(across, count), title=words("funnel.x"), grid=False)
         limits = (
             (funnel.low_998, funnel.high_998, (3.0, 2.0)),
             (funnel.low_95, funnel.high_95, ()),

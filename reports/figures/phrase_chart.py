@@ -67,7 +67,8 @@ def phrase_chart(
             if spoken:
                 _side(drawing, slot, row, words)
                 slot = slot.cut(right=_SIDE)
-            _figures(drawing, slot, row, names[row.phrase], left, minimum_n, words)
+            _name(drawing, slot, row, names[row.phrase], left)
+            _figures(drawing, slot, row, minimum_n, words)
 
 
 def _frame(
@@ -121,10 +122,9 @@ def _side(drawing: Drawing, slot: Box, row: PhraseRow, words: Strings) -> None:
     """Say whether CT shows more or less than the word, where the page speaks of it."""
     if row.side is None:
         return
-    size = min(FIGURE.size, 0.8 * slot.height)
-    y = slot.y + slot.height / 2 + 0.36 * size
-    text, kind = fit(words(f"phrase_chart.{row.side}"), Type("Bold", size, slot.height), _SIDE)
-    put(drawing, slot.right, y, text, kind, anchor="end", id=f"side.{row.phrase}")
+    kind, baseline = _line(slot)
+    text, kind = fit(words(f"phrase_chart.{row.side}"), kind.bold, _SIDE)
+    put(drawing, slot.right, baseline, text, kind, anchor="end", id=f"side.{row.phrase}")
 
 
 def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
@@ -133,27 +133,26 @@ def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
     drawing.add(Polygon(corners, palette.department, palette.paper, 0.4, id=name))
 
 
-def _figures(
-    drawing: Drawing,
-    slot: Box,
-    row: PhraseRow,
-    name: str,
-    left: float,
-    minimum_n: int,
-    words: Strings,
-) -> None:
-    """Set the phrase and its aligned numbers."""
+def _line(slot: Box) -> tuple[Type, float]:
+    """Give the type that a row's height allows, and the baseline of its text."""
     size = min(FIGURE.size, 0.8 * slot.height)
-    kind = Type("Book", size, slot.height)
-    baseline = slot.y + slot.height / 2 + 0.36 * size
-    shown = row.state is RowState.SHOWN
-    ink = palette.ink if shown else palette.muted
-    text, face = fit(name, kind, left - 6.0, smallest=min(5.0, size))
+    return Type("Book", size, slot.height), slot.y + slot.height / 2 + 0.36 * size
+
+
+def _name(drawing: Drawing, slot: Box, row: PhraseRow, name: str, left: float) -> None:
+    kind, baseline = _line(slot)
+    ink = palette.ink if row.state is RowState.SHOWN else palette.muted
+    text, face = fit(name, kind, left - 6.0, smallest=min(5.0, kind.size))
     put(drawing, slot.x, baseline, text, face, colour=ink, id=f"phrase.{row.phrase}")
+
+
+def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words: Strings) -> None:
+    """Set the aligned numbers of one phrase."""
+    kind, baseline = _line(slot)
     expected = percent(row.expected)
     put(drawing, slot.right, baseline, expected, kind, colour=palette.muted, anchor="end")
     edge = slot.right - _EXPECTED
-    if not shown:
+    if row.state is not RowState.SHOWN:
         state = words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n)
         text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
         put(drawing, edge, baseline, text, face, colour=palette.muted, anchor="end")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calibration.profile import Coordinate, ReaderProfile
-from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Line, Rect
 from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, SUBHEADING, palette
@@ -98,7 +98,7 @@ def _rows(
     left = x(panel.centre - panel.margin)
     wide = x(panel.centre + panel.margin) - left
     drawing.add(Rect(left, plot.y, wide, plot.height, palette.band))
-    x_axis(drawing, plot, x, ticks, panel.show, title=words(f"lines.{panel.key}_side"))
+    x_axis(drawing, plot, x, Ticks(ticks, panel.show), title=words(f"lines.{panel.key}_side"))
     for i, reader in enumerate(order):
         value, y = panel.of(reader), plot.y + (i + 0.5) * _ROW
         ink = palette.own if _stated(reader) else palette.own_soft
@@ -122,12 +122,12 @@ def plane(
         shifts, slopes = ([panel.of(r) for r in readers] for panel in _panels(margins))
         x = _axis([c.value for c in shifts], 0.0, 3 * margins.shift, plot.x, plot.right)
         y = _axis([c.value for c in slopes], 1.0, 3 * margins.slope, plot.bottom, plot.y)
-        across = nice_ticks(x.low, x.high, about=6)
-        x_axis(drawing, plot, x, [t for t in across if x.low <= t <= x.high],
-               lambda v: signed(v, 1), title=words("lines.shift_axis"))  # fmt: skip
-        up = nice_ticks(y.low, y.high, about=5)
-        y_axis(drawing, plot, y, [t for t in up if y.low <= t <= y.high],
-               lambda v: decimal(v, 1), title=words("lines.slope_side"))  # fmt: skip
+        across = [t for t in nice_ticks(x.low, x.high, about=6) if x.low <= t <= x.high]
+        sideways = Ticks(across, lambda v: signed(v, 1))
+        x_axis(drawing, plot, x, sideways, title=words("lines.shift_axis"))
+        up = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
+        upwards = Ticks(up, lambda v: decimal(v, 1))
+        y_axis(drawing, plot, y, upwards, title=words("lines.slope_side"))
         top = y(1.0 + margins.slope)
         wide = x(margins.shift) - x(-margins.shift)
         tall = y(1.0 - margins.slope) - top

@@ -17,7 +17,7 @@ from calibration.curve import ReliabilityCurve
 from calibration.result import GroupResult
 from reports.content import PathologyResult, SuppressedCell
 from reports.disclosure import state_of
-from reports.drawing.axes import Scale, x_axis, y_axis
+from reports.drawing.axes import Scale, Ticks, x_axis, y_axis
 from reports.drawing.document import Piece, note
 from reports.drawing.layout import Figure
 from reports.drawing.marks import Anchor, Box, Disc, Line, Polygon, Rect
@@ -29,7 +29,7 @@ from reports.strings import Strings
 
 __all__ = ["COLUMNS", "PANEL_HEIGHT", "curve_marks", "panel_pieces", "panel_row", "reliability"]
 
-_TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+_TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 
 
@@ -41,13 +41,13 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         plot = area.cut(bottom=below + 6.0)
         x = Scale(0.0, 1.0, plot.x, plot.right)
         y = Scale(0.0, 1.0, plot.bottom, plot.y)
-        y_axis(drawing, plot, y, _TICKS, percent, title=words("reliability.y"))
-        for tick in _TICKS:
+        y_axis(drawing, plot, y, _TICKS, title=words("reliability.y"))
+        for tick in _TICKS.at:
             drawing.add(Line(x(tick), plot.y, x(tick), plot.bottom, palette.hairline, 0.5))
         curve_marks(drawing, curve, x, y)
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
-        x_axis(drawing, strip, x, _TICKS, percent, title=words("reliability.x"), grid=False)
+        x_axis(drawing, strip, x, _TICKS, title=words("reliability.x"), grid=False)
         put(
             drawing,
             strip.x + 3.0,
@@ -69,9 +69,14 @@ def curve_marks(
 ) -> None:
     """Bands, diagonal, zero line and curve, on given scales; empty bins leave a gap."""
     at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
-    _area(drawing, at, curve.band_low, curve.band_high, x, y, palette.band)
+    bands = [(curve.band_low, curve.band_high, palette.band)]
     if pointwise:
-        _area(drawing, at, curve.low, curve.high, x, y, palette.own_soft)
+        bands.append((curve.low, curve.high, palette.own_soft))
+    for low, high, ink in bands:
+        for run in _runs(low, high):
+            upper = [(x(at[m]), y(high[m])) for m in run]
+            lower = [(x(at[m]), y(low[m])) for m in reversed(run)]
+            drawing.add(Polygon(tuple(upper + lower), fill=ink))
     drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
     for run in _runs(curve.expected):
         path = tuple((x(at[m]), y(curve.expected[m])) for m in run)
@@ -93,21 +98,6 @@ def _runs(*arrays: np.ndarray) -> list[np.ndarray]:
     """Index runs in which every array is finite."""
     good = np.flatnonzero(np.all([np.isfinite(a) for a in arrays], axis=0))
     return [run for run in np.split(good, np.flatnonzero(np.diff(good) > 1) + 1) if len(run) > 1]
-
-
-def _area(
-    drawing: Drawing,
-    at: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    x: Scale,
-    y: Scale,
-    ink: str,
-) -> None:
-    for run in _runs(low, high):
-        upper = [(x(at[m]), y(high[m])) for m in run]
-        lower = [(x(at[m]), y(low[m])) for m in reversed(run)]
-        drawing.add(Polygon(tuple(upper + lower), fill=ink))
 
 
 def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:

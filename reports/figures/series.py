@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from reports.content import FloatArray, SuppressedCell, TrendPoint
 from reports.disclosure import state_of
-from reports.drawing.axes import Scale, nice_ticks, x_axis, y_axis
+from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Line, Polygon
 from reports.drawing.marks import Shape as MarkShape
 from reports.drawing.structure import Drawing
-from reports.drawing.style import NOTE, palette
+from reports.drawing.style import NOTE, Type, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, decimal, percent, points
 from reports.review_content import FrontierPoint, RunChart, ScaleUse
@@ -47,12 +48,18 @@ def trend(
         ]
         ticks = nice_ticks(0.0, max([0.1, *(t for t in tops if t == t)]), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-        y_axis(drawing, plot, y, ticks, lambda v: f"{100 * v:.0f}", title=words("trend.y"))
+        labels = Ticks(ticks, lambda v: f"{100 * v:.0f}")
+        y_axis(drawing, plot, y, labels, title=words("trend.y"))
         step = plot.width / max(len(series), 1)
         middles = [plot.x + (i + 0.5) * step for i in range(len(series))]
         _joined(drawing, series, middles, y)
         for point, x in zip(series, middles, strict=True):
-            _period(drawing, plot, point, x, step, y, words)
+            if isinstance(point.gap, SuppressedCell):
+                below = (state_of(point.gap, words), NOTE.oblique)
+            else:
+                below = (f"n {count(point.n)}", NOTE)
+            _under(drawing, (x, plot.bottom), step, (point.period, NOTE), below)
+            _gap(drawing, point, x, step, y)
 
 
 def _joined(
@@ -68,20 +75,21 @@ def _joined(
             drawing.add(Polygon(ends, stroke=palette.own_soft, stroke_width=1.0))
 
 
-def _period(
-    drawing: Drawing, plot: Box, point: TrendPoint, x: float, step: float, y: Scale, words: Strings
+def _under(
+    drawing: Drawing, at: tuple[float, float], width: float, *lines: tuple[str, Type]
 ) -> None:
-    label, kind = fit(point.period, NOTE, step - 2.0, smallest=4.5)
-    put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
-    if isinstance(point.gap, SuppressedCell):
-        note = state_of(point.gap, words)
-        text, kind = fit(note, NOTE.oblique, step - 2.0, smallest=4.5)
-        put(drawing, x, plot.bottom + 18.0, text, kind, colour=palette.muted, anchor="middle")
-        return
-    size, kind = fit(f"n {count(point.n)}", NOTE, step - 2.0, smallest=4.5)
-    put(drawing, x, plot.bottom + 18.0, size, kind, colour=palette.muted, anchor="middle")
+    """Set lines centred under the axis, each as wide as its period."""
+    x, y = at
+    for line, kind in lines:
+        y += 9.0
+        text, face = fit(line, kind, width - 2.0, smallest=4.5)
+        put(drawing, x, y, text, face, colour=palette.muted, anchor="middle")
+
+
+def _gap(drawing: Drawing, point: TrendPoint, x: float, step: float, y: Scale) -> None:
+    """Draw a period's gap with its interval, and where chance alone would put it."""
     gap = point.gap
-    if gap.value != gap.value:
+    if isinstance(gap, SuppressedCell) or gap.value != gap.value:
         return
     hint = f"{point.period}: {points(gap.value)}, n {point.n}"
     if gap.null_high == gap.null_high:
@@ -103,66 +111,59 @@ def shares_over_time(drawing: Drawing, frame: Box, *, use: ScaleUse, words: Stri
         top = float(np.nanmax(both)) if np.isfinite(both).any() else 0.5
         ticks = nice_ticks(0.0, min(max(top, 0.1), 1.0), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-        y_axis(drawing, plot, y, ticks, percent)
+        y_axis(drawing, plot, y, Ticks(ticks, percent))
         step = plot.width / max(len(use.periods), 1)
         middles = [plot.x + (i + 0.5) * step for i in range(len(use.periods))]
         for period, n, rate, x in zip(use.periods, use.n, use.recommended, middles, strict=True):
-            label, kind = fit(period, NOTE, step - 2.0, smallest=4.5)
-            put(drawing, x, plot.bottom + 9.0, label, kind, colour=palette.muted, anchor="middle")
             size = f"n {count(n)}" if np.isfinite(rate) else words("state.few_short")
-            label, kind = fit(size, NOTE, step - 2.0, smallest=4.5)
-            put(drawing, x, plot.bottom + 18.0, label, kind, colour=palette.muted, anchor="middle")
-        _series(drawing, use, use.recommended, middles, y, "circle", palette.own, "recommended")
-        _series(
-            drawing, use, use.discouraged, middles, y, "diamond", palette.department, "discouraged"
+            _under(drawing, (x, plot.bottom), step, (period, NOTE), (size, NOTE))
+        lines = (
+            _Share("recommended", use.recommended, "circle", palette.own),
+            _Share("discouraged", use.discouraged, "diamond", palette.department),
         )
-        _labels(drawing, plot, use, y, words, frame.right)
+        for line in lines:
+            _series(drawing, use, line, middles, y)
+        _labels(drawing, plot, lines, y, words, frame.right)
 
 
-def _series(
-    drawing: Drawing,
-    use: ScaleUse,
-    shares: FloatArray,
-    middles: list[float],
-    y: Scale,
-    shape: MarkShape,
-    ink: str,
-    name: str,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """One of the shares over time, and the sign that tells it from the other."""
+
+    name: str
+    values: FloatArray
+    shape: MarkShape
+    ink: str
+
+
+def _series(drawing: Drawing, use: ScaleUse, line: _Share, middles: list[float], y: Scale) -> None:
+    shares = line.values
     shown = [i for i in range(len(shares)) if np.isfinite(shares[i])]
     if len(shown) > 1:
         path = tuple((middles[i], y(float(shares[i]))) for i in shown)
-        drawing.add(Polygon(path, stroke=ink, stroke_width=1.2))
+        drawing.add(Polygon(path, stroke=line.ink, stroke_width=1.2))
     for i in shown:
         hint = f"{use.periods[i]}: {percent(float(shares[i]))}, n {count(use.n[i])}"
-        mark = f"{name}.{use.periods[i]}"
-        drawing.add(Disc(middles[i], y(float(shares[i])), 2.8, shape, ink, id=mark, hint=hint))
+        mark, at = f"{line.name}.{use.periods[i]}", (middles[i], y(float(shares[i])))
+        drawing.add(Disc(*at, 2.8, line.shape, line.ink, id=mark, hint=hint))
 
 
 def _labels(
-    drawing: Drawing, plot: Box, use: ScaleUse, y: Scale, words: Strings, right: float
+    drawing: Drawing, plot: Box, lines: Sequence[_Share], y: Scale, words: Strings, right: float
 ) -> None:
     """Names at the line ends, pushed apart where they would meet."""
     ends = []
-    for shares, key, ink in (
-        (use.recommended, "recommended", palette.own),
-        (use.discouraged, "discouraged", palette.department),
-    ):
-        shown = shares[np.isfinite(shares)]
+    for line in lines:
+        shown = line.values[np.isfinite(line.values)]
         if len(shown):
-            ends.append((y(float(shown[-1])), float(shown[-1]), key, ink))
+            ends.append((y(float(shown[-1])), float(shown[-1]), line.name, line.ink))
     ends.sort()
     last = -100.0
-    for at, share, key, ink in ends:
-        at = max(at, last + 10.0)
-        last = at
-        label, kind = fit(
-            f"{words(f'scale.{key}')} {percent(share)}",
-            NOTE.bold,
-            right - plot.right - 6.0,
-            smallest=5.0,
-        )
-        put(drawing, plot.right + 6.0, at + 2.4, label, kind, colour=ink)
+    for at, share, name, ink in ends:
+        last = max(at, last + 10.0)
+        text = f"{words(f'scale.{name}')} {percent(share)}"
+        label, kind = fit(text, NOTE.bold, right - plot.right - 6.0, smallest=5.0)
+        put(drawing, plot.right + 6.0, last + 2.4, label, kind, colour=ink)
 
 
 def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
@@ -181,7 +182,7 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         ticks = nice_ticks(0.0, min(1.05 * top, 1.0), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
         show = percent if chart.key == "scale_use" else lambda v: f"{100 * v:.0f}"
-        y_axis(drawing, plot, y, ticks, show)
+        y_axis(drawing, plot, y, Ticks(ticks, show))
         for name, level in levels.items():
             if np.isfinite(level):
                 label = f"{words(f'run_chart.{name}')} {printed(chart, max(level, 0.0), words)}"
@@ -239,8 +240,8 @@ def frontier(
         up = nice_ticks(0.0, max([p.ece_after for p in ordered] + [0.02]), about=4)
         x = Scale(0.0, across[-1], plot.x, plot.right)
         y = Scale(0.0, up[-1], plot.bottom, plot.y)
-        y_axis(drawing, plot, y, up, lambda v: decimal(v, 2), title=words("maps.y"))
-        x_axis(drawing, plot, x, across, percent, title=words("maps.x"))
+        y_axis(drawing, plot, y, Ticks(up, lambda v: decimal(v, 2)), title=words("maps.y"))
+        x_axis(drawing, plot, x, Ticks(across, percent), title=words("maps.x"))
         line = tuple((x(p.words_changed), y(p.ece_after)) for p in ordered)
         if len(line) > 1:
             drawing.add(Polygon(line, stroke=palette.own_soft, stroke_width=1.0))

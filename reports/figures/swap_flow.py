@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from reports.drawing.marks import Box, Rect, Ribbon
+from reports.drawing.marks import Anchor, Box, Rect, Ribbon
 from reports.drawing.structure import Drawing
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
@@ -69,7 +69,6 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
-    phrase: str
     share: float
     top: float
     tall: float
@@ -84,7 +83,7 @@ def _stack(
         if share > 0:
             tall = share * unit
             gap = max(spread, 9.5 - tall)
-            slots[phrase] = _Slot(phrase, share, y + (gap - spread) / 2, tall)
+            slots[phrase] = _Slot(share, y + (gap - spread) / 2, tall)
             y += tall + gap
     return slots
 
@@ -115,47 +114,50 @@ def swap_flow(
         total = sum(s.share for s in kept)
         if not total > 0:
             return
+        kept = [replace(s, share=s.share / total) for s in kept]
         before: dict[str, float] = {}
         after: dict[str, float] = {}
         for s in kept:
-            before[s.source] = before.get(s.source, 0.0) + s.share / total
-            after[s.target] = after.get(s.target, 0.0) + s.share / total
+            before[s.source] = before.get(s.source, 0.0) + s.share
+            after[s.target] = after.get(s.target, 0.0) + s.share
         label = min(0.36 * frame.width, _WIDEST_LABEL)
         area = frame.cut(left=label, right=label, top=14.0)
         unit = _fit_unit((before, after), area.height, _LEAST_GAP)
         left = _stack(before, order, area, unit, _LEAST_GAP)
         right = _stack(after, order, area, unit, _LEAST_GAP)
-        _ribbons(drawing, area, kept, total, unit, left, right, order)
-        _side(drawing, left, area.x, -1, frame, before, after, words("maps.before"))
-        _side(drawing, right, area.right, 1, frame, after, before, words("maps.after"))
+        _ribbons(drawing, area, kept, unit, left, right)
+        room, top = label - 5.0, frame.y + 8.0
+        source = _Side(words("maps.before"), area.x, area.x - 5.0, "end", room)
+        _bars(drawing, source, top, left, right)
+        target = _Side(words("maps.after"), area.right - _BAR, area.right + 5.0, "start", room)
+        _bars(drawing, target, top, right, left)
 
 
 def _ribbons(
     drawing: Drawing,
     area: Box,
     streams: Sequence[Stream],
-    total: float,
     unit: float,
     left: dict[str, _Slot],
     right: dict[str, _Slot],
-    order: Sequence[str],
 ) -> None:
-    place = {phrase: i for i, phrase in enumerate(order)}
+    """Draw each stream from its place on the left to that on the right, the kept ones first."""
     out = {p: slot.top for p, slot in left.items()}
     into = {p: slot.top for p, slot in right.items()}
+    ends = {s: (left[s.source].top, right[s.target].top) for s in streams}
     ribbons = []
-    for s in sorted(streams, key=lambda s: (place[s.source], place[s.target])):
+    for s in sorted(streams, key=lambda s: ends[s]):
         ribbons.append((s, out[s.source]))
-        out[s.source] += s.share / total * unit
+        out[s.source] += s.share * unit
     arrivals = {}
-    for s in sorted(streams, key=lambda s: (place[s.target], place[s.source])):
+    for s in sorted(streams, key=lambda s: ends[s][::-1]):
         arrivals[s.source, s.target] = into[s.target]
-        into[s.target] += s.share / total * unit
+        into[s.target] += s.share * unit
     for s, y1 in sorted(ribbons, key=lambda item: item[0].source != item[0].target):
-        width = s.share / total * unit
+        width = s.share * unit
         moved = s.source != s.target
         ink = palette.own_soft if moved else palette.band
-        hint = f"{s.source} → {s.target}: {percent(s.share / total)}"
+        hint = f"{s.source} → {s.target}: {percent(s.share)}"
         y2 = arrivals[s.source, s.target]
         name = f"stream.{s.source}.{s.target}"
         drawing.add(
@@ -163,26 +165,27 @@ def _ribbons(
         )
 
 
-def _side(
-    drawing: Drawing,
-    slots: dict[str, _Slot],
-    edge: float,
-    side: int,
-    frame: Box,
-    own: dict[str, float],
-    other: dict[str, float],
-    title: str,
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A side's title, where its bars begin, and edge, direction and room of the words beside."""
+
+    title: str
+    bars: float
+    words: float
+    anchor: Anchor
+    room: float
+
+
+def _bars(
+    drawing: Drawing, side: _Side, top: float, own: dict[str, _Slot], other: dict[str, _Slot]
 ) -> None:
-    """Bars with phrase and share; bold where the share differs from the other side's."""
-    anchor = "end" if side < 0 else "start"
-    x = edge - 5.0 if side < 0 else edge + 5.0
-    put(drawing, x, frame.y + 8.0, title, NOTE.bold, colour=palette.muted, anchor=anchor)  # type: ignore[arg-type]
-    space = (edge - frame.x if side < 0 else frame.right - edge) - 5.0
-    for slot in slots.values():
-        left = edge if side < 0 else edge - _BAR
-        drawing.add(Rect(left, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
-        changed = abs(own[slot.phrase] - other.get(slot.phrase, 0.0)) > 1e-9
-        kind = FIGURE.bold if changed else FIGURE
-        text, face = fit(f"{slot.phrase} {percent(slot.share)}", kind, space, smallest=5.0)
+    """Title, and bars with phrase and share; bold where it differs from the other side's."""
+    anchor = side.anchor
+    put(drawing, side.words, top, side.title, NOTE.bold, colour=palette.muted, anchor=anchor)
+    for phrase, slot in own.items():
+        drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
+        opposite = other[phrase].share if phrase in other else 0.0
+        kind = FIGURE.bold if abs(slot.share - opposite) > 1e-9 else FIGURE
+        text, face = fit(f"{phrase} {percent(slot.share)}", kind, side.room, smallest=5.0)
         y = slot.top + slot.tall / 2 + 2.6
-        put(drawing, x, y, text, face, anchor=anchor)  # type: ignore[arg-type]
+        put(drawing, side.words, y, text, face, anchor=anchor)

@@ -15,13 +15,13 @@ import numpy as np
 
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
 from calibration.neighbours.disagreement.views import Marginals, Pair
-from reports.drawing.axes import nice_ticks
+from reports.drawing.axes import Ticks, nice_ticks
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.drawing.typeset import heading, paragraph, put
-from reports.figures.counts import histogram_panel, reliability_bars
+from reports.figures.counts import Binned, Histogram, histogram_panel, reliability_bars
 from reports.numbers import count, decimal
 from reports.strings import Strings
 
@@ -121,19 +121,16 @@ def _errors(found: Disagreement, say: Strings) -> tuple[Panel, ...]:
     title = f"{say('panel.distance')}, {say('panel.mean', value=decimal(float(found.distance)))}"
 
     def distance(drawing: Drawing, box: Box) -> None:
-        histogram_panel(
-            drawing, box, edges=edges, bars=_shares(found.distance.per_item, edges),
-            line=None if control is None else _shares(control, edges), title=title,
-            name="distance", label=lambda v: decimal(v, 1),
-        )  # fmt: skip
+        line = None if control is None else _shares(control, edges)
+        shown = Histogram(edges, _shares(found.distance.per_item, edges), line)
+        ticks = Ticks((0.0, 0.5, 1.0), lambda v: decimal(v, 1))
+        histogram_panel(drawing, box, shown, title=title, name="distance", ticks=ticks)
 
     def signed(drawing: Drawing, box: Box) -> None:
-        ticks = tuple(t for t in nice_ticks(-far, far, about=4) if abs(t) <= far)
-        histogram_panel(
-            drawing, box, edges=across, bars=_shares(found.entropy.signed, across), line=None,
-            title=say("panel.signed"), name="entropy_error", ticks=ticks,
-            label=lambda v: decimal(v, 1),
-        )  # fmt: skip
+        shown = Histogram(across, _shares(found.entropy.signed, across))
+        inside = [t for t in nice_ticks(-far, far, about=4) if abs(t) <= far]
+        ticks, title = Ticks(inside, lambda v: decimal(v, 1)), say("panel.signed")
+        histogram_panel(drawing, box, shown, title=title, name="entropy_error", ticks=ticks)
 
     return distance, signed
 
@@ -150,19 +147,16 @@ def _reliability(found: Disagreement, classes: Sequence[str], say: Strings) -> t
 
 def _bars_panel(score: BinnedScore, row: int, title: str, name: str) -> Panel:
     def draw(drawing: Drawing, box: Box) -> None:
-        reliability_bars(
-            drawing, box, edges=score.edges, count=score.count[row],
-            accuracy=score.accuracy[row], title=title, name=name,
-        )  # fmt: skip
+        binned = Binned(score.edges, score.count[row], score.accuracy[row])
+        reliability_bars(drawing, box, binned, title=title, name=name)
 
     return draw
 
 
 def _pair_panel(edges: np.ndarray, pair: Pair, title: str, name: str) -> Panel:
     def draw(drawing: Drawing, box: Box) -> None:
-        histogram_panel(
-            drawing, box, edges=edges, bars=pair.predicted, line=pair.voted, title=title, name=name
-        )
+        shown = Histogram(edges, pair.predicted, pair.voted)
+        histogram_panel(drawing, box, shown, title=title, name=name)
 
     return draw
 

@@ -19,7 +19,7 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import heading, paragraph, put
-from reports.figures.counts import reliability_bars
+from reports.figures.counts import Binned, reliability_bars
 from reports.figures.reliability import reliability
 from reports.figures.swap_flow import Stream, swap_flow
 from reports.numbers import BLANK, count, decimal, percent
@@ -142,11 +142,9 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
         put(drawing, body.x, body.y + 56.0, size, CAPTION, colour=palette.muted)
     top = body.cut(top=72.0)
     wide, tall = _DIAGRAM
-    reliability_bars(
-        drawing, Box(top.x, top.y, wide, tall), edges=form.edges, count=form.count,
-        accuracy=form.right, title=say("stated.diagram", value=decimal(form.ece)),
-        name="stated",
-    )  # fmt: skip
+    binned = Binned(form.edges, form.count, form.right)
+    title = say("stated.diagram", value=decimal(form.ece))
+    reliability_bars(drawing, Box(top.x, top.y, wide, tall), binned, title=title, name="stated")
     side = top.cut(left=wide + 24.0)
     heading(drawing, side.x, side.y + 8.0, say("stated.methods"), SUBHEADING, "H3")
     _place(drawing, side.cut(top=14.0), _methods(form, say))

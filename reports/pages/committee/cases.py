@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
+from reports.drawing.axes import Ticks
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
 from reports.drawing.marks import Box
@@ -14,7 +14,7 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put
-from reports.figures.counts import histogram_panel
+from reports.figures.counts import HALVES, Histogram, histogram_panel
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CaseHistogram, CaseMix, CommitteeContent, Disagreement, MixRow
 from reports.strings import Strings
@@ -85,13 +85,8 @@ def _panels(drawing: Drawing, frame: Box, found: Disagreement, words: Strings) -
     columns = frame.columns(3, gutter=GUTTER)
     _panel(drawing, columns[0], found.plain, "plain", words)
     _panel(drawing, columns[1], found.hedged, "hedged", words)
-    _panel(
-        drawing, columns[2], found.entropy, "entropy", words, ticks=(-0.69, 0.0, 0.69), label=_nats
-    )
-
-
-def _nats(value: float) -> str:
-    return signed(value, 1)
+    nats = Ticks((-0.69, 0.0, 0.69), lambda v: signed(v, 1))
+    _panel(drawing, columns[2], found.entropy, "entropy", words, ticks=nats)
 
 
 def _panel(
@@ -101,8 +96,7 @@ def _panel(
     name: str,
     words: Strings,
     *,
-    ticks: tuple[float, ...] = (0.0, 0.5, 1.0),
-    label: Callable[[float], str] = percent,
+    ticks: Ticks = HALVES,
 ) -> None:
     title = words(f"cases_apart.{name}")
     if isinstance(part, SuppressedCell):
@@ -112,10 +106,9 @@ def _panel(
         below = box.cut(top=14.0)
         paragraph(drawing, below, state_of(part, words), CAPTION.oblique, colour=palette.muted)
         return
-    histogram_panel(
-        drawing, box.cut(bottom=14.0), edges=part.edges, bars=part.share, line=part.expected,
-        title=title, name=f"apart.{name}", ticks=ticks, label=label,
-    )  # fmt: skip
+    shown = Histogram(part.edges, part.share, part.expected)
+    plot, key = box.cut(bottom=14.0), f"apart.{name}"
+    histogram_panel(drawing, plot, shown, title=title, name=key, ticks=ticks)
     mean = signed(part.mean, 2) if name == "entropy" else decimal(part.mean, 2)
     text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
     line, kind = fit(text, NOTE, box.width)
