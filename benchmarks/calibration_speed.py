@@ -24,7 +24,7 @@ from calibration_twin import numpy_group, twin_cost_matrix, twin_tally  # noqa: 
 
 from calibration.bins import phrase_bins  # noqa: E402
 from calibration.curve import calibration_error, curve_points  # noqa: E402
-from calibration.estimate import multinomial_moments  # noqa: E402
+from calibration.estimate import Options, multinomial_moments  # noqa: E402
 from calibration.result import calibrate  # noqa: E402
 from calibration.substitution.cost import substitution_cost  # noqa: E402
 from calibration.substitution.transport import transport_maps  # noqa: E402
@@ -74,7 +74,11 @@ def tally_pass(g: np.random.Generator) -> None:
     )
     for rows in (10_000, 10_000_000):
         counted = tally(phrase[:rows], hard[:rows], n_phrases=19)
-        seconds = best(lambda c=counted: calibrate(c, phrase_table=SCALE, bootstrap=100, rng=g))
+        seconds = best(
+            lambda c=counted: calibrate(
+                c, phrase_table=SCALE, options=Options(bootstrap=100), rng=g
+            )
+        )
         line(f"after the tally: result of {rows:,} rows, 100 bootstraps", seconds, 0.03)
 
 
@@ -194,7 +198,13 @@ def hospital(g: np.random.Generator) -> None:
     tallies = made.tallies()
     line(
         "the whole result of each group, 100 bootstraps",
-        best(lambda: [calibrate(t, phrase_table=SCALE, bootstrap=100, rng=g) for t in tallies], 1),
+        best(
+            lambda: [
+                calibrate(t, phrase_table=SCALE, options=Options(bootstrap=100), rng=g)
+                for t in tallies
+            ],
+            1,
+        ),
         4.0,
     )
 

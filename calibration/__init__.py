@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from calibration.analysis import Settings, Study
+    from calibration.estimate import Options
     from calibration.result import GroupResult, calibrate
-    from calibration.substitution import Advice, GuardRails, advise, transport_map
+    from calibration.substitution import Advice, GuardRails, Regularisation, advise, transport_map
     from calibration.survey import PhraseTable, builtin
     from calibration.survey_fit import fit_survey
     from calibration.survey_frames import read_survey
@@ -41,7 +42,9 @@ __all__ = [
     "Advice",
     "GroupResult",
     "GuardRails",
+    "Options",
     "PhraseTable",
+    "Regularisation",
     "Settings",
     "Study",
     "Tally",
@@ -56,8 +59,9 @@ __all__ = [
 
 _HOMES = {
     "analysis": ("Settings", "Study"),
+    "estimate": ("Options",),
     "result": ("GroupResult", "calibrate"),
-    "substitution": ("Advice", "GuardRails", "advise", "transport_map"),
+    "substitution": ("Advice", "GuardRails", "Regularisation", "advise", "transport_map"),
     "survey": ("PhraseTable", "builtin"),
     "survey_fit": ("fit_survey",),
     "survey_frames": ("read_survey",),

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.bins import BinRule, BinTables, phrase_bins
+from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
-from calibration.estimate import IntervalRule
+from calibration.estimate import Options
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate
 from calibration.scores import brier
@@ -30,7 +30,8 @@ from calibration.substitution import (
     transport_map,
 )
 from calibration.substitution.cost import substitution_cost
-from calibration.substitution.transport import Regulariser
+from calibration.substitution.effect import Scores
+from calibration.substitution.transport import Regularisation, Regulariser
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
@@ -41,13 +42,11 @@ _LEAST_SPLIT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Options):
     """Everything a result depends on beside the tally and the phrase table.
 
     Attributes
     ----------
-    bins, bin_rule, bootstrap, interval
-        As for :func:`calibration.result.calibrate`.
     epsilon, tau, regulariser
         Of the transport problem.
     holdout
@@ -57,15 +56,16 @@ class Settings:
         Limits on advice.
     """
 
-    bins: int = 100
-    bin_rule: BinRule = "exact"
-    bootstrap: int = 1000
-    interval: IntervalRule = "percentile"
     epsilon: float = 1e-3
     tau: float = 1e-3
     regulariser: Regulariser = "kl"
     holdout: float | None = 0.5
     guard_rails: GuardRails = field(default_factory=GuardRails)
+
+    @property
+    def regularisation(self) -> Regularisation:
+        """The transport problem's ε, τ and Ω."""
+        return Regularisation(self.epsilon, self.tau, self.regulariser)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,14 +133,10 @@ class Study:
         self, tally: Tally, name: str, *, patients: GroupedTally | None = None
     ) -> GroupResult:
         """Calibrate one group; see :func:`calibration.result.calibrate`."""
-        settings = self.settings
         return calibrate(
             tally,
             phrase_table=self.phrases,
-            bins=settings.bins,
-            bin_rule=settings.bin_rule,
-            bootstrap=settings.bootstrap,
-            interval=settings.interval,
+            options=self.settings,
             patients=patients,
             rng=self.chance(name),
         )
@@ -152,9 +148,7 @@ class Study:
             tally,
             phrase_table=self.phrases,
             guard_rails=replace(rails, family_error=rails.family_error * share),
-            epsilon=settings.epsilon,
-            tau=settings.tau,
-            regulariser=settings.regulariser,
+            regularisation=settings.regularisation,
             rng=self.chance(f"advice/{name}"),
         )
 
@@ -164,9 +158,7 @@ class Study:
         return diagnose(
             tally,
             phrase_table=self.phrases,
-            bins=settings.bins,
-            bin_rule=settings.bin_rule,
-            bootstrap=min(settings.bootstrap, 200),
+            options=replace(settings, bootstrap=min(settings.bootstrap, 200)),
             rng=self.chance(f"diagnostics/{name}"),
         )
 
@@ -221,9 +213,7 @@ class _Fitter:
             substitution_cost(part.n, part.label_mass, source=self.tables, target=self.tables),
             phrases=self.table.phrases,
             source_weights=part.n / total if total > 0 else np.zeros_like(part.n),
-            epsilon=self.settings.epsilon,
-            tau=self.settings.tau,
-            regulariser=self.settings.regulariser,
+            regularisation=self.settings.regularisation,
         )
 
     def weights(self, part: Tally) -> FloatArray:
@@ -233,7 +223,7 @@ class _Fitter:
 def _map(
     tally: Tally, table: PhraseTable, settings: Settings, rng: np.random.Generator
 ) -> MapOutcome:
-    tables = phrase_bins(table.distributions, bins=settings.bins, rule=settings.bin_rule)
+    tables = settings.tables(table.distributions)
     fitter = _Fitter(table, tables, settings)
     fitted = fitter.map(tally)
     if not fitted.converged:
@@ -252,23 +242,7 @@ def _held_out(tally: Tally, fitter: _Fitter, rng: np.random.Generator) -> HeldOu
     share = fitter.settings.holdout
     if share is None or tally.total < _LEAST_SPLIT:
         return None
-    means, variances = fitter.table.means, fitter.table.variances
+    scores = Scores(fitter.tables, fitter.table.means, fitter.table.variances)
     if share == 0.5:
-        return held_out_effect(
-            tally,
-            fit=fitter.weights,
-            tables=fitter.tables,
-            means=means,
-            variances=variances,
-            splits=10,
-            rng=rng,
-        )
-    return split_effect(
-        tally,
-        fit=fitter.weights,
-        tables=fitter.tables,
-        means=means,
-        variances=variances,
-        test_share=share,
-        rng=rng,
-    )
+        return held_out_effect(tally, fit=fitter.weights, scores=scores, splits=10, rng=rng)
+    return split_effect(tally, fit=fitter.weights, scores=scores, test_share=share, rng=rng)

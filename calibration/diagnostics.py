@@ -21,13 +21,17 @@ from scipy.optimize import isotonic_regression
 from scipy.special import chdtrc, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.bins import BinRule, phrase_bins
 from calibration.curve import (
     calibration_error_without_end_bins,
     maximum_calibration_error,
     smooth_calibration_error,
 )
-from calibration.estimate import Estimate, estimate_from_replicates, multinomial_moments
+from calibration.estimate import (
+    Estimate,
+    Options,
+    estimate_from_replicates,
+    multinomial_moments,
+)
 from calibration.plain import LEFT_OUT
 from calibration.scores import auroc, order_probabilities
 from calibration.survey import PhraseTable
@@ -42,6 +46,8 @@ __all__ = [
     "phrase_chi_squared",
     "spiegelhalter_z",
 ]
+
+_DEFAULTS = Options(bootstrap=200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +177,14 @@ def diagnose(
     tally: Tally,
     *,
     phrase_table: PhraseTable,
-    bins: int = 100,
-    bin_rule: BinRule = "exact",
-    bootstrap: int = 200,
+    options: Options = _DEFAULTS,
     rng: np.random.Generator,
 ) -> Diagnostics:
     """Compute them all; parameters as for :func:`calibration.result.calibrate`."""
-    tables = phrase_bins(phrase_table.distributions, bins=bins, rule=bin_rule)
+    tables = options.tables(phrase_table.distributions)
     n, mass, means = tally.n, tally.label_mass, phrase_table.means
     order = order_probabilities(phrase_table.distributions)
-    boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    boot_n, boot_mass = multinomial_moments(tally, replicates=options.bootstrap, rng=rng)
     return Diagnostics(
         auroc=estimate_from_replicates(
             float(auroc(n, mass, order=order)),

@@ -23,12 +23,15 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from calibration.arrays import FloatArray, IntArray
+from calibration.bins import BinRule, BinTables, phrase_bins
+from calibration.distributions import Distribution
 from calibration.errors import CalibrationError
 from calibration.tally import GroupedTally, Tally
 
 __all__ = [
     "Estimate",
     "IntervalRule",
+    "Options",
     "cells_of",
     "cluster_moments",
     "estimate_from_replicates",
@@ -80,6 +83,30 @@ class Estimate:
 IntervalRule = Literal["percentile", "basic", "bias-corrected"]
 
 _LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the statistics of a group are computed.
+
+    Attributes
+    ----------
+    bins, bin_rule
+        Equal-width bins and how their integrals are computed (see ``calibration.bins``).
+    bootstrap
+        Replicates for the intervals; 0 leaves them NaN.
+    interval
+        How an interval is read off the replicates.
+    """
+
+    bins: int = 100
+    bin_rule: BinRule = "exact"
+    bootstrap: int = 1000
+    interval: IntervalRule = "percentile"
+
+    def tables(self, distributions: tuple[Distribution, ...]) -> BinTables:
+        """Bin tables of the phrases' distributions."""
+        return phrase_bins(distributions, bins=self.bins, rule=self.bin_rule)
 
 
 def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:
@@ -160,8 +187,6 @@ def estimate_from_replicates(
     n: float,
     rule: IntervalRule,
     bounds: tuple[float, float] = (0.0, 1.0),
-    reference_level: float = float("nan"),
-    null_high: float = float("nan"),
     resampled: str = "observations",
 ) -> Estimate:
     """Pair the sample value with an interval from replicates (B,), clipped to what is possible."""
@@ -178,8 +203,6 @@ def estimate_from_replicates(
         high=float(np.clip(high, *bounds)),
         n=float(n),
         method=method,
-        reference_level=float(reference_level),
-        null_high=float(null_high),
         corrected=float(2.0 * value - kept.mean()) if kept.size else float("nan"),
     )
 

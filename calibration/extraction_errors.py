@@ -28,10 +28,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
-from calibration.estimate import Estimate, interval, multinomial_moments
+from calibration.estimate import Estimate, Options, interval, multinomial_moments
 from calibration.phrase_calibration import phrase_error
 from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
@@ -47,6 +46,7 @@ __all__ = [
 ]
 
 _WORST_CONDITION = 1e3
+_DEFAULTS = Options(bootstrap=200)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,9 +193,7 @@ def corrected_errors(
     *,
     audit: Audit,
     phrase_table: PhraseTable,
-    bins: int = 100,
-    bin_rule: BinRule = "exact",
-    bootstrap: int = 200,
+    options: Options = _DEFAULTS,
     rng: np.random.Generator,
 ) -> CorrectedErrors:
     """Correct a tally and read both errors off it.
@@ -208,10 +206,8 @@ def corrected_errors(
         Confusions over the same phrases, shape (K, K).
     phrase_table
         What the phrases mean.
-    bins, bin_rule
-        As in ``calibration.result.calibrate``.
-    bootstrap
-        Replicates of observations and audit together.
+    options
+        Bins, and replicates of observations and audit together; the intervals have their own rule.
     rng
         Source of chance.
 
@@ -220,14 +216,13 @@ def corrected_errors(
     CalibrationError
         If the audit's matrix cannot be inverted reliably.
     """
-    tables = phrase_bins(phrase_table.distributions, bins=bins, rule=bin_rule)
+    tables = options.tables(phrase_table.distributions)
     means = phrase_table.means
     fixed = correct_tally(tally.n, tally.label_mass, audit=audit)
-    n, mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    n, mass = multinomial_moments(tally, replicates=options.bootstrap, rng=rng)
     n, mass = corrected_replicates(tally, audit=audit, n=n, label_mass=mass, rng=rng)
     usable = np.isfinite(n).all(axis=1)
     n, mass = n[usable], mass[usable]
-
     return CorrectedErrors(
         n=tally.total,
         ece=_estimate(

@@ -6,19 +6,23 @@ multinomial on the tally's cells, and every statistic is read off the same repli
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bands import phrase_error_interval, simultaneous_band
-from calibration.bins import BinRule, BinTables, phrase_bins
+from calibration.bins import BinTables
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points
 from calibration.errors import TallyError
 from calibration.estimate import (
     Estimate,
     IntervalRule,
+    Options,
     cluster_moments,
     estimate_from_replicates,
     multinomial_moments,
@@ -32,8 +36,10 @@ from calibration.tally import GroupedTally, Tally
 
 __all__ = ["GroupResult", "calibrate"]
 
+_DEFAULTS = Options()
 _MOST_SAMPLES = 200
 """Samples behind the band and the interval of the phrase error; more do not change them."""
+_Statistic: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,15 +98,27 @@ class _Replicates:
     null_mass: FloatArray
     resampled: str
 
+    def estimate(self, statistic: _Statistic, rule: IntervalRule) -> Estimate:
+        """Read a statistic of (n, y) off the sample, and its interval off the replicates."""
+        return estimate_from_replicates(
+            float(statistic(self.n, self.mass)),
+            statistic(self.boot_n, self.boot_mass),
+            n=float(self.n.sum()),
+            rule=rule,
+            resampled=self.resampled,
+        )
+
+    def null_high(self, statistic: _Statistic) -> float:
+        """95 % point of a statistic for a calibrated reader of the same phrases."""
+        null = statistic(np.broadcast_to(self.n, self.null_mass.shape), self.null_mass)
+        return float(np.quantile(null, 0.95)) if null.size else float("nan")
+
 
 def calibrate(
     tally: Tally,
     *,
     phrase_table: PhraseTable,
-    bins: int = 100,
-    bin_rule: BinRule = "exact",
-    bootstrap: int = 1000,
-    interval: IntervalRule = "percentile",
+    options: Options = _DEFAULTS,
     patients: GroupedTally | None = None,
     rng: np.random.Generator,
 ) -> GroupResult:
@@ -112,12 +130,8 @@ def calibrate(
         Counts against the phrases of ``phrase_table``, in its order.
     phrase_table
         What the phrases mean.
-    bins, bin_rule
-        Equal-width bins and how their integrals are computed (see ``calibration.bins``).
-    bootstrap
-        Replicates for the intervals; 0 leaves them NaN.
-    interval
-        How an interval is read off the replicates.
+    options
+        Bins, replicates and the rule of the intervals.
     patients
         The same observations grouped by patient; then patients are resampled, not observations.
     rng
@@ -134,9 +148,9 @@ def calibrate(
             f"{phrase_table.name!r} has {len(phrase_table)}; count against this table."
         )
         raise TallyError(msg)
-    tables = phrase_bins(phrase_table.distributions, bins=bins, rule=bin_rule)
+    tables, interval = options.tables(phrase_table.distributions), options.interval
     means, certain = phrase_table.means, phrase_table.certain
-    sample = _sampled(tally, patients, means, bootstrap, rng)
+    sample = _sampled(tally, patients, means, options.bootstrap, rng)
     return GroupResult(
         n=tally.total,
         tally=tally,
@@ -169,26 +183,13 @@ def _sampled(
 
 
 def _brier(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:
-    means, spread = table.means, table.variances
-    return estimate_from_replicates(
-        float(brier(sample.n, sample.mass, means=means, variances=spread)),
-        brier(sample.boot_n, sample.boot_mass, means=means, variances=spread),
-        n=float(sample.n.sum()),
-        rule=rule,
-        resampled=sample.resampled,
-        reference_level=float(brier(sample.n, sample.n * means, means=means, variances=spread)),
-    )
+    score = partial(brier, means=table.means, variances=table.variances)
+    level = float(score(sample.n, sample.n * table.means))
+    return replace(sample.estimate(score, rule), reference_level=level)
 
 
 def _accuracy(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:
-    positive = label_values(table.distributions)
-    return estimate_from_replicates(
-        float(accuracy(sample.n, sample.mass, positive=positive)),
-        accuracy(sample.boot_n, sample.boot_mass, positive=positive),
-        n=float(sample.n.sum()),
-        rule=rule,
-        resampled=sample.resampled,
-    )
+    return sample.estimate(partial(accuracy, positive=label_values(table.distributions)), rule)
 
 
 def _curve(
@@ -255,17 +256,11 @@ def _without(sample: _Replicates, dropped: BoolArray) -> _Replicates:
 def _error(
     sample: _Replicates, tables: BinTables, means: FloatArray, rule: IntervalRule
 ) -> Estimate:
-    null = calibration_error(
-        np.broadcast_to(sample.n, sample.null_mass.shape), sample.null_mass, tables=tables
-    )
-    return estimate_from_replicates(
-        float(calibration_error(sample.n, sample.mass, tables=tables)),
-        calibration_error(sample.boot_n, sample.boot_mass, tables=tables),
-        n=float(sample.n.sum()),
-        rule=rule,
-        resampled=sample.resampled,
-        reference_level=float(calibration_error(sample.n, sample.n * means, tables=tables)),
-        null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
+    error = partial(calibration_error, tables=tables)
+    return replace(
+        sample.estimate(error, rule),
+        reference_level=float(error(sample.n, sample.n * means)),
+        null_high=sample.null_high(error),
     )
 
 
@@ -273,25 +268,17 @@ def _phrase_error(
     sample: _Replicates, means: FloatArray, rule: IntervalRule, rng: np.random.Generator
 ) -> Estimate:
     """Phrase error with its inverted interval; patients are resampled for it if they are known."""
-    null = phrase_error(
-        np.broadcast_to(sample.n, sample.null_mass.shape), sample.null_mass, means=means
+    error = partial(phrase_error, means=means)
+    plain = replace(
+        sample.estimate(error, rule), reference_level=0.0, null_high=sample.null_high(error)
     )
-    plain = estimate_from_replicates(
-        float(phrase_error(sample.n, sample.mass, means=means)),
-        phrase_error(sample.boot_n, sample.boot_mass, means=means),
-        n=float(sample.n.sum()),
-        rule=rule,
-        resampled=sample.resampled,
-        reference_level=0.0,
-        null_high=float(np.quantile(null, 0.95)) if null.size else float("nan"),
-    )
-    if sample.resampled == "patients" or rule != "percentile" or not null.size:
+    if sample.resampled == "patients" or rule != "percentile" or not len(sample.null_mass):
         return plain
     low, high = phrase_error_interval(
         sample.n,
         sample.mass,
         means=means,
-        replicates=min(len(null), _MOST_SAMPLES),
+        replicates=min(len(sample.null_mass), _MOST_SAMPLES),
         rng=rng,
     )
     method = plain.method if np.isnan(low) else "test inversion along the observed gaps"

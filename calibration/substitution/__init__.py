@@ -5,12 +5,13 @@ from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.effect import HeldOutEffect, held_out_effect, split_effect
 from calibration.substitution.guardrails import GuardRails
 from calibration.substitution.suggestion import Suggestion, Suppressed
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import Regularisation, transport_map
 
 __all__ = [
     "Advice",
     "GuardRails",
     "HeldOutEffect",
+    "Regularisation",
     "SubstitutionMap",
     "Suggestion",
     "Suppressed",

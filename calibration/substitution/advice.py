@@ -21,14 +21,17 @@ from calibration.arrays import FloatArray
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.choice import Setting
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
-from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
 from calibration.substitution.guardrails import GuardRails
 from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
-from calibration.substitution.transport import Regulariser, transport_map
+from calibration.substitution.transport import STANDARD, Regularisation, transport_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
 __all__ = ["Advice", "advise", "hold_order"]
+
+_SPLITS = 5
+"""Random splits for the cross-fitted effects, each used in every fold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +61,8 @@ def advise(
     *,
     phrase_table: PhraseTable,
     guard_rails: GuardRails,
-    epsilon: float = 1e-3,
-    tau: float = 1e-3,
-    regulariser: Regulariser = "kl",
+    regularisation: Regularisation = STANDARD,
     bootstrap: int = 200,
-    splits: int = 5,
     rng: np.random.Generator,
 ) -> Advice:
     """Map, held-out effect, suggestions and the reasons for silence.
@@ -75,19 +75,17 @@ def advise(
         What the phrases mean; sources and targets alike.
     guard_rails
         Limits on advice.
-    epsilon, tau, regulariser
+    regularisation
         Of the transport problem.
     bootstrap
         Replicates for stability.
-    splits
-        Random splits for the cross-fitted effects, each used both ways.
     rng
         Source of chance.
     """
     setting = Setting.of(phrase_table, guard_rails)
 
     def fit(part: Tally) -> SubstitutionMap:
-        return _transport(part, setting, epsilon=epsilon, tau=tau, regulariser=regulariser)
+        return _transport(part, setting, regularisation)
 
     chosen = fit(tally)
     effect = None
@@ -95,14 +93,12 @@ def advise(
         effect = held_out_effect(
             tally,
             fit=lambda part: fit(part).weights_or_identity(),
-            tables=setting.tables,
-            means=setting.means,
-            variances=setting.variances,
-            splits=splits,
+            scores=Scores(setting.tables, setting.means, setting.variances),
+            splits=_SPLITS,
             rng=rng,
         )
     suggestions, suppressed = suggest(
-        tally, setting=setting, bootstrap=bootstrap, splits=splits, rng=rng
+        tally, setting=setting, bootstrap=bootstrap, splits=_SPLITS, rng=rng
     )
     if guard_rails.keep_order:
         suggestions, held = hold_order(suggestions, n=tally.n, phrase_table=phrase_table)
@@ -116,9 +112,7 @@ def _in_table_order(
     return tuple(sorted(suppressed, key=lambda held: phrase_table.index(held.source)))
 
 
-def _transport(
-    tally: Tally, setting: Setting, *, epsilon: float, tau: float, regulariser: Regulariser
-) -> SubstitutionMap:
+def _transport(tally: Tally, setting: Setting, regularisation: Regularisation) -> SubstitutionMap:
     n, total = tally.n, tally.total
     cost = substitution_cost(n, tally.label_mass, source=setting.tables, target=setting.tables)
     cost[~setting.allowed] = np.inf
@@ -127,9 +121,7 @@ def _transport(
         cost,
         phrases=setting.table.phrases,
         source_weights=n / total if total > 0 else np.zeros_like(n),
-        epsilon=epsilon,
-        tau=tau,
-        regulariser=regulariser,
+        regularisation=regularisation,
     )
 
 

@@ -24,6 +24,7 @@ from calibration.tally import Tally
 __all__ = [
     "HeldOutEffect",
     "MapFitter",
+    "Scores",
     "fold_tally",
     "held_out_effect",
     "split_effect",
@@ -32,6 +33,10 @@ __all__ = [
 
 MapFitter = Callable[[Tally], FloatArray]
 """Tally → row-stochastic weights (K, K)."""
+
+_REPLICATES = 50
+"""Bootstrap samples of the test parts of each of several splits, for the interval."""
+_REPLICATES_OF_ONE_SPLIT = 1000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +61,23 @@ class HeldOutEffect:
     brier_before: float
     brier_after: float
     brier_difference: Estimate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scores:
+    """What a map is judged by: bin tables (K, M) and moments (K,) of the phrases."""
+
+    tables: BinTables
+    means: FloatArray
+    variances: FloatArray
+
+    def of(self, n: FloatArray, mass: FloatArray, weights: FloatArray) -> FloatArray:
+        """(ECE before, after, Brier before, after) of tallies (..., K), shape (4, ...)."""
+        after_n, after_mass = n @ weights, mass @ weights
+        pairs = ((n, mass), (after_n, after_mass))
+        errors = [calibration_error(a, b, tables=self.tables) for a, b in pairs]
+        losses = [brier(a, b, means=self.means, variances=self.variances) for a, b in pairs]
+        return np.stack([*errors, *losses])
 
 
 def split_tally(
@@ -91,12 +113,9 @@ def held_out_effect(
     tally: Tally,
     *,
     fit: MapFitter,
-    tables: BinTables,
-    means: FloatArray,
-    variances: FloatArray,
+    scores: Scores,
     folds: int = 2,
     splits: int = 20,
-    replicates: int = 50,
     rng: np.random.Generator,
 ) -> HeldOutEffect:
     """Cross-fitted effect of a map on ECE and Brier score.
@@ -107,14 +126,12 @@ def held_out_effect(
         All observations.
     fit
         Makes the map from a tally.
-    tables, means, variances
-        Bin tables (K, M) and moments (K,) of the phrases.
+    scores
+        What the map is judged by.
     folds
         Parts per split; each is tested with the map fitted on all others. 2 is the paper's 50/50.
     splits
         Random splits to average over.
-    replicates
-        Bootstrap samples of the test parts per split, for the interval.
     rng
         Source of chance.
 
@@ -123,9 +140,8 @@ def held_out_effect(
     The interval is conditional on the fitted maps: each replicate resamples all test parts of one
     split, and its deviation from that split's own value is added to the mean over splits.
     """
-    score = _Scores(tables, means, variances)
     rounds = [
-        _cross_fit(_pairs(fold_tally(tally, folds=folds, rng=rng)), fit, score, replicates, rng)
+        _cross_fit(_pairs(fold_tally(tally, folds=folds, rng=rng)), fit, scores, _REPLICATES, rng)
         for _ in range(splits)
     ]
     share = tally.total / folds
@@ -136,17 +152,13 @@ def split_effect(
     tally: Tally,
     *,
     fit: MapFitter,
-    tables: BinTables,
-    means: FloatArray,
-    variances: FloatArray,
+    scores: Scores,
     test_share: float = 0.5,
-    replicates: int = 1000,
     rng: np.random.Generator,
 ) -> HeldOutEffect:
-    """Effect on one held-out part, as in the paper; parameters as :func:`held_out_effect`."""
-    score = _Scores(tables, means, variances)
+    """Effect on one held-out part, as in the paper, see :func:`held_out_effect`."""
     fitted_on, tested_on = split_tally(tally, share=1.0 - test_share, rng=rng)
-    rounds = [_cross_fit([(fitted_on, tested_on)], fit, score, replicates, rng)]
+    rounds = [_cross_fit([(fitted_on, tested_on)], fit, scores, _REPLICATES_OF_ONE_SPLIT, rng)]
     return _assemble(rounds, tested_on.total, (fitted_on.total, tested_on.total))
 
 
@@ -160,7 +172,7 @@ def _pairs(parts: list[Tally]) -> list[tuple[Tally, Tally]]:
 def _cross_fit(
     pairs: list[tuple[Tally, Tally]],
     fit: MapFitter,
-    score: _Scores,
+    scores: Scores,
     replicates: int,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
@@ -173,25 +185,10 @@ def _cross_fit(
         if tested_on.total <= 0:
             continue
         weights, share = fit(fitted_on), tested_on.total / tested
-        value += share * score.of(tested_on.n, tested_on.label_mass, weights)
+        value += share * scores.of(tested_on.n, tested_on.label_mass, weights)
         n, mass = multinomial_moments(tested_on, replicates=replicates, rng=rng)
-        draws += share * score.of(n, mass, weights)
+        draws += share * scores.of(n, mass, weights)
     return value, draws - value[:, None]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scores:
-    tables: BinTables
-    means: FloatArray
-    variances: FloatArray
-
-    def of(self, n: FloatArray, mass: FloatArray, weights: FloatArray) -> FloatArray:
-        """(ECE before, after, Brier before, after) of tallies (..., K), shape (4, ...)."""
-        after_n, after_mass = n @ weights, mass @ weights
-        pairs = ((n, mass), (after_n, after_mass))
-        errors = [calibration_error(a, b, tables=self.tables) for a, b in pairs]
-        losses = [brier(a, b, means=self.means, variances=self.variances) for a, b in pairs]
-        return np.stack([*errors, *losses])
 
 
 def _assemble(

@@ -31,7 +31,7 @@ from calibration.substitution.choice import (
     gains,
     keeps,
 )
-from calibration.substitution.effect import HeldOutEffect, held_out_effect
+from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
 from calibration.substitution.guardrails import SuppressionReason, cell_reason, resolution
 from calibration.tally import Tally
 
@@ -189,12 +189,11 @@ def _resolution_kept(tally: Tally, source: int, target: int) -> float:
 
 
 def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutEffect:
+    setting = case.setting
     return held_out_effect(
         case.tally,
         fit=case.swap,
-        tables=case.setting.tables,
-        means=case.setting.means,
-        variances=np.zeros_like(case.setting.variances),
+        scores=Scores(setting.tables, setting.means, np.zeros_like(setting.variances)),
         folds=5,
         splits=splits,
         rng=rng,

@@ -27,11 +27,46 @@ from calibration.errors import CalibrationError
 from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
 
-__all__ = ["Regulariser", "transport_map", "transport_maps"]
+__all__ = ["STANDARD", "Regularisation", "Regulariser", "transport_map", "transport_maps"]
 
 Regulariser = Literal["kl", "entropy"]
 
 _ACCEPTABLE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Regularisation:
+    """What a transport problem pays beside its cost.
+
+    Attributes
+    ----------
+    epsilon, tau
+        Regularisation and the price of changing the use of targets, both > 0.
+    regulariser
+        Ω, see the module.
+
+    Raises
+    ------
+    CalibrationError
+        If a parameter is not positive or Ω is not known.
+    """
+
+    epsilon: float = 1e-3
+    tau: float = 1e-3
+    regulariser: Regulariser = "kl"
+
+    def __post_init__(self) -> None:
+        if not (self.epsilon > 0 and self.tau > 0):
+            msg = f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
+            raise CalibrationError(msg)
+        if self.regulariser not in get_args(Regulariser):
+            known = ", ".join(get_args(Regulariser))
+            msg = f"regulariser {self.regulariser!r}: use one of {known}."
+            raise CalibrationError(msg)
+
+
+STANDARD = Regularisation()
+"""The settings used where none are given."""
 
 
 def transport_map(
@@ -40,9 +75,7 @@ def transport_map(
     phrases: tuple[str, ...],
     source_weights: FloatArray,
     target_weights: FloatArray | None = None,
-    epsilon: float = 1e-3,
-    tau: float = 1e-3,
-    regulariser: Regulariser = "kl",
+    regularisation: Regularisation = STANDARD,
 ) -> SubstitutionMap:
     """Solve the unbalanced problem.
 
@@ -56,18 +89,16 @@ def transport_map(
         a, shares of use, summing to 1, shape (K,).
     target_weights
         b; ``a`` if not given. A target of weight 0 cannot be reached.
-    epsilon, tau
-        Regularisation and the price of changing the use of targets, both > 0.
-    regulariser
-        Ω, see the module.
+    regularisation
+        ε, τ and Ω.
 
     Raises
     ------
     CalibrationError
-        If a parameter is not positive or a used phrase may go nowhere.
+        If a used phrase may go nowhere.
     """
     b = source_weights if target_weights is None else target_weights
-    problem = _Problem(phrases, epsilon, tau, regulariser)
+    problem = _Problem(phrases, regularisation)
     return problem.maps(cost[None], source_weights[None], b[None])[0]
 
 
@@ -76,15 +107,13 @@ def transport_maps(
     *,
     phrases: tuple[str, ...],
     source_weights: FloatArray,
-    epsilon: float = 1e-3,
-    tau: float = 1e-3,
-    regulariser: Regulariser = "kl",
+    regularisation: Regularisation = STANDARD,
 ) -> list[SubstitutionMap]:
     """Solve many problems side by side, one a replicate or a group, several times as fast.
 
     As :func:`transport_map` for costs (B, K, K) and shares (B, K), each with b = a.
     """
-    problem = _Problem(phrases, epsilon, tau, regulariser)
+    problem = _Problem(phrases, regularisation)
     return problem.maps(cost, source_weights, source_weights)
 
 
@@ -93,18 +122,7 @@ class _Problem:
     """What problems solved side by side share."""
 
     phrases: tuple[str, ...]
-    epsilon: float
-    tau: float
-    regulariser: Regulariser
-
-    def __post_init__(self) -> None:
-        if not (self.epsilon > 0 and self.tau > 0):
-            msg = f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
-            raise CalibrationError(msg)
-        if self.regulariser not in get_args(Regulariser):
-            known = ", ".join(get_args(Regulariser))
-            msg = f"regulariser {self.regulariser!r}: use one of {known}."
-            raise CalibrationError(msg)
+    regularisation: Regularisation
 
     def maps(self, cost: FloatArray, a: FloatArray, b: FloatArray) -> list[SubstitutionMap]:
         """Solve those with a phrase in use; phrases that none uses are left out of the work."""
@@ -129,10 +147,11 @@ class _Problem:
             raise CalibrationError(msg)
         # a factor of b shifts g and leaves the plan
         level = b * (a.sum(axis=1) / b.sum(axis=1))[:, None]
-        weight = level if self.regulariser == "kl" else np.ones_like(level)
+        weight = level if self.regularisation.regulariser == "kl" else np.ones_like(level)
         with np.errstate(divide="ignore"):
             log_prior = np.log(np.where(reachable, weight, 0.0))
-        problems = DualProblems(prices, log_prior, a, level, self.epsilon, self.tau)
+        paid = self.regularisation
+        problems = DualProblems(prices, log_prior, a, level, paid.epsilon, paid.tau)
         return solve_dual(problems)
 
     def _map(
@@ -158,21 +177,22 @@ class _Problem:
             dual_gradient=gradient,
             converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
             method="dual Newton" if posed else "no observations",
-            regulariser=self.regulariser,
-            epsilon=self.epsilon,
-            tau=self.tau,
+            regulariser=self.regularisation.regulariser,
+            epsilon=self.regularisation.epsilon,
+            tau=self.regularisation.tau,
             steps=steps,
         )
 
     def _objective(self, cost: FloatArray, plan: FloatArray, a: FloatArray, b: FloatArray) -> float:
+        paid = self.regularisation
         cells = np.ix_(a > 0, b > 0)
         inner, flow, weight = cost[cells], plan[cells], b[b > 0]
         linear = float(np.sum(np.where(flow > 0, inner * np.where(flow > 0, flow, 1.0), 0.0)))
-        if self.regulariser == "kl":
+        if paid.regulariser == "kl":
             prior = np.outer(a[a > 0], weight)
             spread = float(rel_entr(flow, prior).sum() - flow.sum() + prior.sum())
         else:
             spread = float(rel_entr(flow, np.ones_like(flow)).sum() - flow.sum())
         columns = flow.sum(axis=0)
         pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
-        return linear + self.epsilon * spread + self.tau * pull
+        return linear + paid.epsilon * spread + paid.tau * pull

@@ -13,23 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration.arrays import BoolArray
-from calibration.bins import phrase_bins
+from calibration.bins import BinTables, phrase_bins
 from calibration.curve import calibration_error
 from calibration.scores import brier
-from calibration.substitution.cost import substitution_cost
-from calibration.substitution.transport import Regulariser, transport_map
+from calibration.substitution.cost import SubstitutionMap, substitution_cost
+from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
 __all__ = [
-    "EPSILONS",
-    "TAUS",
     "FrontierPoint",
     "frontier",
 ]
-
-EPSILONS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
-TAUS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +56,7 @@ def frontier(
     *,
     tested_on: Tally,
     phrase_table: PhraseTable,
-    epsilons: Sequence[float] = EPSILONS,
-    taus: Sequence[float] = TAUS,
-    regulariser: Regulariser = "kl",
+    settings: Sequence[Regularisation],
     allowed: BoolArray | None = None,
 ) -> tuple[FrontierPoint, ...]:
     """Fit one map per setting on one tally and test it on another (they may be the same)."""
@@ -71,34 +64,34 @@ def frontier(
     cost = substitution_cost(fitted_on.n, fitted_on.label_mass, source=tables, target=tables)
     if allowed is not None:
         cost = np.where(allowed | np.isnan(cost), cost, np.inf)
+    source_weights = fitted_on.n / max(fitted_on.total, 1e-300)
     points = []
-    for epsilon in epsilons:
-        for tau in taus:
-            fitted = transport_map(
-                cost,
-                phrases=phrase_table.phrases,
-                source_weights=fitted_on.n / max(fitted_on.total, 1e-300),
-                epsilon=epsilon,
-                tau=tau,
-                regulariser=regulariser,
-            )
-            if not fitted.converged:
-                nothing = float("nan")
-                points.append(
-                    FrontierPoint(epsilon, tau, nothing, nothing, nothing, converged=False)
-                )
-                continue
-            weights = fitted.weights()
-            n, mass = tested_on.n @ weights, tested_on.label_mass @ weights
-            loss = brier(n, mass, means=phrase_table.means, variances=phrase_table.variances)
-            points.append(
-                FrontierPoint(
-                    epsilon=epsilon,
-                    tau=tau,
-                    words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
-                    ece_after=float(calibration_error(n, mass, tables=tables)),
-                    brier_after=float(loss),
-                    converged=True,
-                )
-            )
+    for setting in settings:
+        fitted = transport_map(
+            cost,
+            phrases=phrase_table.phrases,
+            source_weights=source_weights,
+            regularisation=setting,
+        )
+        points.append(_point(fitted, tested_on, phrase_table, tables))
     return tuple(points)
+
+
+def _point(
+    fitted: SubstitutionMap, tested_on: Tally, phrase_table: PhraseTable, tables: BinTables
+) -> FrontierPoint:
+    """Measure one setting's map on the tested observations."""
+    if not fitted.converged:
+        nothing = float("nan")
+        return FrontierPoint(fitted.epsilon, fitted.tau, nothing, nothing, nothing, converged=False)
+    weights = fitted.weights()
+    n, mass = tested_on.n @ weights, tested_on.label_mass @ weights
+    loss = brier(n, mass, means=phrase_table.means, variances=phrase_table.variances)
+    return FrontierPoint(
+        epsilon=fitted.epsilon,
+        tau=fitted.tau,
+        words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
+        ece_after=float(calibration_error(n, mass, tables=tables)),
+        brier_after=float(loss),
+        converged=True,
+    )

@@ -26,7 +26,7 @@ from calibration.scores import brier, label_values
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
 
@@ -126,7 +126,9 @@ def solver_table() -> tuple[str, str]:
     cost = substitution_cost(counted.n, counted.label_mass, source=TABLES, target=TABLES)
     shown = []
     for tau in (1e-3, 1e-2, 1e-1, 1.0, 10.0):
-        solved = transport_map(cost, phrases=SCALE.phrases, source_weights=a, tau=tau)
+        solved = transport_map(
+            cost, phrases=SCALE.phrases, source_weights=a, regularisation=Regularisation(tau=tau)
+        )
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             theirs = ot.unbalanced.sinkhorn_stabilized_unbalanced(

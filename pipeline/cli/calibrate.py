@@ -6,7 +6,7 @@ Numbers come from the one road that the hospital's job takes too (``calibration.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -204,15 +204,12 @@ def _corrected(tally: Tally, name: str, audit: Audit, study: Study) -> Plain:
     from calibration.extraction_errors import corrected_errors
     from calibration.plain import plain
 
-    settings = study.settings
     try:
         found = corrected_errors(
             tally,
             audit=audit,
             phrase_table=study.phrases,
-            bins=settings.bins,
-            bin_rule=settings.bin_rule,
-            bootstrap=settings.bootstrap,
+            options=study.settings,
             rng=study.chance(f"extraction/{name}"),
         )
     except CalibrationError:
@@ -224,7 +221,7 @@ def _document(study: Study, counted: Counted, groups: list[dict[str, Plain]]) ->
     from calibration.plain import plain_fields
 
     table, settings = study.phrases, study.settings
-    named = [name for name in settings.__slots__ if name != "guard_rails"]
+    named = [each.name for each in fields(settings) if each.name != "guard_rails"]
     return plain_fields(
         {
             "phrases": table.phrases,

@@ -180,12 +180,13 @@ def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[st
     """Scores of the statements as the distributions they stand for (Eq. 4), and their curve."""
     import numpy as np
 
+    from calibration.estimate import Options
     from calibration.result import calibrate as calibrated
 
     found = calibrated(
         form.tally,
         phrase_table=form.table,
-        bootstrap=bootstrap,
+        options=Options(bootstrap=bootstrap),
         rng=np.random.default_rng(seed),
     )
     return {name: getattr(found, name) for name in ("ece", "ece_star", "brier", "curve")}

@@ -17,6 +17,7 @@ from calibration.result import GroupResult
 from calibration.rounding import rounded
 from calibration.substitution.effect import split_tally
 from calibration.substitution.guardrails import allowed_cells
+from calibration.substitution.transport import Regularisation
 from calibration.substitution.variation import frontier
 from calibration.tally import Tally
 from pipeline.pages import content
@@ -174,9 +175,7 @@ def held_out_frontier(counted: Tally, *, scale: Scale) -> tuple[FrontierPoint, .
             fit,
             tested_on=test,
             phrase_table=scale.phrases,
-            epsilons=epsilons,
-            taus=(settings.tau,),
-            regulariser=settings.regulariser,
+            settings=[Regularisation(e, settings.tau, settings.regulariser) for e in epsilons],
             allowed=allowed,
         )
         for fit, test in (halves, halves[::-1])

@@ -15,7 +15,7 @@ from calibration.distributions import Atom, Beta, Distribution, UniformMixture
 from calibration.phrase_calibration import phrase_error, wilson
 from calibration.scores import brier
 from calibration.substitution.cost import substituted_error, substitution_cost
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import Regularisation, transport_map
 from calibration.tally import tally
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
@@ -265,9 +265,7 @@ def test_transport_meets_its_rows_and_beats_the_identity_and_random_plans(
         cost,
         phrases=names,
         source_weights=a,
-        epsilon=epsilon,
-        tau=tau,
-        regulariser=rule,  # type: ignore[arg-type]
+        regularisation=Regularisation(epsilon=epsilon, tau=tau, regulariser=rule),
     )
     assert solved.converged
     assert np.abs(solved.plan.sum(axis=1) - a).max() < 1e-10
@@ -293,9 +291,7 @@ def test_transport_satisfies_its_optimality_conditions(
         cost,
         phrases=tuple(map(str, range(len(a)))),
         source_weights=a,
-        epsilon=epsilon,
-        tau=tau,
-        regulariser=rule,  # type: ignore[arg-type]
+        regularisation=Regularisation(epsilon=epsilon, tau=tau, regulariser=rule),
     )
     # ∂/∂T_kl = C_kl + ε log(T_kl / prior_kl) + τ log(c_l / b_l) is the same for all l of a row
     with np.errstate(divide="ignore"):
@@ -324,9 +320,7 @@ def test_transport_does_not_care_how_phrases_are_numbered(
             c,
             phrases=names,
             source_weights=w,
-            epsilon=epsilon,
-            tau=tau,
-            regulariser=rule,  # type: ignore[arg-type]
+            regularisation=Regularisation(epsilon=epsilon, tau=tau, regulariser=rule),
         )
         for c, w in ((cost, a), (cost[np.ix_(order, order)], a[order]))
     )

@@ -18,7 +18,7 @@ from calibration.phrase_calibration import wilson
 from calibration.regression import logistic_calibration
 from calibration.scores import auroc, order_probabilities
 from calibration.substitution.cost import substitution_cost
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
 
@@ -53,9 +53,7 @@ def solve(
         cost,
         phrases=tuple(map(str, range(len(a)))),
         source_weights=a,
-        epsilon=epsilon,
-        tau=tau,
-        regulariser=rule,  # type: ignore[arg-type]
+        regularisation=Regularisation(epsilon=epsilon, tau=tau, regulariser=rule),
     )
     assert solved.converged
     return solved.plan

@@ -22,7 +22,7 @@ from calibration.curve import (
 from calibration.distributions import Atom, Beta
 from calibration.substitution.cost import substituted_error, substitution_cost
 from calibration.substitution.programs import exact_error_map
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally
 
@@ -114,7 +114,10 @@ def test_tiny_soft_labels_give_the_worked_map(
     cost = substitution_cost(n, y, source=tables, target=tables)
     assert cost[2, 1] == pytest.approx(-0.12676502227783193, abs=1e-14)
     solved = transport_map(
-        cost, phrases=("a", "b", "c"), source_weights=n / 12, epsilon=0.05, tau=0.1
+        cost,
+        phrases=("a", "b", "c"),
+        source_weights=n / 12,
+        regularisation=Regularisation(epsilon=0.05, tau=0.1),
     )
     assert solved.plan[0] == pytest.approx(
         [0.28520037933664444, 0.04789657279412518, 0.00023638120256373876], abs=1e-13
@@ -128,9 +131,7 @@ def test_tiny_soft_labels_give_the_worked_map(
         cost,
         phrases=("a", "b", "c"),
         source_weights=n / 12,
-        epsilon=0.05,
-        tau=0.1,
-        regulariser="entropy",
+        regularisation=Regularisation(epsilon=0.05, tau=0.1, regulariser="entropy"),
     )
     assert entropic.plan[2] == pytest.approx(
         [0.00015070047642525488, 0.23021028427215662, 0.18630568191808483], abs=1e-13
@@ -163,8 +164,8 @@ def test_worked_file_agrees_in_every_number(tiny: tuple[BinTables, np.ndarray, n
             cost,
             phrases=("a", "b", "c"),
             source_weights=n / 12,
-            epsilon=worked["uot_eps"],
-            tau=worked["uot_tau2"],
-            regulariser=rule,  # type: ignore[arg-type]
+            regularisation=Regularisation(
+                epsilon=worked["uot_eps"], tau=worked["uot_tau2"], regulariser=rule
+            ),
         )
         assert np.allclose(solved.plan, worked[f"T_{rule}"], atol=1e-13)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
+from calibration.estimate import Options
 from calibration.extraction_errors import Audit, corrected_errors
 from calibration.result import calibrate
 from calibration.survey import PhraseTable, builtin
@@ -35,7 +36,7 @@ def read(tally: Tally, counts: np.ndarray) -> Tally:
 
 def errors(tally: Tally, table: PhraseTable = TABLE) -> tuple[float, float]:
     rng = np.random.default_rng(0)
-    result = calibrate(tally, phrase_table=table, bootstrap=0, rng=rng)
+    result = calibrate(tally, phrase_table=table, options=Options(bootstrap=0), rng=rng)
     return result.ece.value, result.phrase_error.value
 
 
@@ -43,14 +44,18 @@ def test_the_errors_of_the_true_words_come_back() -> None:
     extracted = read(written(), confusion())
     assert errors(extracted) != pytest.approx(errors(written()), abs=1e-6)
     audit, rng = Audit(confusion()), np.random.default_rng(1)
-    found = corrected_errors(extracted, audit=audit, phrase_table=TABLE, bootstrap=20, rng=rng)
+    found = corrected_errors(
+        extracted, audit=audit, phrase_table=TABLE, options=Options(bootstrap=20), rng=rng
+    )
     assert (found.ece.value, found.phrase_error.value) == pytest.approx(errors(written()))
     assert found.moved == pytest.approx(0.0)
 
 
 def test_an_audit_without_mistakes_changes_nothing() -> None:
     audit, rng = Audit(np.eye(PHRASES) * 50.0), np.random.default_rng(1)
-    found = corrected_errors(written(), audit=audit, phrase_table=TABLE, bootstrap=20, rng=rng)
+    found = corrected_errors(
+        written(), audit=audit, phrase_table=TABLE, options=Options(bootstrap=20), rng=rng
+    )
     assert (found.ece.value, found.phrase_error.value) == pytest.approx(errors(written()))
 
 
@@ -58,7 +63,11 @@ def test_a_small_audit_widens_the_interval() -> None:
     def width(checks: float) -> float:
         audit, rng = Audit(confusion() * checks), np.random.default_rng(1)
         found = corrected_errors(
-            read(written(), confusion()), audit=audit, phrase_table=TABLE, bootstrap=300, rng=rng
+            read(written(), confusion()),
+            audit=audit,
+            phrase_table=TABLE,
+            options=Options(bootstrap=300),
+            rng=rng,
         )
         return found.phrase_error.high - found.phrase_error.low
 

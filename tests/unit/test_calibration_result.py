@@ -14,6 +14,7 @@ from calibration.curve import maximum_calibration_error, smooth_calibration_erro
 from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
+from calibration.estimate import Options
 from calibration.gaps import funnel
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
@@ -59,7 +60,7 @@ def test_binned_error_of_phrases_right_on_average_is_its_reference_level() -> No
     table = builtin("diagnostic-certainty-scale")
     n = np.full(len(table), 10.0)
     exact = Tally.from_moments(n, n * table.means)
-    result = calibrate(exact, phrase_table=table, rng=rng(), bootstrap=50)
+    result = calibrate(exact, phrase_table=table, rng=rng(), options=Options(bootstrap=50))
     assert result.ece.value > 0.03
     assert result.ece.value == pytest.approx(result.ece.reference_level, abs=1e-12)
     assert result.phrase_error.value == pytest.approx(0.0, abs=1e-12)
@@ -77,7 +78,9 @@ def test_ece_star_leaves_out_statements_of_certainty() -> None:
 
 
 def test_empty_bins_are_nan_and_the_density_sums_to_one() -> None:
-    result = calibrate(tally([0, 1], [0, 1], n_phrases=2), phrase_table=ATOMS, bins=5, rng=rng())
+    result = calibrate(
+        tally([0, 1], [0, 1], n_phrases=2), phrase_table=ATOMS, options=Options(bins=5), rng=rng()
+    )
     assert np.isnan(result.curve.observed).tolist() == [False, True, True, False, True]
     assert result.curve.density.sum() == pytest.approx(1.0)
 
@@ -96,7 +99,9 @@ def test_intervals_hold_the_value_and_bands_are_wider() -> None:
 
 
 def test_no_bootstrap_leaves_intervals_nan() -> None:
-    result = calibrate(tally([0], [1], n_phrases=2), phrase_table=ATOMS, bootstrap=0, rng=rng())
+    result = calibrate(
+        tally([0], [1], n_phrases=2), phrase_table=ATOMS, options=Options(bootstrap=0), rng=rng()
+    )
     assert result.ece.value == pytest.approx(0.8)
     assert math.isnan(result.ece.low)
     assert np.isnan(result.curve.low).all()
@@ -177,12 +182,17 @@ def test_the_curve_of_a_reader_right_on_average_lies_on_its_zero_line_not_on_the
     table = builtin("diagnostic-certainty-scale")
     n = np.full(len(table), 50.0)
     right = calibrate(
-        Tally.from_moments(n, n * table.means), phrase_table=table, bootstrap=0, rng=rng()
+        Tally.from_moments(n, n * table.means),
+        phrase_table=table,
+        options=Options(bootstrap=0),
+        rng=rng(),
     )
     curve = right.curve
     np.testing.assert_allclose(curve.observed, curve.expected, atol=1e-12)
     assert np.nanmax(np.abs(curve.expected - curve.confidence)) > 0.05
-    off = calibrate(Tally.from_moments(n, 0.5 * n), phrase_table=table, bootstrap=0, rng=rng())
+    off = calibrate(
+        Tally.from_moments(n, 0.5 * n), phrase_table=table, options=Options(bootstrap=0), rng=rng()
+    )
     np.testing.assert_array_equal(off.curve.expected, curve.expected)
     weighted = np.nansum(curve.density * np.abs(curve.expected - curve.confidence))
     assert right.ece.reference_level == pytest.approx(weighted, abs=1e-12)

@@ -13,13 +13,14 @@ from calibration.bins import phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.estimate import multinomial_moments
+from calibration.estimate import Options, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
 from calibration.substitution.choice import Setting, best_target
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import (
+    Scores,
     fold_tally,
     held_out_effect,
     split_effect,
@@ -32,6 +33,7 @@ from calibration.substitution.programs import (
     exact_error_map,
     monotone_map,
 )
+from calibration.substitution.transport import Regularisation
 from calibration.substitution.variation import frontier
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
@@ -74,7 +76,12 @@ def test_no_observation_is_a_stated_absence_of_a_map() -> None:
 def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> None:
     cost = np.array([[0.0, -1.0], [np.inf, 0.0]])
     weights = np.array([0.5, 0.5])
-    solved = transport_map(cost, phrases=("a", "b"), source_weights=weights, epsilon=0.01)
+    solved = transport_map(
+        cost,
+        phrases=("a", "b"),
+        source_weights=weights,
+        regularisation=Regularisation(epsilon=0.01),
+    )
     assert solved.plan[1, 0] == 0.0
     with pytest.raises(CalibrationError, match="no allowed target"):
         transport_map(np.full((2, 2), np.inf), phrases=("a", "b"), source_weights=weights)
@@ -90,12 +97,7 @@ def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> Non
 )
 def test_unusable_transport_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(CalibrationError, match=message):
-        transport_map(
-            np.zeros((1, 1)),
-            phrases=("a",),
-            source_weights=np.ones(1),
-            **options,  # type: ignore[arg-type]
-        )
+        Regularisation(**options)  # type: ignore[arg-type]
 
 
 def transport_problem(seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -122,9 +124,7 @@ def test_every_setting_ends_with_a_certificate_of_the_size_of_rounding(
             cost,
             phrases=SCALE.phrases,
             source_weights=share,
-            epsilon=epsilon,
-            tau=tau,
-            regulariser=rule,  # type: ignore[arg-type]
+            regularisation=Regularisation(epsilon=epsilon, tau=tau, regulariser=rule),
         )
         assert solved.dual_gradient <= 1e-13
         assert solved.row_residual <= 1e-15
@@ -139,8 +139,7 @@ def test_costs_far_above_epsilon_and_nearly_strict_columns_are_solved_by_cooling
         phrases=tuple("abcdefghijklmn"),
         source_weights=source,
         target_weights=target / target.sum(),
-        epsilon=1.2e-4,
-        tau=80.0,
+        regularisation=Regularisation(epsilon=1.2e-4, tau=80.0),
     )
     assert solved.converged
     assert solved.dual_gradient <= 1e-12
@@ -150,7 +149,11 @@ def test_a_common_factor_of_the_target_weights_leaves_the_plan() -> None:
     cost, share = transport_problem(0)
     plain, doubled = (
         transport_map(
-            cost, phrases=SCALE.phrases, source_weights=share, target_weights=b, tau=1e5
+            cost,
+            phrases=SCALE.phrases,
+            source_weights=share,
+            target_weights=b,
+            regularisation=Regularisation(tau=1e5),
         ).plan
         for b in (share, 2.0 * share)
     )
@@ -185,9 +188,7 @@ def test_the_identity_map_changes_nothing_on_held_out_data() -> None:
         effect = measure(
             overconfident(),
             fit=lambda part: np.eye(part.n_phrases),
-            tables=tables,
-            means=SCALE.means,
-            variances=SCALE.variances,
+            scores=Scores(tables, SCALE.means, SCALE.variances),
             rng=rng(),
         )
         assert effect.ece_difference.value == 0.0
@@ -391,8 +392,7 @@ def test_frontier_trades_words_changed_against_error() -> None:
         overconfident(),
         tested_on=overconfident(),
         phrase_table=SCALE,
-        epsilons=(1e-3,),
-        taus=(1e-3, 10.0),
+        settings=[Regularisation(1e-3, 1e-3), Regularisation(1e-3, 10.0)],
     )
     cheap, dear = points
     assert cheap.converged
@@ -489,7 +489,9 @@ def test_a_map_lists_its_flows_and_a_result_its_statistics() -> None:
     flows = advice.map.to_frame()
     assert flows["share_of_use"].sum() == pytest.approx(1.0)
     assert np.allclose(flows.groupby("source")["share_of_source"].sum(), 1.0)
-    frame = calibrate(overconfident(), phrase_table=SCALE, bootstrap=20, rng=rng()).to_frame()
+    frame = calibrate(
+        overconfident(), phrase_table=SCALE, options=Options(bootstrap=20), rng=rng()
+    ).to_frame()
     assert frame["statistic"].tolist() == [
         "ece",
         "ece_star",

@@ -59,15 +59,13 @@ def extraction_tables(
 
 def _row(name: str, counted: Tally, audit: Audit, scale: Scale) -> SensitivityRow:
     """Give one correction's row; one that cannot be made says so and has no figures."""
-    settings = scale.config.calibration
+    options = replace(scale.study.settings, bootstrap=_REPLICATES)
     try:
         found = corrected_errors(
             counted,
             audit=audit,
             phrase_table=scale.phrases,
-            bins=settings.bins,
-            bin_rule=settings.bin_rule,
-            bootstrap=_REPLICATES,
+            options=options,
             rng=scale.study.chance(f"sensitivity/{name}"),
         )
     except CalibrationError:
