@@ -165,8 +165,8 @@ def _scatter(failed: np.ndarray, doubt: np.ndarray) -> Drawing:
         drawing.add(Disc(x(share), y(value), 1.6, "circle", ink))
     means = [(x(s), y(float(doubt[failed == s].mean()))) for s in np.unique(failed)]
     drawing.add(Polygon(tuple(means), stroke=palette.ink, stroke_width=1.0))
-    put(drawing, plot.right, plot.y - 8.0, "dark: pool right; ochre: pool wrong; line: mean", NOTE,
-        colour=palette.muted, anchor="end")  # fmt: skip
+    key = "dark: pool right; ochre: pool wrong; line: mean"
+    put(drawing, (plot.right, plot.y - 8.0), key, NOTE.muted, anchor="end")
     return drawing
 
 

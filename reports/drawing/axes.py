@@ -69,18 +69,10 @@ def x_axis(
         x = scale(tick)
         if grid:
             drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
-        put(
-            drawing,
-            x,
-            plot.bottom + 9.0,
-            ticks.label(tick),
-            NOTE,
-            colour=palette.muted,
-            anchor="middle",
-        )
+        put(drawing, (x, plot.bottom + 9.0), ticks.label(tick), NOTE.muted, anchor="middle")
     if title:
         middle = plot.x + plot.width / 2
-        put(drawing, middle, plot.bottom + 19.0, title, NOTE, colour=palette.muted, anchor="middle")
+        put(drawing, (middle, plot.bottom + 19.0), title, NOTE.muted, anchor="middle")
 
 
 def y_axis(drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "") -> None:
@@ -88,14 +80,6 @@ def y_axis(drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: st
     for tick in ticks.at:
         y = scale(tick)
         drawing.add(Line(plot.x, y, plot.right, y, palette.hairline, 0.5))
-        put(
-            drawing,
-            plot.x - 4.0,
-            y + 2.4,
-            ticks.label(tick),
-            NOTE,
-            colour=palette.muted,
-            anchor="end",
-        )
+        put(drawing, (plot.x - 4.0, y + 2.4), ticks.label(tick), NOTE.muted, anchor="end")
     if title:
-        put(drawing, plot.x - 22.0, plot.y - 8.0, title, NOTE, colour=palette.muted)
+        put(drawing, (plot.x - 22.0, plot.y - 8.0), title, NOTE.muted)

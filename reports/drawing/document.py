@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from reports.drawing.layout import Composer, Figure, Prose
-from reports.drawing.style import BODY, CAPTION, SUBHEADING, palette
+from reports.drawing.style import BODY, CAPTION, SUBHEADING
 from reports.drawing.tables import Table
 
 __all__ = ["Piece", "Section", "Subheading", "compose", "note", "statement"]
@@ -36,12 +36,12 @@ class Section:
 
 def statement(text: str) -> Prose:
     """Print a state ("not computed in this run") as such, set apart from results."""
-    return Prose(text, BODY.oblique, palette.muted)
+    return Prose(text, BODY.oblique.muted)
 
 
 def note(text: str) -> Prose:
     """Print an explanation below a table."""
-    return Prose(text, CAPTION, palette.muted)
+    return Prose(text, CAPTION.muted)
 
 
 def compose(composer: Composer, sections: tuple[Section, ...]) -> None:

@@ -57,7 +57,6 @@ class Prose:
 
     text: str
     kind: Type = BODY
-    colour: str = palette.ink
     role: Role = "P"
 
     def height(self, width: float) -> float:
@@ -67,7 +66,7 @@ class Prose:
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Set flush left."""
         with drawing.tag(self.role):
-            paragraph(drawing, box, self.text, self.kind, colour=self.colour)
+            paragraph(drawing, box, self.text, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ class Figure:
         self.paint(drawing, Box(box.x, box.y, box.width, self.tall))
         if self.caption:
             below = box.cut(top=self.tall + 6.0)
-            Prose(self.caption, CAPTION, palette.muted).draw(drawing, below)
+            Prose(self.caption, CAPTION.muted).draw(drawing, below)
 
 
 @dataclass(slots=True)
@@ -166,10 +165,10 @@ class Composer:
         self.depth = 1
         with self.page.tag("H1"):
             line, kind = fit(text, TITLE, width)
-            put(self.page, box.x, box.y + 20.0, line, kind, id="title")
+            put(self.page, (box.x, box.y + 20.0), line, kind, id="title")
         with self.page.tag("P"):
             line, kind = fit(subtitle, BODY, width)
-            put(self.page, box.x, box.y + 36.0, line, kind, colour=palette.muted)
+            put(self.page, (box.x, box.y + 36.0), line, kind.muted)
 
     def _logo(self, box: Box) -> float:
         """Draw the logo, if there is one; return the width it takes."""
@@ -200,7 +199,7 @@ class Composer:
         self.page.bookmarks.append(Bookmark(title, level, self.y))
         self.add(Prose(title, kind, role=self.level(level)), after=4.0)
         if note:
-            self.add(Prose(note, CAPTION, palette.muted), after=8.0)
+            self.add(Prose(note, CAPTION.muted), after=8.0)
 
     def level(self, level: int) -> Role:
         """Give a heading's role: levels 0 and 1 are H2 and H3, and no depth is skipped."""
@@ -227,9 +226,9 @@ class Composer:
         with self._once(len(self.pages), drawing):
             for i, line in enumerate(lines):
                 y = 30.0 + (i - len(lines) + 1) * 8.5
-                put(drawing, MARGIN, y, line, NOTE.bold, colour=palette.muted, id="banner")
+                put(drawing, (MARGIN, y), line, NOTE.bold.muted, id="banner")
         if stamp:
-            put(drawing, right, 30.0, stamp, NOTE.bold, colour=palette.department, anchor="end")
+            put(drawing, (right, 30.0), stamp, NOTE.bold.in_ink(palette.department), anchor="end")
         drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
 
     def _footer(self, drawing: Drawing, number: int) -> None:
@@ -248,7 +247,7 @@ class Composer:
         )
         first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
         with self._once(number, drawing):
-            put(drawing, MARGIN, y, first, kind, colour=palette.muted)
+            put(drawing, (MARGIN, y), first, kind.muted)
             second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
-            put(drawing, MARGIN, y + 9.0, second, kind, colour=palette.muted)
-        put(drawing, width - MARGIN, y, page, NOTE, colour=palette.muted, anchor="end", id="page")
+            put(drawing, (MARGIN, y + 9.0), second, kind.muted)
+        put(drawing, (width - MARGIN, y), page, NOTE.muted, anchor="end", id="page")

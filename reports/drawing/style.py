@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from pathlib import Path
 from typing import Final, Literal, ParamSpec, TypeAlias, TypeVar
@@ -62,35 +62,6 @@ _FONT_FILES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Type:
-    """A step of the type scale: font name, size and line distance in points."""
-
-    font: Literal["Book", "Bold", "Oblique"]
-    size: float
-    leading: float
-
-    @property
-    def bold(self) -> Type:
-        """The same step in bold."""
-        return Type("Bold", self.size, self.leading)
-
-    @property
-    def oblique(self) -> Type:
-        """The same step, slanted."""
-        return Type("Oblique", self.size, self.leading)
-
-
-TITLE: Final = Type("Bold", 19.0, 24.0)
-LEAD: Final = Type("Book", 12.5, 18.0)
-HEADING: Final = Type("Bold", 11.5, 16.0)
-SUBHEADING: Final = Type("Bold", 9.0, 12.0)
-BODY: Final = Type("Book", 8.5, 12.0)
-FIGURE: Final = Type("Book", 7.5, 10.0)
-CAPTION: Final = Type("Book", 7.5, 10.5)
-NOTE: Final = Type("Book", 6.5, 9.0)
-
-
 class palette:
     """Named colours; lightness falls in the order band, rule, muted, department, own, ink."""
 
@@ -105,6 +76,45 @@ class palette:
     own_soft: Final = "#9db8d3"
     department: Final = "#9f6918"
     department_soft: Final = "#e6cfa8"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A step of the type scale, font name, size and line distance in points, and its colour."""
+
+    font: Literal["Book", "Bold", "Oblique"]
+    size: float
+    leading: float
+    colour: str = palette.ink
+
+    @property
+    def bold(self) -> Type:
+        """The same step in bold."""
+        return replace(self, font="Bold")
+
+    @property
+    def oblique(self) -> Type:
+        """The same step, slanted."""
+        return replace(self, font="Oblique")
+
+    @property
+    def muted(self) -> Type:
+        """The same step in the grey of what stands beside the results."""
+        return replace(self, colour=palette.muted)
+
+    def in_ink(self, colour: str) -> Type:
+        """Give the same step in a colour of the palette."""
+        return replace(self, colour=colour)
+
+
+TITLE: Final = Type("Bold", 19.0, 24.0)
+LEAD: Final = Type("Book", 12.5, 18.0)
+HEADING: Final = Type("Bold", 11.5, 16.0)
+SUBHEADING: Final = Type("Bold", 9.0, 12.0)
+BODY: Final = Type("Book", 8.5, 12.0)
+FIGURE: Final = Type("Book", 7.5, 10.0)
+CAPTION: Final = Type("Book", 7.5, 10.5)
+NOTE: Final = Type("Book", 6.5, 9.0)
 
 
 @cache

@@ -78,12 +78,8 @@ class Row:
     @property
     def kind(self) -> Type:
         """Type of the row's text."""
-        return FIGURE.bold if self.strong else FIGURE
-
-    @property
-    def colour(self) -> str:
-        """Ink of the row's text."""
-        return palette.muted if self.quiet else palette.ink
+        kind = FIGURE.bold if self.strong else FIGURE
+        return kind.muted if self.quiet else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +169,7 @@ class Table:
         if not self.rows:
             line = y + CAPTION.leading
             with drawing.tag("TR"), drawing.tag("TD"):
-                put(drawing, box.x, line, self.empty, CAPTION.oblique, colour=palette.muted)
+                put(drawing, (box.x, line), self.empty, CAPTION.oblique.muted)
             return
         for i, row in enumerate(self.rows):
             height = self._row_height(row, widths)
@@ -230,13 +226,13 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
     if column.wraps:
         for i, line in enumerate(_clipped(cell, row.kind, slot.width)):
             y = baseline + i * CAPTION.leading
-            put(drawing, slot.x, y, line, row.kind, colour=row.colour, id=name)
+            put(drawing, (slot.x, y), line, row.kind, id=name)
         return
     text, kind = fit(cell, row.kind, slot.width, smallest=5.0)
     right = column.align == "right"
     x = slot.right if right else slot.x
     anchor: Anchor = "end" if right else "start"
-    put(drawing, x, baseline, text, kind, colour=row.colour, anchor=anchor, id=name)
+    put(drawing, (x, baseline), text, kind, anchor=anchor, id=name)
 
 
 def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
@@ -246,7 +242,7 @@ def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
         x, anchor = (box.right, "end") if right else (box.x, "start")
         side: Anchor = "end" if anchor == "end" else "start"
-        put(drawing, x, y, line, kind, colour=palette.muted, anchor=side)
+        put(drawing, (x, y), line, kind.muted, anchor=side)
 
 
 def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -11,7 +11,7 @@ from reportlab.pdfbase import pdfmetrics
 
 from reports.drawing.marks import Anchor, Box, Text
 from reports.drawing.structure import Drawing, Role
-from reports.drawing.style import Type, palette, register_fonts
+from reports.drawing.style import Type, register_fonts
 
 __all__ = [
     "adjoins",
@@ -59,17 +59,15 @@ def adjoins(mark: Text, after: Text) -> bool:
 
 def put(
     drawing: Drawing,
-    x: float,
-    y: float,
+    at: tuple[float, float],
     string: str,
     kind: Type,
     *,
-    colour: str = palette.ink,
     anchor: Anchor = "start",
     id: str = "",  # noqa: A002 - the attribute it becomes in SVG
 ) -> None:
-    """Draw one line with its baseline at ``y``."""
-    drawing.add(Text(x, y, string, kind.font, kind.size, colour, anchor, id))
+    """Draw one line that begins, has its middle or ends at a point of its baseline."""
+    drawing.add(Text(*at, string, kind.font, kind.size, kind.colour, anchor, id))
 
 
 def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tuple[str, Type]:
@@ -78,7 +76,7 @@ def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tupl
     if natural <= width:
         return string, kind
     size = max(smallest, kind.size * width / natural)
-    kind = Type(kind.font, size, kind.leading)
+    kind = replace(kind, size=size)
     if width_of(string, kind) <= width * 1.0001:
         return string, kind
     while string and width_of(string + _ELLIPSIS, kind) > width:
@@ -184,7 +182,6 @@ def paragraph(
     text: str,
     kind: Type,
     *,
-    colour: str = palette.ink,
     id: str = "",  # noqa: A002
 ) -> float:
     """Set a text flush left from the box's top; returns the y below its last line."""
@@ -195,7 +192,7 @@ def paragraph(
             baseline = y + (kind.leading - kind.size) / 2 + _ASCENT * kind.size
             for string, bold in _runs(line):
                 face = kind.bold if bold else kind
-                put(drawing, x, baseline, string, face, colour=colour, id=id)
+                put(drawing, (x, baseline), string, face, id=id)
                 x += width_of(string, face)
             y += kind.leading
     return y
@@ -204,4 +201,4 @@ def paragraph(
 def heading(drawing: Drawing, x: float, y: float, text: str, kind: Type, role: Role) -> None:
     """Draw a heading of one line with its baseline at ``y``."""
     with drawing.tag(role):
-        put(drawing, x, y, text, kind)
+        put(drawing, (x, y), text, kind)

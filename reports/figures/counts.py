@@ -61,7 +61,7 @@ def histogram_panel(
         y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
         highest = percent(top)
         _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
-        put(drawing, frame.right, frame.y + 8.0, highest, NOTE, colour=palette.muted, anchor="end")
+        put(drawing, (frame.right, frame.y + 8.0), highest, NOTE.muted, anchor="end")
         x_axis(drawing, plot, x, ticks)
         for m, share in enumerate(bars):
             _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
@@ -72,7 +72,7 @@ def histogram_panel(
 
 def _title(drawing: Drawing, frame: Box, title: str, room: float) -> None:
     string, kind = fit(title, NOTE.bold, frame.width - room, smallest=5.0)
-    put(drawing, frame.x, frame.y + 8.0, string, kind)
+    put(drawing, (frame.x, frame.y + 8.0), string, kind)
 
 
 def _bar(
@@ -146,11 +146,11 @@ def confusion_grid(
         for column in range(len(used)):
             x = left + (column + 0.5) * step
             head = str(column + 1)
-            put(drawing, x, box.y + 7.0, head, NOTE, colour=palette.muted, anchor="middle")
+            put(drawing, (x, box.y + 7.0), head, NOTE.muted, anchor="middle")
         for row, state in enumerate(used):
             y = box.y + 12.0 + row * tall
             line, kind = fit(f"{row + 1}  {states[state]}", NOTE, _LABELS - 6.0)
-            put(drawing, box.x, y + tall / 2 + 2.4, line, kind)
+            put(drawing, (box.x, y + tall / 2 + 2.4), line, kind)
             total = max(float(counts[state].sum()), 1.0)
             for column, other in enumerate(used):
                 cell = Box(left + column * step, y, step, tall)
@@ -173,4 +173,4 @@ def _cell(drawing: Drawing, box: Box, n: float, fill: str, hint: str) -> None:
     if n:
         ink = palette.paper if fill == palette.department else palette.ink
         y = box.y + box.height / 2 + 2.4
-        put(drawing, box.x + box.width / 2, y, count(n), NOTE, colour=ink, anchor="middle")
+        put(drawing, (box.x + box.width / 2, y), count(n), NOTE.in_ink(ink), anchor="middle")

@@ -161,7 +161,7 @@ def _reader(
     if any(_overlap(label, other) for other in taken):
         return
     taken.append(label)
-    put(drawing, left, up + 2.4, point.code, NOTE.bold)
+    put(drawing, (left, up + 2.4), point.code, NOTE.bold)
 
 
 def _overlap(a: Box, b: Box) -> bool:

@@ -39,7 +39,7 @@ def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: St
         for x, key, anchor in ((plot.x, "says", "end"), (plot.right, "shows", "start")):
             side: Anchor = "end" if anchor == "end" else "start"
             at = x + (4.0 if side == "end" else -4.0)
-            put(drawing, at, frame.y + 9.0, words(f"ladder.{key}"), NOTE.bold, anchor=side)
+            put(drawing, (at, frame.y + 9.0), words(f"ladder.{key}"), NOTE.bold, anchor=side)
             drawing.add(Line(x, plot.y, x, plot.bottom, palette.rule, 0.6))
         shown = _chosen(rows)
         for row in shown:
@@ -79,7 +79,7 @@ def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow],
             line, face = fit(text, kind, room if side == "left" else _RIGHT - 6.0, smallest=5.0)
             anchor: Anchor = "end" if side == "left" else "start"
             x = plot.x - 5.0 if side == "left" else plot.right + 5.0
-            put(drawing, x, at + 2.4, line, face, anchor=anchor)
+            put(drawing, (x, at + 2.4), line, face, anchor=anchor)
 
 
 def _apart(wanted: Sequence[float], plot: Box) -> list[float]:
@@ -114,7 +114,7 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
         for end, anchor in ((0.0, "start"), (1.0, "end")):
             drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
             at: Anchor = "start" if anchor == "start" else "end"
-            put(drawing, scale(end), y + 26.0, percent(end), NOTE, colour=palette.muted, anchor=at)
+            put(drawing, (scale(end), y + 26.0), percent(end), NOTE.muted, anchor=at)
         ends = ((-1, swap.phrase, swap.meaning), (1, swap.instead, swap.instead_meaning))
         for side, phrase, meaning in ends:
             quoted = words("verdict.quoted", phrase=phrase)
@@ -140,4 +140,4 @@ def _flag(drawing: Drawing, frame: Box, x: float, y: float, side: int, text: str
     half = width_of(label, kind) / 2
     middle = min(max(x, frame.x + half), frame.right - half)
     baseline = y - 10.0 if side < 0 else y + 15.5
-    put(drawing, middle, baseline, label, kind, colour=palette.muted, anchor="middle")
+    put(drawing, (middle, baseline), label, kind.muted, anchor="middle")

@@ -78,16 +78,16 @@ def _frame(
         x = scale(tick)
         drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
         label = percent(tick)
-        put(drawing, x, plot.bottom + 10.0, label, NOTE, colour=palette.muted, anchor="middle")
+        put(drawing, (x, plot.bottom + 10.0), label, NOTE.muted, anchor="middle")
     head = plot.y - 5.0
-    put(drawing, frame.x, head, words("phrase_chart.phrase"), NOTE.bold, colour=palette.muted)
+    put(drawing, (frame.x, head), words("phrase_chart.phrase"), NOTE.bold.muted)
     title, kind = fit(words("phrase_chart.axis"), NOTE.bold, plot.width)
-    put(drawing, plot.x + 4.0, head, title, kind, colour=palette.muted)
+    put(drawing, (plot.x + 4.0, head), title, kind.muted)
     x = frame.right
     columns = (("expected", _EXPECTED), ("interval", _RANGE), ("rate", _RATE), ("n", _N))
     for key, width in ((("side", _SIDE),) if spoken else ()) + columns:
         label, kind = fit(words(f"phrase_chart.{key}"), NOTE.bold, width - 4.0, smallest=5.0)
-        put(drawing, x, head, label, kind, colour=palette.muted, anchor="end")
+        put(drawing, (x, head), label, kind.muted, anchor="end")
         x -= width
     for y in (plot.y, plot.bottom):
         drawing.add(Line(frame.x, y, frame.right, y, palette.rule, 0.5))
@@ -124,7 +124,7 @@ def _side(drawing: Drawing, slot: Box, row: PhraseRow, words: Strings) -> None:
         return
     kind, baseline = _line(slot)
     text, kind = fit(words(f"phrase_chart.{row.side}"), kind.bold, _SIDE)
-    put(drawing, slot.right, baseline, text, kind, anchor="end", id=f"side.{row.phrase}")
+    put(drawing, (slot.right, baseline), text, kind, anchor="end", id=f"side.{row.phrase}")
 
 
 def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
@@ -143,25 +143,25 @@ def _name(drawing: Drawing, slot: Box, row: PhraseRow, name: str, left: float) -
     kind, baseline = _line(slot)
     ink = palette.ink if row.state is RowState.SHOWN else palette.muted
     text, face = fit(name, kind, left - 6.0, smallest=min(5.0, kind.size))
-    put(drawing, slot.x, baseline, text, face, colour=ink, id=f"phrase.{row.phrase}")
+    put(drawing, (slot.x, baseline), text, face.in_ink(ink), id=f"phrase.{row.phrase}")
 
 
 def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words: Strings) -> None:
     """Set the aligned numbers of one phrase."""
     kind, baseline = _line(slot)
     expected = percent(row.expected)
-    put(drawing, slot.right, baseline, expected, kind, colour=palette.muted, anchor="end")
+    put(drawing, (slot.right, baseline), expected, kind.muted, anchor="end")
     edge = slot.right - _EXPECTED
     if row.state is not RowState.SHOWN:
         state = words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n)
         text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
-        put(drawing, edge, baseline, text, face, colour=palette.muted, anchor="end")
+        put(drawing, (edge, baseline), text, face.muted, anchor="end")
         return
-    put(drawing, edge, baseline, percent_interval(row.low, row.high), kind, anchor="end")
+    put(drawing, (edge, baseline), percent_interval(row.low, row.high), kind, anchor="end")
     edge -= _RANGE
-    put(drawing, edge, baseline, percent(row.observed), kind.bold, anchor="end")
+    put(drawing, (edge, baseline), percent(row.observed), kind.bold, anchor="end")
     edge -= _RATE
-    put(drawing, edge, baseline, count(row.n), kind, anchor="end", id=f"n.{row.phrase}")
+    put(drawing, (edge, baseline), count(row.n), kind, anchor="end", id=f"n.{row.phrase}")
 
 
 def phrase_key(
@@ -182,7 +182,7 @@ def phrase_key(
     with drawing.figure(words("alt.key", signs=", ".join(labels.values())), frame):
         for entry, label in labels.items():
             _sign(drawing, entry, x, y)
-            put(drawing, x + _SIGN[entry] + 4.0, y + 2.4, label, NOTE, colour=palette.muted)
+            put(drawing, (x + _SIGN[entry] + 4.0, y + 2.4), label, NOTE.muted)
             x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
 
 

@@ -69,10 +69,10 @@ def caterpillar(
         for i, reader in enumerate(order):
             kind = NOTE.bold if _stated(reader) else NOTE
             text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
-            put(drawing, frame.x, top + (i + 0.5) * _ROW + 2.4, text, kind)
+            put(drawing, (frame.x, top + (i + 0.5) * _ROW + 2.4), text, kind)
         across = frame.cut(left=_CODE)
         for column, panel in zip(across.columns(2, gutter=20.0), _panels(margins), strict=True):
-            put(drawing, column.x, frame.y + 8.0, words(f"lines.{panel.key}"), SUBHEADING)
+            put(drawing, (column.x, frame.y + 8.0), words(f"lines.{panel.key}"), SUBHEADING)
             plot = column.cut(left=8.0, right=8.0, top=_HEAD, bottom=_FOOT)
             _rows(drawing, plot, order, panel, words)
 
@@ -162,7 +162,7 @@ def _point(
         inside = plot.x <= left and label.right <= plot.right
         if inside and not any(_meet(label, other) for other in taken):
             taken.append(label)
-            put(drawing, left, up + 2.4, reader.reader, NOTE)
+            put(drawing, (left, up + 2.4), reader.reader, NOTE)
             return
 
 

@@ -48,14 +48,7 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
         x_axis(drawing, strip, x, _TICKS, title=words("reliability.x"), grid=False)
-        put(
-            drawing,
-            strip.x + 3.0,
-            strip.y + 8.0,
-            words("reliability.use"),
-            NOTE,
-            colour=palette.muted,
-        )
+        put(drawing, (strip.x + 3.0, strip.y + 8.0), words("reliability.use"), NOTE.muted)
 
 
 def curve_marks(
@@ -136,8 +129,8 @@ def panel_row(
         title, kind = fit(name, SUBHEADING, column.width, smallest=5.0)
         size = words.several("unit.exams", round(result.n))
         with drawing.figure(words("alt.panel", name=name, size=size), column):
-            put(drawing, column.x, column.y + 9.0, title, kind, id=f"panel.{name}")
-            put(drawing, column.x, column.y + 19.0, size, NOTE, colour=palette.muted)
+            put(drawing, (column.x, column.y + 9.0), title, kind, id=f"panel.{name}")
+            put(drawing, (column.x, column.y + 19.0), size, NOTE.muted)
             _panel(drawing, column.cut(top=_HEAD, bottom=_FOOT), name, result, minimum_n)
 
 
@@ -150,15 +143,7 @@ def _panel(drawing: Drawing, plot: Box, name: str, result: GroupResult, minimum_
         (1.0, plot.right, "end"),
     )
     for share, at, anchor in ends:
-        put(
-            drawing,
-            at,
-            plot.bottom + 8.5,
-            percent(share),
-            NOTE,
-            colour=palette.muted,
-            anchor=anchor,
-        )
+        put(drawing, (at, plot.bottom + 8.5), percent(share), NOTE.muted, anchor=anchor)
     curve_marks(drawing, result.curve, x, y, pointwise=False, name=f"curve.{name}")
     table = result.phrases
     for k in np.flatnonzero((table.n >= minimum_n) & np.isfinite(table.expected)):

@@ -71,9 +71,11 @@ def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
     hint = f"{step.name}: {count(step.count)}"
     drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule, hint=hint))
     name, kind = fit(step.name, FIGURE, box.width - _NUMBER - 16.0)
-    put(drawing, box.x + 8.0, box.y + 15.0, name, kind)
+    put(drawing, (box.x + 8.0, box.y + 15.0), name, kind)
     number, kind = fit(count(step.count), FIGURE.bold, _NUMBER)
-    put(drawing, box.right - 8.0, box.y + 15.0, number, kind, anchor="end", id=f"flow.{step.name}")
+    put(
+        drawing, (box.right - 8.0, box.y + 15.0), number, kind, anchor="end", id=f"flow.{step.name}"
+    )
 
 
 def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:
@@ -89,10 +91,10 @@ def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: floa
         hint = f"{exclusion.reason}: {count(exclusion.count)}"
         drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6, hint=hint))
         reason, kind = fit(exclusion.reason, FIGURE, right - text_x - _NUMBER)
-        put(drawing, text_x, line + 2.6, reason, kind, colour=palette.muted)
+        put(drawing, (text_x, line + 2.6), reason, kind.muted)
         number = count(exclusion.count)
         name = f"excluded.{exclusion.reason}"
-        put(drawing, right, line + 2.6, number, FIGURE, anchor="end", colour=palette.muted, id=name)
+        put(drawing, (right, line + 2.6), number, FIGURE.muted, anchor="end", id=name)
     return end
 
 
@@ -126,16 +128,16 @@ def _headings(drawing: Drawing, frame: Box, words: Strings) -> None:
     seconds, made, memory, counted = (words(f"run_report.{key}") for key in keys)
     for share, text in ((_SECONDS, seconds), (_MADE, made), (_MADE + 0.1, memory)):
         x = frame.x + share * frame.width
-        put(drawing, x, y, text, NOTE, colour=palette.muted, anchor="end")
+        put(drawing, (x, y), text, NOTE.muted, anchor="end")
     x = frame.x + (_MADE + 0.12) * frame.width
-    put(drawing, x, y, counted, NOTE, colour=palette.muted)
+    put(drawing, (x, y), counted, NOTE.muted)
     drawing.add(Line(frame.x, y + 4.0, frame.right, y + 4.0, palette.rule, 0.5))
 
 
 def _row(drawing: Drawing, row: Box, stage: RunStage, longest: float) -> None:
     base, width = row.y + 11.5, row.width
     name, kind = fit(stage.name, FIGURE, _NAME * width - 4.0)
-    put(drawing, row.x, base, name, kind)
+    put(drawing, (row.x, base), name, kind)
     start, end = row.x + _NAME * width, row.x + _BARS * width
     bar = max(0.6, (end - start) * stage.seconds / longest)
     tone = palette.own if stage.made else palette.own_soft
@@ -150,11 +152,11 @@ def _row(drawing: Drawing, row: Box, stage: RunStage, longest: float) -> None:
             hint=f"{stage.name}: {stage.seconds:.1f} s, {stage.counted}",
         )
     )
-    put(drawing, row.x + _SECONDS * width, base, f"{stage.seconds:.1f} s", FIGURE, anchor="end",
-        id=f"seconds.{stage.name}")  # fmt: skip
+    seconds, at = f"{stage.seconds:.1f} s", (row.x + _SECONDS * width, base)
+    put(drawing, at, seconds, FIGURE, anchor="end", id=f"seconds.{stage.name}")
     made = f"{count(stage.made)} / {count(stage.items)}"
-    put(drawing, row.x + _MADE * width, base, made, FIGURE, anchor="end", id=f"made.{stage.name}")
+    put(drawing, (row.x + _MADE * width, base), made, FIGURE, anchor="end", id=f"made.{stage.name}")
     memory = f"{stage.peak_mib:.0f} MiB"
-    put(drawing, row.x + (_MADE + 0.1) * width, base, memory, FIGURE, anchor="end")
+    put(drawing, (row.x + (_MADE + 0.1) * width, base), memory, FIGURE, anchor="end")
     told, kind = fit(stage.counted, NOTE, (1.0 - _MADE - 0.12) * width)
-    put(drawing, row.x + (_MADE + 0.12) * width, base, told, kind, colour=palette.muted)
+    put(drawing, (row.x + (_MADE + 0.12) * width, base), told, kind.muted)

@@ -83,7 +83,7 @@ def _under(
     for line, kind in lines:
         y += 9.0
         text, face = fit(line, kind, width - 2.0, smallest=4.5)
-        put(drawing, x, y, text, face, colour=palette.muted, anchor="middle")
+        put(drawing, (x, y), text, face.muted, anchor="middle")
 
 
 def _gap(drawing: Drawing, point: TrendPoint, x: float, step: float, y: Scale) -> None:
@@ -163,14 +163,14 @@ def _labels(
         last = max(at, last + 10.0)
         text = f"{words(f'scale.{name}')} {percent(share)}"
         label, kind = fit(text, NOTE.bold, right - plot.right - 6.0, smallest=5.0)
-        put(drawing, plot.right + 6.0, last + 2.4, label, kind, colour=ink)
+        put(drawing, (plot.right + 6.0, last + 2.4), label, kind.in_ink(ink))
 
 
 def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
     """Draw the months, the mean, the limits, the target; signals are large and named."""
     title = words(f"run_chart.{chart.key}")
     with drawing.figure(title, frame):
-        put(drawing, frame.x, frame.y + 8.0, title, NOTE.bold)
+        put(drawing, (frame.x, frame.y + 8.0), title, NOTE.bold)
         plot = frame.cut(left=30.0, right=52.0, top=22.0, bottom=14.0)
         process = chart.process
         levels = {
@@ -203,7 +203,7 @@ def _level(drawing: Drawing, plot: Box, at: float, name: str, label: str) -> Non
     ink = palette.department if name == "target" else palette.muted
     drawing.add(Line(plot.x, at, plot.right, at, ink, 0.8, dash=dash, hint=label))
     text, kind = fit(label, NOTE, 50.0, smallest=4.5)
-    put(drawing, plot.right + 2.0, at + 2.4, text, kind, colour=ink)
+    put(drawing, (plot.right + 2.0, at + 2.4), text, kind.in_ink(ink))
 
 
 def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:
@@ -218,7 +218,7 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
     for i, month in enumerate(chart.months):
         if i % every == 0:
             at = middles[i]
-            put(drawing, at, slot.y + 9.0, month, NOTE, colour=palette.muted, anchor="middle")
+            put(drawing, (at, slot.y + 9.0), month, NOTE.muted, anchor="middle")
         if i not in shown:
             continue
         value, signal = float(chart.level[i]), met.get(i)

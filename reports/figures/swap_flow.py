@@ -181,11 +181,11 @@ def _bars(
 ) -> None:
     """Title, and bars with phrase and share; bold where it differs from the other side's."""
     anchor = side.anchor
-    put(drawing, side.words, top, side.title, NOTE.bold, colour=palette.muted, anchor=anchor)
+    put(drawing, (side.words, top), side.title, NOTE.bold.muted, anchor=anchor)
     for phrase, slot in own.items():
         drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
         opposite = other[phrase].share if phrase in other else 0.0
         kind = FIGURE.bold if abs(slot.share - opposite) > 1e-9 else FIGURE
         text, face = fit(f"{phrase} {percent(slot.share)}", kind, side.room, smallest=5.0)
         y = slot.top + slot.tall / 2 + 2.6
-        put(drawing, side.words, y, text, face, anchor=anchor)
+        put(drawing, (side.words, y), text, face, anchor=anchor)

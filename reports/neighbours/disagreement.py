@@ -19,7 +19,7 @@ from reports.drawing.axes import Ticks, nice_ticks
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
 from reports.drawing.typeset import heading, paragraph, put
 from reports.figures.counts import Binned, Histogram, histogram_panel, reliability_bars
 from reports.numbers import count, decimal
@@ -83,7 +83,7 @@ def disagreement_pages(
     top = style.body.y
     heading(pages[0], style.body.x, top + 18.0, say("page.title"), TITLE, "H1")
     with pages[0].text():
-        put(pages[0], style.body.x, top + 36.0, size, CAPTION, colour=palette.muted)
+        put(pages[0], (style.body.x, top + 36.0), size, CAPTION.muted)
     y = top + 48.0
     for row in _rows(found, views, classes, say):
         y = _flow(pages, style, y, row)
@@ -185,7 +185,7 @@ def _flow(pages: list[Drawing], style: Style, y: float, row: _Row) -> float:
         kind = SUBHEADING
     if row.note:
         at = Box(body.x, y, body.width, 24.0)
-        y = paragraph(pages[-1], at, row.note, CAPTION, colour=palette.muted)
+        y = paragraph(pages[-1], at, row.note, CAPTION.muted)
     return y + 6.0
 
 

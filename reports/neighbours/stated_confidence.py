@@ -16,7 +16,7 @@ from calibration.curve import ReliabilityCurve
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style, palette
+from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import heading, paragraph, put
 from reports.figures.counts import Binned, reliability_bars
@@ -139,7 +139,7 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
         aside=count(form.set_aside),
     )
     with drawing.text():
-        put(drawing, body.x, body.y + 56.0, size, CAPTION, colour=palette.muted)
+        put(drawing, (body.x, body.y + 56.0), size, CAPTION.muted)
     top = body.cut(top=72.0)
     wide, tall = _DIAGRAM
     binned = Binned(form.edges, form.count, form.right)
@@ -149,7 +149,7 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
     heading(drawing, side.x, side.y + 8.0, say("stated.methods"), SUBHEADING, "H3")
     _place(drawing, side.cut(top=14.0), _methods(form, say))
     below = top.cut(top=tall + 14.0)
-    y = paragraph(drawing, below, say("stated.note"), CAPTION, colour=palette.muted)
+    y = paragraph(drawing, below, say("stated.note"), CAPTION.muted)
     if form.form != "probability":
         y = _spread_row(drawing, Box(body.x, y + 18.0, body.width, _CURVE_TALL), form, say)
     heading(drawing, body.x, y + 18.0, _uses(form, say), SUBHEADING, "H3")
@@ -165,7 +165,7 @@ def _spread_row(drawing: Drawing, box: Box, form: StatedForm, say: Strings) -> f
     heading(drawing, box.x, box.y + 8.0, words, SUBHEADING, "H3")
     reference = say("stated.reference", value=decimal(form.reference_level))
     with drawing.text():
-        put(drawing, box.x, box.y + 20.0, reference, CAPTION, colour=palette.muted)
+        put(drawing, (box.x, box.y + 20.0), reference, CAPTION.muted)
     drawn = box.cut(top=28.0)
     reliability(drawing, Box(drawn.x, drawn.y, wide, drawn.height), curve=form.curve, words=say)
     if form.swaps:
@@ -173,7 +173,7 @@ def _spread_row(drawing: Drawing, box: Box, form: StatedForm, say: Strings) -> f
         heading(drawing, side.x, side.y + 8.0, say("stated.map"), SUBHEADING, "H3")
         with drawing.text():
             note = say("stated.map_note")
-            put(drawing, side.x, side.y + 20.0, note, CAPTION, colour=palette.muted)
+            put(drawing, (side.x, side.y + 20.0), note, CAPTION.muted)
         streams = [Stream(swap.source, swap.target, swap.share) for swap in form.swaps]
         order = [v.name for v in sorted(form.values, key=lambda v: -v.number)]
         swap_flow(drawing, side.cut(top=28.0), streams=streams, order=order, words=say)

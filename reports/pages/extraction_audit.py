@@ -10,7 +10,7 @@ import numpy as np
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style, palette
+from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style
 from reports.drawing.tables import Column, Row, Span, Table
 from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.figures.counts import confusion_grid
@@ -106,11 +106,9 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
     heading(drawing, body.x, body.y + 18.0, say("audit.title"), TITLE, "H1")
     line, kind = fit(subtitle, CAPTION, body.width)
     with drawing.text():
-        put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
+        put(drawing, (body.x, body.y + 34.0), line, kind.muted)
     y = _titled(drawing, body, body.y + 48.0, say("audit.figures"), _figures(content, say))
-    y = paragraph(
-        drawing, Box(body.x, y, body.width, 40.0), say("audit.note"), CAPTION, colour=palette.muted
-    )
+    y = paragraph(drawing, Box(body.x, y, body.width, 40.0), say("audit.note"), CAPTION.muted)
     y = _titled(
         drawing, body, y + 10.0, say("audit.sections"),
         _scores(content.sections, say("audit.section"), "sections", say),
@@ -125,7 +123,7 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
         counts=content.confusion,
     )
     below = Box(body.x, y + 6.0, body.width, 40.0)
-    paragraph(drawing, below, say("audit.matrix_note"), CAPTION, colour=palette.muted)
+    paragraph(drawing, below, say("audit.matrix_note"), CAPTION.muted)
     return drawing
 
 

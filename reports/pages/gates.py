@@ -9,7 +9,7 @@ from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Box
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language, palette
+from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.numbers import BLANK, count, percent, percent_interval
@@ -139,7 +139,7 @@ def to_document(model: str, gates: Sequence[Gate], *, style: Style | None = None
     heading(drawing, body.x, body.y + 18.0, words("model_check.title"), TITLE, "H1")
     line, kind = fit(model, CAPTION, body.width)
     with drawing.text():
-        put(drawing, body.x, body.y + 34.0, line, kind, colour=palette.muted)
+        put(drawing, (body.x, body.y + 34.0), line, kind.muted)
     y = paragraph(drawing, Box(body.x, body.y + 48.0, body.width, 40.0), verdict, LEAD)
     table = gate_table(tuple(gates), words=words)
     table.draw(drawing, Box(body.x, y + 14.0, body.width, table.height(body.width)))

@@ -12,7 +12,7 @@ from reports.drawing.document import Section, compose
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language, palette
+from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
 from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
@@ -101,7 +101,7 @@ def _opening(composer: Composer, content: CommitteeContent) -> None:
     for text in words.series("reading"):
         composer.add(Prose(text, BODY), after=4.0)
     contact = words("committee.contact", contact=head.contact, next_issue=head.next_issue)
-    composer.add(Prose(contact, CAPTION, palette.muted), after=8.0)
+    composer.add(Prose(contact, CAPTION.muted), after=8.0)
 
 
 def headline(content: CommitteeContent, *, words: Strings) -> str:

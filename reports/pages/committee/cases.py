@@ -11,7 +11,7 @@ from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
 from reports.drawing.marks import Box
 from reports.drawing.structure import Drawing
-from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
+from reports.drawing.style import CAPTION, GUTTER, NOTE
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put
 from reports.figures.counts import HALVES, Histogram, histogram_panel
@@ -102,9 +102,9 @@ def _panel(
     if isinstance(part, SuppressedCell):
         text, kind = fit(title, NOTE.bold, box.width)
         with drawing.text():
-            put(drawing, box.x, box.y + 8.0, text, kind)
+            put(drawing, (box.x, box.y + 8.0), text, kind)
         below = box.cut(top=14.0)
-        paragraph(drawing, below, state_of(part, words), CAPTION.oblique, colour=palette.muted)
+        paragraph(drawing, below, state_of(part, words), CAPTION.oblique.muted)
         return
     shown = Histogram(part.edges, part.share, part.expected)
     plot, key = box.cut(bottom=14.0), f"apart.{name}"
@@ -113,4 +113,4 @@ def _panel(
     text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
     line, kind = fit(text, NOTE, box.width)
     with drawing.text():
-        put(drawing, box.x, box.bottom - 2.0, line, kind, colour=palette.muted)
+        put(drawing, (box.x, box.bottom - 2.0), line, kind.muted)

@@ -8,7 +8,7 @@ from reports.drawing.document import Piece, Section, Subheading, note, statement
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Box
 from reports.drawing.structure import Drawing
-from reports.drawing.style import BODY, CAPTION, NOTE, palette
+from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
@@ -119,7 +119,7 @@ def _phrases(result: GroupResult, minimum_n: int, words: Strings) -> tuple[Piece
     chart = Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY)
     if not unused:
         return (chart,)
-    return (chart, Prose(words("radiologist.unused", phrases=unused), NOTE, palette.muted))
+    return (chart, Prose(words("radiologist.unused", phrases=unused), NOTE.muted))
 
 
 def _chart(
@@ -135,7 +135,7 @@ def _curve(drawing: Drawing, box: Box, result: GroupResult, words: Strings) -> N
     square = Box(box.x, box.y, 0.6 * box.width, box.height)
     reliability(drawing, square, curve=result.curve, words=words)
     beside = Box(square.right + 24.0, box.y + 12.0, box.right - square.right - 24.0, box.height)
-    paragraph(drawing, beside, words("committee.curve_note"), CAPTION, colour=palette.muted)
+    paragraph(drawing, beside, words("committee.curve_note"), CAPTION.muted)
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:

@@ -9,7 +9,7 @@ from calibration.result import GroupResult
 from reports.content import Case, RadiologistContent, SuppressedCell
 from reports.drawing.document import Section, compose
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.style import BODY, CAPTION, palette
+from reports.drawing.style import BODY, CAPTION
 from reports.drawing.tables import Column, Row, Table, TickBox
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces
@@ -45,7 +45,7 @@ def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResu
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
     composer.flow(number_table(content, overall, words=words), after=4.0)
-    composer.add(Prose(words("numbers.note"), CAPTION, palette.muted))
+    composer.add(Prose(words("numbers.note"), CAPTION.muted))
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
@@ -107,7 +107,7 @@ def _cases(composer: Composer, content: RadiologistContent) -> None:
     note = words("radiologist.appendix_cases_note")
     composer.heading(words("radiologist.appendix_cases"), room=150.0, note=note)
     if not content.cases:
-        composer.add(Prose(words("radiologist.cases_none"), BODY.oblique, palette.muted))
+        composer.add(Prose(words("radiologist.cases_none"), BODY.oblique.muted))
         return
     composer.flow(case_table(content.cases, words=words))
 

@@ -9,7 +9,7 @@ from calibration.profile import ReaderProfile
 from reports.content import RadiologistContent, SuppressedCell, Unscored
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.style import NOTE, palette
+from reports.drawing.style import NOTE
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows
 from reports.numbers import count
@@ -63,7 +63,7 @@ def phrases(composer: Composer, content: RadiologistContent, *, below: float = 0
     if any(row.phrase in content.discouraged for row in rows):
         note += words("radiologist.chart_note_dagger")
     composer.heading(words("radiologist.chart"), level=1, room=60.0, note=note)
-    left_out = [Prose(text, NOTE, palette.muted) for text in _left_out(content, words)]
+    left_out = [Prose(text, NOTE.muted) for text in _left_out(content, words)]
     foot = 16.0 + below + sum(prose.height(composer.body.width) for prose in left_out)
     wanted = phrase_chart_height(len(rows), row=_ROOMY)
     chart = composer.claim(min(wanted, composer.room - foot))

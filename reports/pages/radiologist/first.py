@@ -57,7 +57,7 @@ def card(composer: Composer, action: Action, own: ActionCases | None, *, number:
     page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
     left, right = _columns(box)
     with page.tag(composer.level(2)):
-        put(page, box.x, box.y + 13.0, str(number), HEADING, colour=palette.own)
+        put(page, (box.x, box.y + 13.0), str(number), HEADING.in_ink(palette.own))
         y = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
     example = _example(action, own, words)
     if example:
@@ -93,13 +93,13 @@ def _sentence(text: str) -> str:
 def _cases(page: Drawing, box: Box, own: ActionCases, words: Strings, number: int) -> None:
     """List the cases, misses first, each with code, month, finding and what CT said."""
     with page.text():
-        put(page, box.x, box.y + 7.0, words("card.cases"), NOTE.bold, colour=palette.muted)
+        put(page, (box.x, box.y + 7.0), words("card.cases"), NOTE.bold.muted)
     with page.tag("L"):
         for i, case in enumerate(own.cases):
             y = box.y + 7.0 + (i + 1) * _LINE
             line, kind = fit(_case(case, own, words), NOTE, box.width, smallest=5.0)
             with page.tag("LI"), page.tag("LBody"):
-                put(page, box.x, y, line, kind, id=f"action.{number}.case.{i}")
+                put(page, (box.x, y), line, kind, id=f"action.{number}.case.{i}")
 
 
 def _case(case: Case, own: ActionCases, words: Strings) -> str:
@@ -132,7 +132,7 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
     if isinstance(content.overall, SuppressedCell) or isinstance(profile, SuppressedCell):
         composer.add(Prose(words("headline.too_few"), LEAD), after=10.0)
         note = words("radiologist.action_few", minimum=content.minimum_n)
-        composer.add(Prose(note, BODY, palette.muted), after=8.0)
+        composer.add(Prose(note, BODY.muted), after=8.0)
         return True
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD), after=10.0)
@@ -158,9 +158,9 @@ def _facts(composer: Composer, content: RadiologistContent) -> None:
         page.add(Line(column.x, column.y, column.right, column.y, palette.rule, 0.5))
         text, kind = fit(value, SUBHEADING, column.width)
         with page.text():
-            put(page, column.x, column.y + 12.0, text, kind)
+            put(page, (column.x, column.y + 12.0), text, kind)
             text, kind = fit(label, NOTE, column.width)
-            put(page, column.x, column.y + 21.5, text, kind, colour=palette.muted)
+            put(page, (column.x, column.y + 21.5), text, kind.muted)
 
 
 def _cards(content: RadiologistContent, said: Said) -> list[Card]:
@@ -216,7 +216,7 @@ def _picture(
     frame = box.cut(bottom=foot + 4.0)
     ladder(composer.page, frame, rows=judged_rows(content, profile), words=words)
     below = Box(box.x, frame.bottom + 4.0, box.width, foot)
-    paragraph(composer.page, below, note, NOTE, colour=palette.muted)
+    paragraph(composer.page, below, note, NOTE.muted)
 
 
 def _actions(composer: Composer, said: Said, cards: list[Card]) -> None:

@@ -8,7 +8,7 @@ from reports.content import Coverage, Instrument, RadiologistContent, Suppressed
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Box
 from reports.drawing.structure import Bookmark, Drawing
-from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, palette
+from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING
 from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
 from reports.figures.reliability import reliability
 from reports.figures.series import trend
@@ -56,7 +56,7 @@ def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2)
     heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
     tall = max(paragraph_height(caption, CAPTION, box.width), lines * CAPTION.leading)
     foot = Box(box.x, box.bottom - tall, box.width, tall)
-    paragraph(page, foot, caption, CAPTION, colour=palette.muted)
+    paragraph(page, foot, caption, CAPTION.muted)
     return box.cut(top=18.0, bottom=tall + 6.0)
 
 
@@ -69,7 +69,7 @@ def _trend(
         trend(page, figure, series=content.trend, words=words)
         return
     state = words("state.not_computed" if content.trend is None else "state.none")
-    paragraph(page, figure, state, BODY.oblique, colour=palette.muted)
+    paragraph(page, figure, state, BODY.oblique.muted)
 
 
 def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
