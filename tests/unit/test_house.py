@@ -26,7 +26,7 @@ MOST_MODULES = 390
 MOST_LINES = 400
 LONGEST_FUNCTION = 50
 MOST_PARAMETERS = 6
-STILL_OVER = 12
+STILL_OVER = 1
 """Functions over these two limits that are left; the number only falls."""
 
 
