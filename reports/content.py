@@ -123,13 +123,13 @@ class Case:
     ct_phrase: str
     interval_hours: float
     agreed: bool | None
-    """True: a good call; False: word and CT point apart; None: the CT itself was uncertain."""
+    """True: a good call; False: word and CT point apart; None: CT or word took no side."""
     month: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionCases:
-    """The reader's own cases of a phrase, in one finding or in all (None), misses first."""
+    """The reader's own cases of a phrase, in one finding or in all (None), telling ones first."""
 
     phrase: str
     finding: str | None

@@ -1,8 +1,8 @@
 """What an issue keeps and lists: rows of results and advice, and the few cases worth a second look.
 
-`results` has one row a group and measure, `advice` one a suggestion. Of cases, a **miss** lies as
-far from its word as its CT can show; a **good call** is as near. Of both the plainest come first,
-ties by study code; ``agreed`` says whether X-ray and CT agreed, None where CT left it open.
+`results` has one row a group and measure, `advice` one a suggestion. A case is named by its word
+and its CT alone, whatever it is shown for: ``agreed`` is True where both lie on one side of ½ (a
+**good call**), False where they lie on two (a **miss**), None where CT or the word took no side.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
 from calibration.estimate import Estimate
@@ -97,48 +98,57 @@ def _measures(
 
 
 _GOOD, _POOR = 0.25, 0.5
+_PLAIN: Final = 0.25
+"""A CT label nearer to ½ than this is uncertain."""
 _OF_EACH: Final = 4
-_MISSES, _MOST = 3, 5
+_TELLING, _MOST = 3, 5
 
 
 def plainest(observations: pd.DataFrame, phrases: PhraseTable) -> pd.DataFrame:
-    """Choose the plainest misses and as many plain good calls.
+    """Choose the plainest misses and as many plain good calls, ties by study code.
 
     The distance between the phrase's mean and the CT's label orders them. A hedge that was right
     is the call worth a look, so "present" comes after it, and "absent" not.
     """
     means = dict(zip(phrases.phrases, phrases.means, strict=True))
-    gap = (observations["phrase"].map(means) - observations["label"]).abs()
-    ordered = observations.assign(_gap=gap).sort_values(
-        ["_gap", "pair_id", "pathology"], kind="stable"
+    meaning = observations["phrase"].map(means)
+    ordered = _named(observations, meaning).assign(_gap=(meaning - observations["label"]).abs())
+    ordered = ordered.sort_values(["_gap", "pair_id", "pathology"], kind="stable")
+    apart, together = (
+        ordered["agreed"].map(lambda a, side=side: a is side) for side in (False, True)
     )
-    missed = ordered[ordered["_gap"] >= _POOR].tail(_OF_EACH)
-    good = ordered[ordered["_gap"] <= _GOOD]
+    missed = ordered[apart & (ordered["_gap"] >= _POOR)].tail(_OF_EACH)
+    good = ordered[together & (ordered["_gap"] <= _GOOD)]
     hedged = good[~good["phrase"].isin(["absent", "present"])]
     sure = good[good["phrase"] == "present"]
     good = pd.concat([hedged, sure]).head(_OF_EACH)
-    chosen = pd.concat([missed[::-1], good])
-    agreed = [True if gap <= _GOOD else False if gap >= _POOR else None for gap in chosen["_gap"]]
-    return chosen.drop(columns="_gap").assign(agreed=pd.Series(agreed, chosen.index, dtype=object))
+    return pd.concat([missed[::-1], good]).drop(columns="_gap")
+
+
+def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.DataFrame:
+    """Name every case by the side of ½ on which its word's meaning and its CT's label lie."""
+    word = np.sign(np.asarray(meaning, dtype=np.float64) - 0.5)
+    label = observations["label"].to_numpy(dtype=np.float64) - 0.5
+    told = (np.abs(label) >= _PLAIN) & (word != 0)
+    agreed = np.where(told, np.sign(label) == word, None)
+    return observations.assign(agreed=pd.Series(agreed, observations.index, dtype=object))
 
 
 def for_swap(observations: pd.DataFrame, swap: Swap) -> pd.DataFrame:
-    """Choose up to five cases of an advised swap, misses first.
+    """Choose up to five cases of an advised swap, those that speak for it first.
 
-    A miss is a case whose CT lies as far from the word as the swap says CT does on the whole: for
-    a swap upwards, CT showed the finding (label ≥ ½); downwards, it did not.
+    For a swap upwards they are those whose CT showed the finding (label ≥ ½); downwards, those
+    whose CT did not. What a case is called does not depend on the swap.
     """
     mine = observations["phrase"] == swap.phrase
     if swap.finding:
         mine &= observations["pathology"] == swap.finding
-    rows = observations[mine].sort_values(["pair_id", "pathology"], kind="stable")
+    rows = _named(observations[mine], swap.meaning)
+    rows = rows.sort_values(["pair_id", "pathology"], kind="stable")
     up = swap.instead_meaning > swap.meaning
     rows = rows.assign(_toward=rows["label"] if up else 1.0 - rows["label"])
     rows = rows.sort_values("_toward", ascending=False, kind="stable")
-    missed = rows[rows["_toward"] >= 0.5].head(_MISSES)
-    good = rows[rows["_toward"] < 0.5][::-1].head(_MOST - len(missed))
-    if len(missed) + len(good) < _MOST:
-        missed = rows[rows["_toward"] >= 0.5].head(_MOST - len(good))
-    agreed = [False] * len(missed) + [True] * len(good)
-    chosen = pd.concat([missed, good]).drop(columns="_toward")
-    return chosen.assign(agreed=pd.Series(agreed, chosen.index, dtype=object))
+    speaks = rows["_toward"] >= 0.5
+    others = rows[~speaks][::-1]
+    telling = rows[speaks].head(max(_TELLING, _MOST - len(others)))
+    return pd.concat([telling, others.head(_MOST - len(telling))]).drop(columns="_toward")

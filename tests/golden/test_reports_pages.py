@@ -241,7 +241,7 @@ def test_rows_say_more_or_less_exactly_where_the_page_speaks_of_them(
             assert said[phrase.phrase] == ("more" if more else "less")
 
 
-def test_an_action_shows_its_own_cases_misses_first() -> None:
+def test_an_action_shows_its_own_cases_in_their_order_and_by_their_name() -> None:
     filled = samples.with_three_actions()
     drawn = radiologist.pages(filled, style=STYLE)
     for number, own in enumerate(filled.action_cases, start=1):
@@ -252,8 +252,9 @@ def test_an_action_shows_its_own_cases_misses_first() -> None:
             if isinstance(m, Text) and m.id.startswith(f"action.{number}.case.")
         ]
         assert len(printed) == len(own.cases) == 5
+        names = {True: "good call", False: "apart", None: "open"}
         calls = [line.split(":")[0] for line in printed]
-        assert calls == sorted(calls, key=["miss", "open", "good call"].index)
+        assert calls == [names[case.agreed] for case in own.cases]
         for line, case in zip(printed, own.cases, strict=True):
             assert case.xray_code in line
             assert f"CT: {case.ct_phrase}" in line

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from calibration.arrays import settled
-from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
 from pipeline.pages.content import action_cases
 from pipeline.tables.profiles import compact, department_of, joined, profile_of, profile_table
+from pipeline.tables.rows import for_swap, plainest
 from reports.swaps import kept_swaps
 
 PHRASES = builtin("diagnostic-certainty-scale")
@@ -134,7 +135,7 @@ def test_fewer_readers_than_may_be_shown_together_are_judged_alone() -> None:
     assert mine.absent.state == "no comparison"
 
 
-def test_cases_of_a_swap_are_of_its_phrase_misses_first() -> None:
+def test_cases_of_a_swap_are_of_its_phrase_and_those_that_speak_for_it_come_first() -> None:
     rows = observations()
     profile = profile_of(judged(rows), "R0")
     assert isinstance(profile, ReaderProfile)
@@ -149,10 +150,41 @@ def test_cases_of_a_swap_are_of_its_phrase_misses_first() -> None:
         assert len(part.cases) == 5
         assert {case.phrase for case in part.cases} == {swap.phrase}
         up = swap.instead_meaning > swap.meaning
-        for case in part.cases:
-            label = labels[f"{case.xray_code}:{case.ct_code}", case.pathology]
-            assert case.agreed is ((label < 0.5) if up else (label >= 0.5))
-        assert [case.agreed for case in part.cases] == sorted(case.agreed for case in part.cases)
+        shown = [labels[f"{c.xray_code}:{c.ct_code}", c.pathology] for c in part.cases]
+        assert shown == sorted(shown, reverse=up)
+        assert [c.agreed for c in part.cases] == [(x > 0.5) == (swap.meaning > 0.5) for x in shown]
+
+
+@pytest.mark.parametrize(
+    ("phrase", "meaning", "label", "called"),
+    [
+        ("unlikely", 0.1, 0.0, True),
+        ("unlikely", 0.1, 1.0, False),
+        ("likely", 0.77, 1.0, True),
+        ("likely", 0.77, 0.0, False),
+        ("likely", 0.77, 0.45, None),
+        ("unlikely", 0.1, 0.55, None),
+    ],
+)
+@pytest.mark.parametrize("to", [0.02, 0.98])
+def test_a_case_is_called_by_its_word_and_its_ct_whichever_way_the_swap_goes(
+    phrase: str, meaning: float, label: float, called: bool | None, to: float
+) -> None:
+    rate = Interval(0.5, 0.4, 0.6)
+    swap = Swap(phrase, None, "another", 40, 0.5, rate, meaning, to, 0.95, rate)
+    rows = observations(each=40).assign(phrase=phrase, label=label)
+    for_it = for_swap(rows, swap)
+    assert len(for_it) == 5
+    assert set(for_it["agreed"]) == {called}
+
+
+def test_the_plainest_cases_are_called_as_the_cases_of_a_swap_are() -> None:
+    rows = observations()
+    found = plainest(rows, PHRASES)
+    means = dict(zip(PHRASES.phrases, PHRASES.means, strict=True))
+    same = (found["phrase"].map(means) > 0.5) == (found["label"] > 0.5)
+    assert found["agreed"].tolist() == same.tolist()
+    assert set(found["agreed"]) == {True, False}
 
 
 def test_a_period_without_observations_judges_nobody() -> None:

@@ -91,7 +91,7 @@ def _sentence(text: str) -> str:
 
 
 def _cases(page: Drawing, box: Box, own: ActionCases, words: Strings, number: int) -> None:
-    """List the cases, misses first, each with code, month, finding and what CT said."""
+    """List the cases in their order, each with code, month, finding and what CT said."""
     with page.text():
         put(page, (box.x, box.y + 7.0), words("card.cases"), NOTE.bold.muted)
     with page.tag("L"):
