@@ -128,7 +128,7 @@ class Audit:
 
     gold: Annotated[Path, typer.Option("--gold", help="JSON lines: id, text, spans with labels.")]
     missed: Annotated[
-        Path | None, typer.Option("--missed", help="Also write where something was missed.")
+        Path | None, typer.Option("--missed", help="Also write where what was missed or harmed.")
     ] = None
     explain: Annotated[
         Path | None,
@@ -144,8 +144,8 @@ def audit_deid(given: Audit) -> None:
     import pandas as pd
 
     from pipeline.deidentify import Deidentifier, Options
+    from pipeline.deidentify.audit import WRONGS, read_gold
     from pipeline.deidentify.audit import audit as score
-    from pipeline.deidentify.audit import read_gold
     from pipeline.formats.tables import write_table
 
     annotated = read_gold(given.gold)
@@ -156,8 +156,7 @@ def audit_deid(given: Audit) -> None:
 
         write_table(explained(annotated, instrument), given.explain)
     if given.missed is not None:
-        columns = ["report_id", "start", "end", "label"]
-        write_table(pd.DataFrame(list(result.missed), columns=columns), given.missed)
+        write_table(pd.DataFrame(list(result.wrongs), columns=list(WRONGS)), given.missed)
     summary = result.summary()
     given.output.tell(summary if given.output.as_json else _lines(summary))
 
@@ -173,7 +172,7 @@ def _lines(summary: Mapping[str, object]) -> dict[str, object]:
     """Flatten shares into one line each: found of n, share, interval."""
     lines: dict[str, object] = {}
     for name, value in summary.items():
-        if name in ("recall", "precision") and isinstance(value, Mapping):
+        if name in ("recall", "left_whole", "precision") and isinstance(value, Mapping):
             lines.update({f"{name}_{label}": _share(share) for label, share in value.items()})
         else:
             lines[name] = (

@@ -1,19 +1,20 @@
 """De-identification against a gold file: what was missed, what was harmed, each with its interval.
 
-A gold span counts as **found** when every letter and figure of it was removed. A report counts as
-**leaking** when any of its spans was not. Intervals are Wilson's at 95 %; where nothing was missed
+A gold span counts as **found** when every letter and figure of it was removed, as **left whole**
+when none was, and is otherwise left in part. A report counts as **leaking** when any of its spans
+was not found. Intervals are Wilson's at 95 %; where nothing was missed
 in n, the bound is the rule of three, 3/n (Hanley and Lippman-Hand, JAMA 1983;249:1743).
 
-A gold line is ``{"id", "text", "spans": [{"start", "end", "label"}]}``. A span labelled ``KEEP``
-is a hard negative: it must stay. Beside those, every expression of ``words/hard_negatives.txt``
-that stands in a text outside the gold spans is one.
+A gold line is ``{"id", "text", "spans": [{"start", "end", "label"}]}``, with one of `LABELS`. A
+span labelled ``KEEP`` is a hard negative: it must stay. Beside those, every expression of
+``words/hard_negatives.txt`` that stands in a text outside the gold spans is one.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -24,12 +25,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
-from pipeline.deidentify.spans import Clean, Removed
+from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
 from pipeline.errors import InputError
 
-__all__ = ["DeidAudit", "GoldReport", "GoldSpan", "Share", "audit", "read_gold"]
+__all__ = ["LABELS", "WRONGS", "DeidAudit", "GoldReport", "GoldSpan", "Share", "audit", "read_gold"]
 
 _KEEP: Final = "KEEP"
+LABELS: Final = (*CATEGORIES, "AGE90", _KEEP)
+"""What a gold span may be labelled; ``AGE90`` is an age over 89, as ``AGE``."""
+WRONGS: Final = ("report_id", "start", "end", "label", "verdict")
+"""What is said of each wrong: ``verdict`` is left whole, left in part, phrase harmed, or clinical
+expression harmed; the last two have no label."""
 _Z: Final = 1.959963984540054
 
 
@@ -96,6 +102,8 @@ class DeidAudit:
     ----------
     recall
         Gold label → spans found of spans seen, ``ALL`` included.
+    untouched
+        Gold label → spans left whole of spans seen, ``ALL`` included.
     precision
         Category → removed spans that touch a gold span, of all removed, ``ALL`` included.
     leaking
@@ -108,12 +116,13 @@ class DeidAudit:
         Hard negatives, and how many of them were touched.
     superfluous
         Removed spans that touch no gold span, of all removed.
-    missed
-        Report id, start, end and label of what was missed; no text.
+    wrongs
+        What was missed or harmed, as `WRONGS`; no text.
     """
 
     reports: int
     recall: dict[str, Share]
+    untouched: dict[str, Share]
     precision: dict[str, Share]
     leaking: Share
     withheld: dict[str, int]
@@ -122,7 +131,7 @@ class DeidAudit:
     kept_before: int
     kept_harmed: int
     superfluous: Share
-    missed: tuple[tuple[str, int, int, str], ...]
+    wrongs: tuple[tuple[str, int, int, str, str], ...]
 
     def summary(self) -> dict[str, object]:
         """Give the numbers as JSON."""
@@ -130,6 +139,7 @@ class DeidAudit:
             "reports": self.reports,
             "withheld": self.withheld,
             "recall": {label: each.to_dict("found") for label, each in self.recall.items()},
+            "left_whole": {label: each.to_dict("left") for label, each in self.untouched.items()},
             "precision": {label: each.to_dict("right") for label, each in self.precision.items()},
             "reports_with_a_leak": self.leaking.to_dict("leaking"),
             "certainty_phrases": self.phrases_before,
@@ -161,54 +171,82 @@ def read_gold(path: Path) -> list[GoldReport]:
     return reports
 
 
+class _Tally:
+    """What was counted so far."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.untouched: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.right: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.phrases, self.kept = [0, 0], [0, 0]
+        self.wrongs: list[tuple[str, int, int, str, str]] = []
+        self.leaking = 0
+
+    def add(self, report: GoldReport, removed: Sequence[Removed]) -> None:
+        """Count one report that was not withheld."""
+        gone = _marked(report.text, removed)
+        wanted = [span for span in report.spans if span.label != _KEEP]
+        verdicts = [self._seen(report, span, gone) for span in wanted]
+        self.leaking += any(verdicts)
+        gold = _marked(report.text, wanted)
+        for counts, spans, verdict in (
+            (self.phrases, certainty_spans(report.text), "phrase harmed"),
+            (self.kept, _hard_negatives(report), "clinical expression harmed"),
+        ):
+            for start, end in _harmed(counts, spans, gold, gone):
+                self.wrongs.append((report.id, start, end, "", verdict))
+        for each in removed:
+            for label in (each.category, "ALL"):
+                self.right[label][0] += any(gold[each.start : each.end])
+                self.right[label][1] += 1
+
+    def _seen(self, report: GoldReport, span: GoldSpan, gone: bytearray) -> str:
+        """Count one identifier; say what is wrong, if anything is."""
+        places = [at for at in range(span.start, span.end) if report.text[at].isalnum()]
+        found = all(gone[at] for at in places)
+        untouched = not found and not any(gone[at] for at in places)
+        for label in (span.label, "ALL"):
+            for counts, is_so in ((self.found, found), (self.untouched, untouched)):
+                counts[label][0] += is_so
+                counts[label][1] += 1
+        if found:
+            return ""
+        verdict = "left whole" if untouched else "left in part"
+        self.wrongs.append((report.id, span.start, span.end, span.label, verdict))
+        return verdict
+
+
 def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) -> DeidAudit:
     """Clean every gold report, without known identifiers, and compare."""
     instrument = deidentifier or Deidentifier()
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    right: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     withheld: dict[str, int] = defaultdict(int)
-    phrases, kept = [0, 0], [0, 0]
-    missed: list[tuple[str, int, int, str]] = []
-    leaking: set[int] = set()
-    clean = 0
+    tally = _Tally()
     reports = list(gold)
     outcomes = instrument.batch([report.text for report in reports])
-    for number, (report, outcome) in enumerate(zip(reports, outcomes, strict=True), start=1):
-        if not isinstance(outcome, Clean):
+    for report, outcome in zip(reports, outcomes, strict=True):
+        if isinstance(outcome, Clean):
+            tally.add(report, outcome.removed)
+        else:
             withheld[outcome.reason] += 1
-            continue
-        clean += 1
-        gone = _marked(report.text, outcome.removed)
-        wanted = [span for span in report.spans if span.label != _KEEP]
-        for span in wanted:
-            found = _is_gone(report.text, gone, span.start, span.end)
-            for label in (span.label, "ALL"):
-                counts[label][0] += found
-                counts[label][1] += 1
-            if not found:
-                missed.append((report.id, span.start, span.end, span.label))
-                leaking.add(number)
-        gold_marks = _marked(report.text, wanted)
-        _count_harm(phrases, certainty_spans(report.text), gold_marks, gone)
-        _count_harm(kept, _hard_negatives(report), gold_marks, gone)
-        for removed in outcome.removed:
-            for label in (removed.category, "ALL"):
-                right[label][0] += any(gold_marks[removed.start : removed.end])
-                right[label][1] += 1
-    true, removals = right["ALL"]
+    true, removals = tally.right["ALL"]
     return DeidAudit(
         reports=len(reports),
-        recall={label: Share(*counts[label]) for label in sorted(counts)},
-        precision={label: Share(*right[label]) for label in sorted(right)},
-        leaking=Share(len(leaking), clean),
+        recall=_shares(tally.found),
+        untouched=_shares(tally.untouched),
+        precision=_shares(tally.right),
+        leaking=Share(tally.leaking, len(reports) - sum(withheld.values())),
         withheld=dict(withheld),
-        phrases_before=phrases[0],
-        phrases_harmed=phrases[1],
-        kept_before=kept[0],
-        kept_harmed=kept[1],
+        phrases_before=tally.phrases[0],
+        phrases_harmed=tally.phrases[1],
+        kept_before=tally.kept[0],
+        kept_harmed=tally.kept[1],
         superfluous=Share(removals - true, removals),
-        missed=tuple(missed),
+        wrongs=tuple(tally.wrongs),
     )
+
+
+def _shares(counts: Mapping[str, Sequence[int]]) -> dict[str, Share]:
+    return {label: Share(*counts[label]) for label in sorted(counts)}
 
 
 def _gold(source: str, number: int, line: bytes) -> GoldReport:
@@ -222,6 +260,13 @@ def _gold(source: str, number: int, line: bytes) -> GoldReport:
     if any(not span.start < span.end <= len(report.text) for span in report.spans):
         msg = f"{source}, line {number}: a span lies outside the text. Offsets count characters."
         raise InputError(msg)
+    unknown = next((at for at, span in enumerate(report.spans) if span.label not in LABELS), None)
+    if unknown is not None:
+        msg = (
+            f"{source}, line {number}: span {unknown + 1} has a label that is none. "
+            f"Valid labels: {', '.join(LABELS)}."
+        )
+        raise InputError(msg)
     return report
 
 
@@ -232,17 +277,16 @@ def _marked(text: str, spans: Sequence[Removed] | Sequence[GoldSpan]) -> bytearr
     return marks
 
 
-def _is_gone(text: str, gone: bytearray, start: int, end: int) -> bool:
-    return all(gone[at] for at in range(start, end) if text[at].isalnum())
-
-
-def _count_harm(
+def _harmed(
     counts: list[int], spans: Iterable[tuple[int, int]], gold: bytearray, gone: bytearray
-) -> None:
+) -> Iterator[tuple[int, int]]:
+    """Count the expressions outside gold spans; give those that were touched."""
     for start, end in spans:
         if not any(gold[start:end]):
             counts[0] += 1
-            counts[1] += any(gone[start:end])
+            if any(gone[start:end]):
+                counts[1] += 1
+                yield start, end
 
 
 def _hard_negatives(report: GoldReport) -> list[tuple[int, int]]:

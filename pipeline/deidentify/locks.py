@@ -2,9 +2,10 @@
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
-another capitalised word (``Mount Hope Clinic``) and a word of an e-mail or web address stay open
-to rules, for there they may be part of a name or an address. An open phrase that no rule took is
-expected in the result like any other.
+another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
+stay open to rules, for there they may be part of a name or an address. The letter of an
+abbreviation (R/V) is no initial and is locked. An open phrase that no rule took is expected in the
+result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them.
@@ -35,9 +36,9 @@ Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
-_INSIDE: Final = frozenset("@.-/_")
-_ADDRESS: Final = 80
-"""How far before a word the address it may be part of is looked for."""
+_INSIDE: Final = frozenset("@.-/_+%=&?#~'")
+_ADDRESS: Final = 300
+"""How far either side of a word the address it may be part of reaches."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -116,22 +117,31 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 
 def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
-    if text[start - 1 : start] in _INSIDE and _is_in_address(text, start):
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if (before in _INSIDE or after in _INSIDE) and _is_in_address(text, start, end):
         return True
+    if end - start == 1 and before == "/" and text[max(0, start - 2) : start - 1].isalpha():
+        return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and text.islower()
     if word.isupper():
         return word.casefold() in KINDS
-    before = text[max(0, start - 24) : start]
-    return before.endswith(" ") and " ".join(before.split()[-1:]).istitle()
+    near = text[max(0, start - 24) : start]
+    return near.endswith(" ") and " ".join(near.split()[-1:]).istitle()
 
 
-def _is_in_address(text: str, start: int) -> bool:
-    """Tell whether a word is part of an e-mail or web address (liv@clinic-north.no)."""
-    before = text[max(0, start - _ADDRESS) : start].split()
-    return bool(before) and any(sign in before[-1] for sign in ("@", "://", "www."))
+def _is_in_address(text: str, start: int, end: int) -> bool:
+    """Tell whether a phrase is part of an e-mail or web address (likely.lim@clinic-north.no)."""
+    before = text[max(0, start - _ADDRESS) : start]
+    after = text[end : end + _ADDRESS]
+    head = "" if before[-1:].isspace() else " ".join(before.split()[-1:])
+    tail = "" if after[:1].isspace() else " ".join(after.split()[:1])
+    token = head + text[start:end] + tail
+    stop = len(token) - len(tail)
+    found = _P["address"].finditer(token)
+    return any(each.start() <= len(head) and stop <= each.end() for each in found)
 
 
 def _is_inside(start: int, end: int, removed: Sequence[Removed]) -> bool:

@@ -150,8 +150,35 @@ def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
     assert summary["hard_negatives"] >= 1
     assert summary["hard_negatives_touched"] == 0
     assert pd.read_csv(missed).to_dict("records") == [
-        {"report_id": 1, "start": 17, "end": 20, "label": "NAME"}
+        {"report_id": 1, "start": 17, "end": 20, "label": "NAME", "verdict": "left whole"}
     ]
+    assert summary["left_whole"]["NAME"]["left"] == 1
+
+
+def test_the_audit_says_where_an_expression_was_harmed(tmp_path: Path) -> None:
+    gold, wrongs = tmp_path / "gold.jsonl", tmp_path / "wrongs.csv"
+    row = {"id": "k", "text": "Dr. Kerley saw it.", "spans": [keep(4, 10)]}
+    gold.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    done = radcal("audit", "deid", "--gold", str(gold), "--missed", str(wrongs), "--json")
+    assert done.returncode == 0, done.stderr
+    (row,) = pd.read_csv(wrongs, keep_default_na=False).to_dict("records")
+    assert row["verdict"] == "clinical expression harmed"
+    assert (row["start"], row["end"], row["label"]) == (4, 10, "")
+
+
+def keep(start: int, end: int) -> dict[str, object]:
+    return {"start": start, "end": end, "label": "KEEP"}
+
+
+def test_a_label_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    spans = [keep(0, 3), {"start": 0, "end": 3, "label": "WARD"}]
+    gold.write_text(json.dumps({"id": "1", "text": "SECRET", "spans": spans}) + "\n")
+    done = radcal("audit", "deid", "--gold", str(gold))
+    assert done.returncode == 2
+    assert "line 1: span 2 has a label that is none" in done.stderr
+    assert "HOSPITAL, LOCATION, AGE90, KEEP" in " ".join(done.stderr.split())
+    assert "SECRET" not in done.stderr
 
 
 def test_a_bad_gold_line_is_named(tmp_path: Path) -> None:

@@ -41,6 +41,28 @@ def test_a_certainty_phrase_survives_people_of_that_name(text: str) -> None:
     assert outcome.removed == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Mail chest.possible@films.example.ie at once.", "Mail [EMAIL] at once."),
+        ("Mail unlikely-lim@films.example.ie at once.", "Mail [EMAIL] at once."),
+        ("Mail j.probable@likely.example.org. Likely benign.", "Mail [EMAIL]. Likely benign."),
+        ("At https://films.example/possible/case?q=likely now.", "At [URL] now."),
+        ("At www.probable-films.example/x now.", "At [URL] now."),
+        ("Likely/possible edema. Likely @ base.", "Likely/possible edema. Likely @ base."),
+    ],
+)
+def test_an_address_goes_whole_though_it_holds_words_of_certainty(text: str, expected: str) -> None:
+    assert clean(text, KnownIdentifiers()).text == expected
+
+
+@pytest.mark.parametrize("name", ["Tiernan", "Zielonka"])
+def test_the_letter_of_an_abbreviation_is_no_initial(name: str) -> None:
+    outcome = clean(f"Supine film: R/V {name}? Please see notes.", KnownIdentifiers())
+    assert outcome.text == "Supine film: R/V [NAME]? Please see notes."
+    assert outcome.phrases_locked == 1
+
+
 def test_phrases_are_counted_before_and_after() -> None:
     assert clean("Likely edema, seen by Dr. May. No evidence of effusion.").phrases_locked == 2
 
