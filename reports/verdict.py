@@ -111,10 +111,15 @@ def _pattern(
     if verdict.state == "none":
         if common:
             return words("verdict.shared.first"), common[0]
+        if verdict.slight:
+            slight = f"verdict.slight.{verdict.slight.replace(' ', '_')}"
+            return words(slight), words("verdict.slight.lead", hedges=hedges)
         key = "none_but" if more else "none"
         return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
     if verdict.state == "too few":
-        lead = [words("verdict.too_few.lead", hedges=hedges), _further(verdict.more_exams, words)]
+        if verdict.untold == "one label":
+            return words("verdict.one_label.first"), words("verdict.one_label.lead")
+        lead = [words("verdict.too_few.lead", hedges=hedges), _further(profile, words)]
         lead += [words("verdict.too_few.but")] if more else []
         return words("verdict.too_few.first"), " ".join([*lead, *common])
     kind = "_".join(part.replace(" ", "_") for part in verdict.parts)
@@ -144,7 +149,11 @@ def _what_to_do(
     return words("verdict.do_swap", phrase=swap.phrase, instead=swap.instead, general=general)
 
 
-def _further(exams: int | None, words: Strings) -> str:
+def _further(profile: ReaderProfile, words: Strings) -> str:
+    exams = profile.pattern.verdict.more_exams
+    if profile.pattern.verdict.untold == "one phrase":
+        most = max(profile.phrases, key=lambda each: each.n)
+        return words("verdict.too_few.one_phrase", phrase=most.phrase)
     if exams is None:
         return words("verdict.too_few.long")
     return words.several("verdict.too_few.more", exams)

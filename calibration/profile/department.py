@@ -75,10 +75,12 @@ def _judged(
     between, found = _fitted(hedges, rules)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
     lines = found.lines()
-    shared = shared_line(lines, hedges.uses >= rules.least_statements, settings=rules)
+    alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
+    judged = (hedges.uses >= rules.least_statements) & (not alike)
+    shared = shared_line(lines, judged, settings=rules)
     offset = explained(shared, settings=rules)
     choices = words.choices(rows.findings, error, offset, never, rules)
-    reading = Reading(hedges, found, choices, lines, offset, rules)
+    reading = Reading(hedges, found, choices, lines, offset, rules, alike)
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)

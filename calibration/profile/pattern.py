@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import Coordinate, Part, Pattern, Verdict
+from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
 
 __all__ = ["Case", "Evidence", "judge_pattern"]
@@ -35,7 +35,7 @@ __all__ = ["Case", "Evidence", "judge_pattern"]
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
-_SURELY = 0.1
+_SURELY = 0.4
 _OWN = 0.5
 _AXIS: Final[Mapping[Part, tuple[int, float]]] = MappingProxyType(
     {
@@ -108,6 +108,7 @@ class Case:
     offset: FloatArray
     hedges: float
     exams: int
+    untold: Untold | None = None
 
     def narrowed(self, factor: float) -> Case:
         """Give the same estimate from ``factor`` times the data."""
@@ -125,15 +126,20 @@ class Case:
         )
         return tuple(part for part in parts if part not in common), common
 
+    def own(self, settings: ProfileSettings) -> Evidence:
+        """Give what is the reader's own."""
+        shared = bool(self.stated(settings)[1])
+        return self.evidence.less(self.offset) if shared else self.evidence
+
     def nothing(self, settings: ProfileSettings) -> bool:
         """Whether "none" may be said of what is the reader's own."""
-        shared = bool(self.stated(settings)[1])
-        return _nothing(self.evidence.less(self.offset) if shared else self.evidence, settings)
+        return _nothing(self.own(settings), settings)
 
 
 def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
-    evidence, enough = case.evidence, case.hedges >= settings.least_statements
+    evidence = case.evidence
+    enough = case.hedges >= settings.least_statements and case.untold != "one label"
     stated, shared = case.stated(settings) if enough else ((), ())
     off = clearly_off(evidence, settings)
     d, g = settings.shift_margin, settings.slope_margin
@@ -147,8 +153,10 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
         question=shifted and low <= tipping <= high,
-        more_exams=None if settled else _more(case, settings),
+        more_exams=None if settled or case.untold else _more(case, settings),
         shared=shared,
+        slight=_slight(case.own(settings), settings) if settled and not stated else None,
+        untold=None if settled else case.untold,
     )
     return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
 
@@ -166,6 +174,13 @@ def _nothing(evidence: Evidence, settings: ProfileSettings) -> bool:
     off = clearly_off(evidence, settings)
     limit = settings.too_few_probability
     return off <= limit and (not likely or off <= limit * _SURELY)
+
+
+def _slight(evidence: Evidence, settings: ProfileSettings) -> Part | None:
+    """Name the likeliest part where it is likelier than "none" alone allows."""
+    beyond = evidence.beyond(settings)
+    part = max(beyond, key=lambda name: beyond[name])
+    return part if beyond[part] > settings.none_probability else None
 
 
 def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tuple[Part, ...]:

@@ -19,6 +19,7 @@ from calibration.profile.results import (
     Large,
     PhraseRate,
     ReaderProfile,
+    Untold,
 )
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.sparse import Found
@@ -29,6 +30,8 @@ from calibration.profile.variances import Fitted
 __all__ = ["Reading", "department_line", "read_reader"]
 
 _Z = 1.959963984540054
+_NEARLY_ALL = 0.95
+"""Share of a reader's hedges from which one phrase decides the line alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +39,8 @@ class Reading:
     """The fitted department with all rates computed once, (R, F, K) and (R, K).
 
     ``offset`` (2,) is the line that readers share as far as it is no reader's own; ``large`` every
-    reader's and the department's calibration in the large.
+    reader's and the department's calibration in the large. With ``one_label`` every statement of
+    the department has the same label, and nothing may be said of anybody.
     """
 
     hedges: Hedged
@@ -45,6 +49,7 @@ class Reading:
     lines: Lines
     offset: FloatArray
     settings: ProfileSettings
+    one_label: bool
     n: FloatArray = field(init=False)
     mass: FloatArray = field(init=False)
     whole: Rates = field(init=False)
@@ -88,20 +93,30 @@ def read_reader(
     hedges = float(reading.n[r].sum())
     lines, exams = reading.lines, int(rows.exams[r])
     evidence = Evidence(lines.value[r], lines.covariance[r])
-    case = Case(evidence, float(lines.usual[r]), reading.offset, hedges, exams)
+    untold = _untold(reading, r)
+    case = Case(evidence, float(lines.usual[r]), reading.offset, hedges, exams, untold)
+    advice = choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings)
     return ReaderProfile(
         reader=rows.readers[r],
         n=n,
         hedges=hedges,
         exams=exams,
         pattern=judge_pattern(case, settings=settings),
-        habits=tuple(_habits(reading, r)),
+        habits=() if reading.one_label else tuple(_habits(reading, r)),
         absent=atoms[0],
         present=atoms[1],
-        advice=choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings),
+        advice=() if reading.one_label else advice,
         phrases=tuple(_phrases(reading, r)),
         large=reading.large[0][r],
     )
+
+
+def _untold(reading: Reading, r: int) -> Untold | None:
+    """Say why no number of statements like these would tell of reader r, if so it is."""
+    if reading.one_label:
+        return "one label"
+    uses = reading.n[r].sum(axis=0)
+    return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
 def _uses(reading: Reading, r: int) -> Uses:

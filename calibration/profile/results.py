@@ -10,15 +10,18 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 __all__ = [
     "AtomJudgement", "Change", "Coordinate", "Habit", "Interval", "Large", "Part", "Pattern",
-    "PhraseRate", "ReaderProfile", "Shared", "Swap", "Verdict",
+    "PhraseRate", "ReaderProfile", "Shared", "Swap", "Untold", "Verdict",
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
+Untold: TypeAlias = Literal["one label", "one phrase"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
+
+_VISIBLE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,12 @@ class Verdict:
     more_exams
         How many more exams like these would settle it; None where it is settled, or beyond
         counting.
+    slight
+        With ``none``: the part that probably holds, by less than would make it clearly off.
+    untold
+        With ``too few``: why no number of exams like these would tell. All labels of the
+        department have one value; or the reader's hedges are one phrase, whose rate cannot tell a
+        shift from a slope.
     """
 
     state: Literal["pattern", "none", "too few"]
@@ -66,6 +75,8 @@ class Verdict:
     question: bool
     more_exams: int | None
     shared: tuple[Part, ...] = ()
+    slight: Part | None = None
+    untold: Untold | None = None
 
     @property
     def direction(self) -> str:
@@ -139,7 +150,8 @@ class Pattern:
 class Habit:
     """One phrase, in one finding or in all (None), far from where the reader's others put it.
 
-    ``expected`` is the rate it would have without the habit, ``meaning`` what the word says.
+    ``expected`` is the rate it would have without the habit, ``meaning`` what the word says;
+    ``probability`` is that there is a habit.
     """
 
     phrase: str
@@ -150,6 +162,12 @@ class Habit:
     expected: float
     meaning: float
     probability: float
+
+    @property
+    def visible(self) -> bool:
+        """Whether the rate's interval misses what was expected, by enough to be worth a word."""
+        missed = not self.rate.low <= self.expected <= self.rate.high
+        return missed and abs(self.rate.value - self.expected) >= _VISIBLE
 
 
 @dataclass(frozen=True, slots=True)

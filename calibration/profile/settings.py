@@ -77,7 +77,7 @@ class ProfileSettings:
         What counts as clearly off; slopes beyond 1 − and 1 + these.
     too_few_probability, none_probability
         "None" is said only if being clearly off is at most this likely and no part of a pattern
-        likelier than the second; or if being clearly off is a tenth as likely.
+        likelier than the second; or, naming that part as slight, if it is .4 times as likely.
     habit_probability
         Posterior probability at which a habit is let into the fit and stated.
     swap_probability, most_swaps, least_gain

@@ -214,6 +214,8 @@ def _pattern(pattern: Pattern) -> dict[str, Plain]:
         "question": verdict.question,
         "shared": list(verdict.shared),
         "more_exams": verdict.more_exams,
+        "slight": verdict.slight,
+        "untold": verdict.untold,
     }
 
 

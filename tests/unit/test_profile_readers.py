@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,8 @@ import pytest
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
-from calibration.profile import DepartmentProfile, ProfileSettings, profile
+from calibration.profile import DepartmentProfile, Pattern, ProfileSettings, profile
+from calibration.profile.pattern import Case, Evidence, judge_pattern
 from calibration.survey import PhraseTable
 from reports.strings import Strings
 from reports.verdict import message
@@ -201,6 +203,61 @@ def test_poor_department_has_a_stated_result(case: str) -> None:
         if each.hedges < ProfileSettings().least_statements:
             assert pattern.direction == "too few"
             assert not each.advice
+
+
+@pytest.mark.parametrize("case", ["no events", "events only", "labels all one half"])
+def test_where_every_label_is_the_same_nobody_is_told_anything(case: str) -> None:
+    found = profile(POOR[case], phrases=SCALE)
+    for each in found:
+        assert each.pattern.direction == "too few"
+        assert each.pattern.verdict.untold == "one label"
+        assert (each.habits, each.advice, each.pattern.verdict.more_exams) == ((), (), None)
+        assert message(each, words=WORDS).startswith("Nothing can be judged. The label column")
+    assert found.shared.parts == ()
+
+
+def test_one_label_that_differs_is_enough_to_judge() -> None:
+    frame = POOR["no events"].copy()
+    frame.loc[0, "label"] = 1.0
+    found = profile(frame, phrases=SCALE)
+    assert {each.pattern.direction for each in found} != {"too few"}
+    assert all(each.pattern.verdict.untold is None for each in found)
+
+
+def test_reader_of_one_phrase_is_promised_no_number_of_exams() -> None:
+    frame = department([(0.0, 1.0)] * 3, statements=1500, seed=2)
+    kept = (frame["reader"] != "r01") | (frame["phrase"] == "likely")
+    found = profile(frame[kept], phrases=SCALE)
+    verdict = found.reader("r01").pattern.verdict
+    assert (verdict.state, verdict.untold, verdict.more_exams) == ("too few", "one phrase", None)
+    told = message(found.reader("r01"), words=WORDS)
+    assert "more of the same would not tell" in told
+    assert "“likely”" in told
+    assert "About" not in told
+    assert found.reader("r00").pattern.verdict.untold is None
+
+
+def _judged_at(shift: float, sd: float) -> Pattern:
+    evidence = Evidence(np.array([shift, 0.0]), np.diag([sd**2, 0.04**2]))
+    case = Case(evidence, 0.0, np.zeros(2), hedges=2600.0, exams=1200)
+    return judge_pattern(case, settings=ProfileSettings())
+
+
+def test_who_stands_off_but_surely_not_clearly_is_told_slightly_and_needs_no_more_exams() -> None:
+    near, unsure, none = _judged_at(0.25, 0.1), _judged_at(0.3, 0.15), _judged_at(0.05, 0.1)
+    assert near.clearly_off < 0.02 < unsure.clearly_off
+    assert (near.verdict.state, near.verdict.slight) == ("none", "undercalls")
+    assert near.verdict.more_exams is None
+    assert (unsure.verdict.state, unsure.verdict.slight) == ("too few", None)
+    assert (none.verdict.state, none.verdict.slight) == ("none", None)
+
+
+def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentProfile) -> None:
+    each = replace(found.reader("r00"), pattern=_judged_at(0.25, 0.1), habits=(), advice=())
+    told = message(each, words=WORDS)
+    assert told.startswith("Your hedges stand slightly low, not by much.")
+    assert "Nothing to change" not in told
+    assert "more X-ray" not in told
 
 
 def test_department_of_unknown_phrases_counts_them() -> None:

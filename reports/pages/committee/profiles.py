@@ -142,6 +142,9 @@ def short(reader: ReaderProfile, words: Strings) -> str:
     verdict = reader.pattern.verdict
     if verdict.state == "none" and verdict.shared:
         return words("verdict.short.shared")
+    if verdict.state == "none" and verdict.slight:
+        part = words(f"verdict.short.{verdict.slight.replace(' ', '_')}")
+        return words("verdict.short.slight", parts=part)
     if verdict.state != "pattern":
         return words(f"verdict.short.{verdict.state.replace(' ', '_')}")
     parts = [words(f"verdict.short.{part.replace(' ', '_')}") for part in verdict.parts]
