@@ -23,6 +23,9 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
+_REQUEST_ENDS: Final = re.compile(
+    r"[.!](?=\s)|(?<=[a-z0-9?)])\s(?=(?:No|The|There|Lungs?|Heart|Normal|Clear|Both|Cardiac)\b)"
+)
 _CLOSING_LIST: Final = re.compile(
     r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•·]\s*(?=[A-Z0-9])"
 )
@@ -54,6 +57,9 @@ class SectionReader:
             for entry in vocabulary.sections
             for header in entry.headers
         }
+        openings = [opening for entry in vocabulary.sections for opening in entry.openings]
+        complaints = "|".join(map(re.escape, sorted(openings, key=len, reverse=True))) or r"(?!)"
+        self._opening = re.compile(rf"\s{{0,80}}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE)
         names = sorted(self._entries, key=len, reverse=True)
         alternatives = "|".join(re.escape(name).replace(r"\ ", r"[ \t]+") for name in names)
         self._header = re.compile(
@@ -68,9 +74,10 @@ class SectionReader:
     def read(self, text: str) -> list[Section]:
         """Stretches of a report that state findings, in order."""
         headers = self._headers(text)
+        begin = self._request_ends(text, headers[0].start if headers else len(text))
         if not headers:
-            return self._unheaded(text, 0, len(text))
-        sections = self._unheaded(text, 0, headers[0].start)
+            return self._unheaded(text, begin, len(text))
+        sections = self._unheaded(text, begin, headers[0].start)
         last_read = max((i for i, header in enumerate(headers) if header.entry.read), default=-1)
         for number, header in enumerate(headers):
             following = headers[number + 1].start if number + 1 < len(headers) else len(text)
@@ -82,6 +89,27 @@ class SectionReader:
                     text, _end_of_note(text, header.end, following), following
                 )
         return [section for section in sections if text[section.start : section.end].strip()]
+
+    def _request_ends(self, text: str, end: int) -> int:
+        """Where a request without a header stops that opens the report; 0 if none does.
+
+        It opens with a question mark or a complaint and asks something. A line of its own is one;
+        within a line it must open with a complaint, and ends at a full stop or, where that is
+        missing, at a capital.
+        """
+        opened = self._opening.match(text, 0, end)
+        if opened is None:
+            return 0
+        line = text.find("\n", opened.end(), end)
+        last = end if line < 0 else line
+        stop = _REQUEST_ENDS.search(text, opened.end(), last)
+        if stop is not None and text[stop.end() : last].lstrip().startswith("?"):
+            stop = _REQUEST_ENDS.search(text, stop.end(), last)
+        until = stop.start() if stop is not None else line
+        asked = text.count("?", opened.start(), max(until, 0))
+        if asked == 0 or (stop is not None and opened["ask"]):
+            return 0
+        return until if text[until:end].strip(" .\n\t\r") or end < len(text) else 0
 
     def _headers(self, text: str) -> list[_Header]:
         headers: list[_Header] = []

@@ -92,8 +92,11 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
     problems += _repeated(reports)
     if problems or not reports:
         shown = "; ".join(problems[:5]) or "no labelled report"
+        unknown = any(_UNKNOWN in problem for problem in problems)
+        names = " `radcal vocabulary list` prints the names that are." if unknown else ""
         message = (
-            f"{path.name}: {len(problems)} problem(s): {shown}. Correct the file and try again."
+            f"{path.name}: {len(problems)} problem(s): {shown}.{names} "
+            "Correct the file and try again."
         )
         raise GoldError(message)
     return reports
@@ -105,9 +108,12 @@ def _first(error: ValidationError) -> str:
     return f"{where}: {problem['msg']}"
 
 
+_UNKNOWN: Final = "is not in the vocabulary"
+
+
 def _unknown(report: GoldReport, vocabulary: Vocabulary) -> list[str]:
     return [
-        f"{kind} {value!r} is not in the vocabulary"
+        f"{kind} {value!r} {_UNKNOWN}"
         for label in report.findings
         for kind, value, known in (
             ("pathology", label.pathology, vocabulary.pathologies),

@@ -8,7 +8,7 @@ then "versus" or a bare "or" between alternatives; what no cue governs is assert
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
@@ -36,6 +36,19 @@ RULES = (
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
+_OPPOSITE: Mapping[str | None, str] = {
+    "probably": "unlikely",
+    "likely": "unlikely",
+    "most likely": "very unlikely",
+    "highly suggestive of": "very unlikely",
+    "possibly": "possibly",
+    "may represent": "may represent",
+    "question of": "question of",
+    "unlikely": "likely",
+    "very unlikely": "most likely",
+}
+"""What a hedge of the normal says of the pathology: "probably normal" is unlikely enlarged."""
+_TOUCHING = 1
 _DOUBTS = frozenset({"unlikely", "very unlikely"})
 
 
@@ -114,7 +127,7 @@ def _decide(
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
-        return _based(mention, before)
+        return _based(items, mention, before)
     chosen, rule = _choose(items, mention, before, after)
     if chosen is not None and chosen.cue.phrase is None and mention.pathology in grammar.signs:
         chosen = chosen if chosen.cue.kind != "hedge" else None
@@ -180,14 +193,21 @@ def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> D
     return Decision(mention, scope.cue, item.first, item.last, first, last, kind)
 
 
-def _based(mention: Mention, before: Sequence[Scope]) -> Decision:
+def _based(items: Sequence[Item], mention: Mention, before: Sequence[Scope]) -> Decision:
+    """Decide what carries its own answer; a hedge of that answer weighs the other way."""
     cue = Cue(mention.base, "negation", "after")
+    first = mention.cue_first
     if before and before[-1].cue.kind in {"ignore", "not evaluable"}:
         cue = before[-1].cue
+    elif before and before[-1].cue.phrase in _OPPOSITE:
+        item = items[before[-1].at]
+        if 0 <= mention.cue_first - item.last <= _TOUCHING:
+            cue = Cue(_OPPOSITE[before[-1].cue.phrase], "hedge", "before")
+            first = min(item.first, first)
     return Decision(
         mention,
         cue,
-        mention.cue_first,
+        first,
         mention.cue_last,
         mention.first,
         mention.last,

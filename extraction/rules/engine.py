@@ -25,7 +25,7 @@ from extraction.vocabulary import Vocabulary, load
 
 __all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine", "Spoken"]
 
-REVISION: Final = "4"
+REVISION: Final = "5"
 """Raised whenever the rules change what any report yields."""
 
 MAX_CHARACTERS: Final = 2_000_000

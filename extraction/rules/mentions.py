@@ -17,6 +17,7 @@ from extraction.vocabulary import Vocabulary
 __all__ = ["Mention", "MentionFinder"]
 
 _NEAR: Final = 3
+_LISTED: Final = Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE
 
 
 class Mention(NamedTuple):
@@ -40,6 +41,7 @@ class MentionFinder:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._attributes = [entry.pathology for entry in vocabulary.grammar.attribute]
+        self._leading = {entry.pathology for entry in vocabulary.grammar.split if entry.leads}
         self._shapes = vocabulary.grammar.shapes
         self._limiting = vocabulary.grammar.limiting
         self._prepositions = vocabulary.grammar.prepositions
@@ -55,6 +57,8 @@ class MentionFinder:
             parts = item.lexeme.parts
             seen |= parts
             if parts & Part.MENTION:
+                if _measured(item, tokens):
+                    continue
                 resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:
                     if resembles and name not in self._shapes:
@@ -121,6 +125,8 @@ class MentionFinder:
         subject = items[at]
         for j in range(at - 1, -1, -1):
             between = tokens[items[j].last : subject.first]
+            if len(between) <= _NEAR and _denies(items[j], number):
+                return j
             if len(between) > _NEAR or is_finite(items[j]):
                 return None
             if any(token.word in self._prepositions for token in between):
@@ -137,6 +143,8 @@ class MentionFinder:
             if not item.lexeme.parts & Part.SPLIT_SUBJECT:
                 continue
             ahead = items[at - 1] if at else None
+            if not self._leading.isdisjoint(item.lexeme.splits):
+                ahead = _ahead(items, at)
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
@@ -167,6 +175,12 @@ class MentionFinder:
         return Mention(name, at, item.first, other.last)
 
 
+def _measured(item: Item, tokens: Sequence[Token]) -> bool:
+    """Whether the word is a unit behind a number: "NODULE OF 2 CM" names no cardiomegaly."""
+    first = item.first
+    return tokens[first].word == "cm" and first > 0 and tokens[first - 1].word[-1].isdigit()
+
+
 def _resembles(item: Item, tokens: Sequence[Token]) -> bool:
     """Whether the words only compare: "pneumonia-like", "a nodule-like opacity"."""
     behind = [token.word for token in tokens[item.last : item.last + 2]]
@@ -175,6 +189,11 @@ def _resembles(item: Item, tokens: Sequence[Token]) -> bool:
 
 def _says(item: Item, number: int) -> bool:
     return number in item.lexeme.absent or number in item.lexeme.present
+
+
+def _denies(item: Item, number: int) -> bool:
+    """Whether the words deny the subject's pathology as a cue does: "no filling defect is seen"."""
+    return bool(item.lexeme.parts & Part.CUE) and number in item.lexeme.absent
 
 
 def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]) -> int | None:
@@ -201,13 +220,25 @@ def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
     return last >= len(tokens) or not tokens[last].word.isalpha()
 
 
+def _ahead(items: Sequence[Item], at: int) -> Item | None:
+    """Give what leads a thing and its places: "enlarged hilar and axillary nodes"."""
+    reach = items[at].first
+    for j in range(at - 1, -1, -1):
+        if reach - items[j].last > _NEAR:
+            return None
+        reach = items[j].first
+        if not items[j].lexeme.parts & _LISTED:
+            return items[j]
+        if items[j].lexeme.parts & Part.SPLIT_PROPERTY:
+            return items[j]
+    return None
+
+
 def _qualifies(ahead: Item, subject: Item) -> bool:
     """Whether the property stands just before its thing: "enlarged subcarinal lymph node"."""
-    return (
-        bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY)
-        and subject.first - ahead.last <= _NEAR
-        and not set(ahead.lexeme.splits).isdisjoint(subject.lexeme.splits)
-    )
+    return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY) and not set(
+        ahead.lexeme.splits
+    ).isdisjoint(subject.lexeme.splits)
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

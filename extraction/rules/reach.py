@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
+from extraction.rules.places import is_place
 from extraction.rules.scan import GOVERNABLE, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
@@ -151,6 +152,9 @@ def backward(
             break
         if governed and is_finite(items[j]):
             break
+        if parts & Part.MENTION and not governed and is_place(items, j, cue, tokens, grammar):
+            first = j
+            continue
         if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
             break
         if parts & Part.COMMA and not governed and _named(items, j, at, tokens, grammar):

@@ -7,9 +7,11 @@ tests/clinical.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
+from extraction.rules.places import without_places
 from extraction.rules.reach import absorbed_until, backward, forward, meant
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
@@ -21,6 +23,8 @@ __all__ = ["alternative_of", "one_of_two", "scopes"]
 _SHORT: Final = 3
 """Words that may name a cause of no name of ours."""
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
+_UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
+_CHANGE_WITHIN: Final = 4
 
 
 def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Scope]:
@@ -35,7 +39,7 @@ def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list
         for scope in _scopes_of(items, at, tokens, grammar):
             if scope.side == "before":
                 absorbed = absorbed_until(items, scope)
-            found.append(scope)
+            found += without_places(items, scope, tokens, grammar)
     return found
 
 
@@ -53,7 +57,7 @@ def _scopes_of(
     back = backward(items, at, meant(items, at, behind, tokens, grammar), tokens, grammar)
     if reach is None:
         return [_inverted(items, at, behind, tokens, grammar) or back]
-    if _opens_word(items[at], tokens):
+    if _opens_word(items[at], tokens) or _weighs_second(items, at):
         return [reach]
     if _stands_free(items[at], tokens) and (
         governs(items, at + 1, reach.last) or items[at - 1].lexeme.parts & Part.COMMA
@@ -72,6 +76,8 @@ def _scopes_of(
 def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     item = items[at]
+    if _grades_change(item, tokens, grammar):
+        return False
     word = tokens[item.first].word
     awaited = grammar.awaiting.get(word)
     if awaited is not None and item.last - item.first == 1:
@@ -83,6 +89,24 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
         return True
     begin = max(items[0].first - _SHORT, 0)
     return any(token.word in preferring for token in tokens[begin : item.first])
+
+
+def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
+    """Whether the cue doubts a change: "perhaps slight worsening of the effusion"."""
+    if not any(cue.phrase in _UNSURE for cue in item.lexeme.cues):
+        return False
+    if item.last - item.first > 1 and tokens[item.last - 1].word in grammar.transitive:
+        return False
+    behind = [token.word for token in tokens[item.last : item.last + _CHANGE_WITHIN + 1]]
+    first = 1 if behind and behind[0].endswith("ly") else 0
+    if behind[first : first + 1] and behind[first] in grammar.compared:
+        return True
+    for word, following in pairwise(behind):
+        if word in grammar.changes:
+            return following in {"of", "in"}
+        if not word.isalpha():
+            return False
+    return False
 
 
 def _inverted(
@@ -117,6 +141,16 @@ def _opens_word(item: Item, tokens: list[Token]) -> bool:
         return False
     before = tokens[first - 1].end if first else -1
     return before < tokens[first].start and tokens[first + 1].start == tokens[first].end
+
+
+def _weighs_second(items: list[Item], at: int) -> bool:
+    """Whether the cue grades the second of two: "edema or, less likely, pneumonia"."""
+    j = at - 1
+    if j > 0 and items[j].lexeme.parts & Part.COMMA:
+        j -= 1
+    if j < 0 or not items[j].lexeme.parts & (Part.OR | Part.AND):
+        return False
+    return items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
 
 
 def _ends_here(items: list[Item], at: int) -> bool:
@@ -163,10 +197,21 @@ def alternative_of(items: Sequence[Item], at: int, found: Sequence[Scope]) -> in
                 return j
             if parts & Part.OR:
                 joined = j
+                if step > 0 and _graded_after(items, j):
+                    return j
             elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
                 break
             j += step
     return None
+
+
+def _graded_after(items: Sequence[Item], either: int) -> bool:
+    """Whether a graded alternative follows: "or, less likely, pneumonia"."""
+    j = either + 1
+    if j < len(items) and items[j].lexeme.parts & Part.COMMA:
+        j += 1
+    touches = j < len(items) and items[j].first == items[j - 1].last
+    return touches and any(cue.kind == "hedge" for cue in items[j].lexeme.cues)
 
 
 def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFile) -> int | None:

@@ -81,6 +81,9 @@ class TokenReader:
 
 _BULLETS: Final = frozenset('"“”•·●▪◦*')
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
+_DASHES: Final = frozenset({"-", "–", "*", "•"})
+_NUMBERS: Final = frozenset(map(str, range(1, 13)))
+_OPENED_WITHIN: Final = 4
 _LONGEST: Final = 200
 """More tokens are no sentence; cutting there keeps the work proportional to the text."""
 _LONG_LINE: Final = 55
@@ -102,9 +105,17 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
     sentences: list[list[Token]] = []
     current: list[Token] = []
     depth = 0
+    listing = False
     line_start = tokens[0].start if tokens else 0
     for number, token in enumerate(tokens):
         word = token.word
+        if listing or (
+            (word in _NUMBERS or "\n" in word) and _opens_list(tokens, number, current, grammar)
+        ):
+            listing = _in_list(tokens, number)
+            if listing:
+                current += [] if word.isspace() else [token]
+                continue
         if word.isspace():
             if "\n" in word or "\r" in word:
                 if _line_ends(tokens, number, text, token.start - line_start):
@@ -114,9 +125,8 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         if word in _BULLETS and _opens_item(tokens, number):
             current, depth = _close(sentences, current), 0
             continue
-        if current and word in grammar.restarts and _restarts(current[-1], token, text, depth):
-            current, depth = _close(sentences, current), 0
-        if len(current) >= _LONGEST:
+        restarts = word in grammar.restarts and current
+        if len(current) >= _LONGEST or (restarts and _restarts(current[-1], token, text, depth)):
             current, depth = _close(sentences, current), 0
         current.append(token)
         depth = max(0, depth + (word in "([") - (word in ")]"))
@@ -124,6 +134,35 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
+
+
+def _opens_list(
+    tokens: list[Token], number: int, current: list[Token], grammar: GrammarFile
+) -> bool:
+    """Whether a differential's first item starts here: "D/D: 1. …", "Differential:" and a dash."""
+    if not any(token.word in grammar.differentials for token in current[-_OPENED_WITHIN:]):
+        return False
+    if tokens[number].word in _NUMBERS:
+        return _numbers_item(tokens, number)
+    return number + 1 < len(tokens) and _opens_line(tokens, number + 1)
+
+
+def _in_list(tokens: list[Token], number: int) -> bool:
+    """Whether a differential's list goes on: it ends where no item follows a line or sentence."""
+    word = tokens[number].word
+    ends = word in {".", ";"} or (word.isspace() and ("\n" in word or "\r" in word))
+    if not ends or tokens[number - 1].word in _NUMBERS:
+        return True
+    k = number + 1
+    while k < len(tokens) and tokens[k].word.isspace():
+        k += 1
+    return k < len(tokens) and _opens_line(tokens, k)
+
+
+def _opens_line(tokens: list[Token], k: int) -> bool:
+    """Whether a line or sentence that starts here is an item of a list."""
+    word = tokens[k].word
+    return word in _DASHES or (word in _NUMBERS and _numbers_item(tokens, k))
 
 
 def _close(sentences: list[list[Token]], current: list[Token]) -> list[Token]:

@@ -72,6 +72,7 @@ class SectionEntry(_Entry):
     read: bool
     keep: bool = False
     headers: Words
+    openings: tuple[str, ...] = ()
 
 
 class SectionFile(_Entry):
@@ -100,6 +101,7 @@ class SplitEntry(_Entry):
     """A pathology named by a thing and a property apart from it."""
 
     pathology: str
+    leads: bool = False
     subjects: Words
     properties: Words
 
@@ -148,6 +150,12 @@ class GrammarFile(_Entry):
     unending: frozenset[str] = frozenset()
     copulas: frozenset[str] = frozenset()
     shapes: frozenset[str] = frozenset()
+    nesting: frozenset[str] = frozenset()
+    definite: frozenset[str] = frozenset()
+    regions: frozenset[str] = frozenset()
+    changes: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
+    differentials: frozenset[str] = frozenset()
     weighing: dict[str, frozenset[str]] = {}
     awaiting: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}

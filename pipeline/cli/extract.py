@@ -15,7 +15,7 @@ import typer
 
 from pipeline.cli.common import Output, audit, taking
 from pipeline.cli.extraction_audit import audit_extraction
-from pipeline.cli.extraction_checks import annotate, vocabulary_check
+from pipeline.cli.extraction_checks import annotate, vocabulary_check, vocabulary_list
 from pipeline.cli.extraction_options import Held, ModelChoice, VocabularyOption
 from pipeline.cli.extraction_pool import pool
 from pipeline.cli.extraction_tables import (
@@ -49,6 +49,7 @@ def register(app: typer.Typer) -> None:
     app.command("annotate")(taking(annotate))
     vocabulary = typer.Typer(help="Look after the word lists.")
     vocabulary.command("check")(vocabulary_check)
+    vocabulary.command("list")(vocabulary_list)
     app.add_typer(vocabulary, name="vocabulary")
     audit.command("extraction")(taking(audit_extraction))
 

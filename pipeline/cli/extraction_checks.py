@@ -1,4 +1,4 @@
-"""Checks around extraction: ``vocabulary check``, ``annotate``."""
+"""Checks around extraction: ``vocabulary check``, ``vocabulary list``, ``annotate``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from extraction.audit.gold import GoldReport
     from extraction.rules.engine import RuleEngine
 
-__all__ = ["annotate", "vocabulary_check"]
+__all__ = ["annotate", "vocabulary_check", "vocabulary_list"]
 
 
 def vocabulary_check(
@@ -65,6 +65,23 @@ def vocabulary_check(
         emit(summary, as_json=True, quiet=quiet)
     elif not quiet:
         _show(summary)
+
+
+def vocabulary_list(
+    vocabulary: VocabularyOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Print every name a label or a table may use: pathologies, and phrases weakest first."""
+    words = rule_engine(vocabulary).vocabulary
+    names: dict[str, object] = {
+        "pathologies": list(words.pathologies),
+        "phrases": list(words.phrases),
+    }
+    if as_json:
+        emit(names, as_json=True, quiet=quiet)
+    elif not quiet:
+        _show(names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

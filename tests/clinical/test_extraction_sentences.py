@@ -1,7 +1,7 @@
-"""Clinical: one annotated sentence per case; the expected answer sits on the words.
+r"""Clinical: one annotated sentence per case; the expected answer sits on the words.
 
 ``[words](pathology: phrase)`` marks a statement and where it is made; nothing unmarked may be
-stated. The sentences are invented.
+stated; ``\n`` is a line's end. The sentences are invented.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ CASES = [
 
 def expected(case: str) -> tuple[str, set[tuple[str, str, int]]]:
     """Split a case into its plain sentence and (pathology, phrase, offset) of every mark."""
+    case = case.replace("\\n", "\n")
     text, wanted, after = "", set(), 0
     for mark in MARK.finditer(case):
         text += case[after : mark.start()]

@@ -160,6 +160,24 @@ def test_vocabulary_check_shows_what_changes(
     assert "002: pneumonia: likely -> not mentioned" in out
 
 
+def test_the_names_are_listed_and_an_unknown_one_says_where(
+    app: typer.Typer, tmp_path: Path
+) -> None:
+    from extraction.audit.gold import GoldError, load_gold
+    from extraction.vocabulary import load
+
+    names = json.loads(run(app, "vocabulary", "list", "--json"))
+    assert names["pathologies"] == list(load().pathologies)
+    assert (names["phrases"][0], names["phrases"][-1]) == ("absent", "present")
+    assert "pleural effusion" in run(app, "vocabulary", "list")
+    gold = tmp_path / "gold.jsonl"
+    label = {"pathology": "fluid", "phrase": "absent"}
+    line = {"report_id": "1", "modality": "XR", "text": "No fluid.", "findings": [label]}
+    gold.write_text(json.dumps(line))
+    with pytest.raises(GoldError, match=r"'fluid' is not in the vocabulary.*vocabulary list"):
+        load_gold(gold, vocabulary=load())
+
+
 def test_a_sheet_goes_out_and_comes_back_as_gold(
     app: typer.Typer, reports: Path, tmp_path: Path
 ) -> None:
