@@ -7,6 +7,7 @@ The pattern comes first, with the phrases that show it and what to do; then habi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,6 +29,12 @@ __all__ = ["Said", "in_words", "message", "sides"]
 
 _LEAST_USES: Final = 20
 """Uses below which a phrase is no example."""
+_MANY_USES: Final = 40
+"""Uses from which a single word that stands off is named beside "nothing to change"."""
+_CLEAR: Final = 0.1
+"""Difference of rate and meaning beyond which it is."""
+_EVEN, _SURE = 0.5, 0.9
+_EDGE: Final = 1e-6
 _VISIBLE: Final = 0.02
 """Difference of rate and meaning below which the printed figures would not show it."""
 
@@ -60,9 +67,13 @@ class Said:
 def in_words(profile: ReaderProfile, *, words: Strings) -> Said:
     """Say what the profile holds."""
     swaps = kept_swaps(profile)
-    also = (*(_habit(h, words) for h in profile.habits), *_atoms(profile, words))
+    told = tuple(habit for habit in profile.habits if habit.visible)
+    off = tuple(_word(p, words) for p in _unlike(profile, swaps))
+    also = (*(_habit(h, words) for h in told), *off, *_atoms(profile, words))
     actions = tuple(action_of(swap, profile, words) for swap in swaps)
-    first, lead = _pattern(profile, swaps, words, more=bool(also or actions))
+    doubted = len(told) == len(also) and all(h.probability < _EVEN for h in told)
+    more = "none" if not (also or actions) else "perhaps" if doubted and not actions else "but"
+    first, lead = _pattern(profile, swaps, words, more=more)
     question = profile.pattern.verdict.question
     return Said(question, first, lead, also, actions)
 
@@ -76,7 +87,9 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
     swaps = kept_swaps(profile)
     found = {p.phrase: side_of(p.rate.value, p.meaning) for p in _carriers(profile, swaps)}
     strong, weak = claimed(profile.pattern)
-    alone = {(h.phrase, side_of(h.rate.value, h.meaning)) for h in profile.habits}
+    habits = [habit for habit in profile.habits if habit.visible]
+    found |= {p.phrase: side_of(p.rate.value, p.meaning) for p in _unlike(profile, swaps)}
+    alone = {(h.phrase, side_of(h.rate.value, h.meaning)) for h in habits}
     alone |= {(s.phrase, side_of(s.instead_meaning, s.meaning)) for s in swaps}
     for p in profile.phrases:
         side = side_of(p.rate.value, p.meaning)
@@ -84,7 +97,7 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
         if named and not _reaches(p):
             found[p.phrase] = side
     found |= {s.phrase: side_of(s.instead_meaning, s.meaning) for s in swaps if not s.finding}
-    for habit in profile.habits:
+    for habit in habits:
         if not habit.finding:
             found.setdefault(habit.phrase, side_of(habit.rate.value, habit.meaning))
     return found
@@ -103,7 +116,7 @@ def _quoted(phrases: Sequence[str], words: Strings) -> str:
 
 
 def _pattern(
-    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, *, more: bool
+    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, *, more: str
 ) -> tuple[str, str]:
     """Give the first sentence and the lead."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
@@ -114,19 +127,19 @@ def _pattern(
         if verdict.slight:
             slight = f"verdict.slight.{verdict.slight.replace(' ', '_')}"
             return words(slight), words("verdict.slight.lead", hedges=hedges)
-        key = "none_but" if more else "none"
+        key = "none" if more == "none" else f"none_{more}"
         return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
     if verdict.state == "too few":
         if verdict.untold == "one label":
             return words("verdict.one_label.first"), words("verdict.one_label.lead")
         lead = [words("verdict.too_few.lead", hedges=hedges), _further(profile, words)]
-        lead += [words("verdict.too_few.but")] if more else []
+        lead += [words("verdict.too_few.but")] if more != "none" else []
         return words("verdict.too_few.first"), " ".join([*lead, *common])
     kind = "_".join(part.replace(" ", "_") for part in verdict.parts)
     stated = "question" if verdict.question else "stated"
     carriers = _carriers(profile, swaps)
     lead = [_example(carriers, words)]
-    lead += [_ordering(profile.pattern, words)] if verdict.question else []
+    lead += [_ordering(profile.pattern, carriers, words)] if verdict.question else []
     lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, carriers, swaps, words)))
     return words(f"verdict.{stated}.{kind}"), " ".join(part for part in [*lead, *common] if part)
 
@@ -159,16 +172,57 @@ def _further(profile: ReaderProfile, words: Strings) -> str:
     return words.several("verdict.too_few.more", exams)
 
 
-def _ordering(pattern: Pattern, words: Strings) -> str:
-    """Say which ordering of CTs would explain the shift."""
+def _ordering(pattern: Pattern, carriers: Sequence[PhraseRate], words: Strings) -> str:
+    """Say which ordering of CTs would explain the shift, and of which quoted word it would not."""
     key = "more" if pattern.tipping >= 1.0 else "less"
-    return words(f"verdict.ordering.{key}", times=decimal(pattern.tipping, 1))
+    said = [words(f"verdict.ordering.{key}", times=decimal(pattern.tipping, 1))]
+    apart = [p.phrase for p in carriers if not _explained(p, pattern)]
+    said += [words("verdict.ordering.apart", phrases=_quoted(apart, words))] if apart else []
+    return " ".join(said)
+
+
+def _explained(phrase: PhraseRate, pattern: Pattern) -> bool:
+    """Whether the λ that explains the shift brings the phrase to its meaning as well."""
+    rate = min(max(phrase.rate.value, _EDGE), 1.0 - _EDGE)
+    ordering = math.log(pattern.tipping)
+    margin = abs(pattern.shift.value - ordering)
+    gap = math.log(rate / (1.0 - rate)) - math.log(phrase.meaning / (1.0 - phrase.meaning))
+    return abs(gap - ordering) <= margin
+
+
+def _unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
+    """Words that stand clearly off though nothing is said of all, and nothing else names them."""
+    verdict = profile.pattern.verdict
+    if verdict.state != "none" or verdict.shared:
+        return ()
+    named = {h.phrase for h in profile.habits if h.visible} | {s.phrase for s in swaps}
+    return tuple(
+        p
+        for p in profile.phrases
+        if p.n >= _MANY_USES
+        and p.phrase not in named
+        and not _reaches(p)
+        and abs(p.rate.value - p.meaning) > _CLEAR
+    )
+
+
+def _word(phrase: PhraseRate, words: Strings) -> str:
+    return words(
+        "verdict.word",
+        phrase=phrase.phrase,
+        rate=about(phrase.rate.value, words),
+        interval=percent_interval(phrase.rate.low, phrase.rate.high),
+        statements=words.several("unit.statements", round(phrase.n)),
+        meaning=percent(phrase.meaning),
+    )
 
 
 def _carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
     """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
     strong, weak = claimed(profile.pattern)
     often = [p for p in profile.phrases if p.n >= _LEAST_USES]
+    if profile.pattern.verdict.question:
+        often = [p for p in often if _explained(p, profile.pattern)] or often
     shown = (
         _carrier([p for p in often if p.meaning > 0.5], strong, swaps),
         _carrier([p for p in often if p.meaning <= 0.5], weak, swaps),
@@ -217,6 +271,7 @@ def _weight(phrase: PhraseRate) -> float:
 def _habit(habit: Habit, words: Strings) -> str:
     return words(
         "verdict.habit.finding" if habit.finding else "verdict.habit.all",
+        stands=_stands(habit.probability, words),
         phrase=habit.phrase,
         finding=habit.finding,
         rate=about(habit.rate.value, words),
@@ -224,6 +279,14 @@ def _habit(habit: Habit, words: Strings) -> str:
         statements=words.several("unit.statements", round(habit.n)),
         expected=percent(habit.expected),
     )
+
+
+def _stands(probability: float, words: Strings) -> str:
+    """Say how sure a habit is: a fact only from .9 on."""
+    if probability >= _SURE:
+        return words("verdict.habit.stands")
+    key = "may" if probability < _EVEN else "probably"
+    return words(f"verdict.habit.{key}", chance=count(max(math.floor(10.0 * probability), 1)))
 
 
 def _atoms(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:

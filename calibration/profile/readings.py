@@ -147,7 +147,7 @@ def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
 
 
 def _habits(reading: Reading, r: int) -> list[Habit]:
-    """Habits let into the fit, the most probable first."""
+    """Habits let into the fit that can be seen in their rates, the most probable first."""
     found, counts = reading.found, reading.found.counts
     held: list[tuple[float, int | None, int]] = [
         (float(found.phrase[r, k]), None, int(k)) for k in np.flatnonzero(found.phrase[r])
@@ -156,7 +156,7 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
         finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
         held.append((float(found.cell[r, h]), finding, phrase))
     held.sort(key=lambda habit: -habit[0])
-    return [_habit(reading, r, *habit) for habit in held]
+    return [each for habit in held if (each := _habit(reading, r, *habit)).visible]
 
 
 def _habit(reading: Reading, r: int, probability: float, finding: int | None, phrase: int) -> Habit:

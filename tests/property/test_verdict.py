@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -159,6 +160,66 @@ def test_a_question_gives_no_order() -> None:
             assert "If your cases bear it out" in said.lead
             assert "times as likely" in said.lead
     assert asked > 50
+
+
+def test_a_doubtful_habit_is_told_as_doubtful_and_an_invisible_one_not_at_all() -> None:
+    drawn = [p for p in DRAWN if p.habits][:60]
+    assert len(drawn) == 60
+    for profile in drawn:
+        (habit,) = profile.habits
+        told = {}
+        for probability in (0.25, 0.7, 0.95):
+            sure = replace(habit, probability=probability)
+            told[probability] = message(replace(profile, habits=(sure,)), words=WORDS)
+        assert ("may stand apart (2 in 10)" in told[0.25]) == habit.visible
+        assert ("probably stands apart (7 in 10)" in told[0.7]) == habit.visible
+        assert (" stands apart: CT" in told[0.95]) == habit.visible
+        assert " stands apart" not in told[0.25]
+        blurred = replace(habit, rate=replace(habit.rate, low=0.0, high=1.0))
+        assert "apart: " not in message(replace(profile, habits=(blurred,)), words=WORDS)
+        near = replace(habit, expected=habit.rate.value + 0.04)
+        assert "apart: " not in message(replace(profile, habits=(near,)), words=WORDS)
+
+
+def test_nothing_to_change_never_stands_over_a_word_that_is_clearly_off() -> None:
+    named = 0
+    for profile in DRAWN:
+        if profile.pattern.verdict.state != "none":
+            continue
+        bare = replace(profile, habits=(), advice=())
+        said = in_words(bare, words=WORDS)
+        for p in bare.phrases:
+            inside = p.rate.low <= p.meaning <= p.rate.high
+            off = p.n >= 40 and not inside and abs(p.rate.value - p.meaning) > 0.1
+            sentence = [
+                s for s in said.also if s.startswith(f"“{p.phrase}” by itself stands off: CT shows")
+            ]
+            assert bool(sentence) == off
+            if off:
+                named += 1
+                assert f"{p.meaning * 100:.0f}" in sentence[0]
+                assert said.first != "Nothing to change."
+    assert named > 50
+
+
+def test_the_word_beside_an_ordering_of_cts_is_one_that_it_explains_or_is_excepted() -> None:
+    explained = excepted = 0
+    for profile in DRAWN:
+        if not profile.pattern.verdict.question:
+            continue
+        said = in_words(profile, words=WORDS)
+        rates = {p.phrase: p.rate.value for p in profile.phrases}
+        example = said.lead.split("It may lie in")[0]
+        for phrase in re.findall(r"(?:you write|for) “([^”]+)”", example):
+            rate = rates[phrase]
+            meaning = samples.MEANINGS[phrase]
+            gap = np.log(rate / (1 - rate)) - np.log(meaning / (1 - meaning))
+            left = abs(gap - np.log(profile.pattern.tipping))
+            apart = re.search(rf"“{phrase}”[^.]* would not stand where", said.lead) is not None
+            assert apart == (left > 0.2 + 1e-9), said.lead
+            explained, excepted = explained + (not apart), excepted + apart
+    assert explained > 20
+    assert excepted > 0
 
 
 def test_cannot_tell_says_how_many_exams_more() -> None:
