@@ -66,8 +66,8 @@ class Input(Section):
             "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
         }
     )  # fmt: skip
-    statuses: Mapping[str, Literal["prelim", "final", "corrected", "addendum"]] = Field(
-        default_factory=dict
+    statuses: Mapping[str, Literal["prelim", "final", "corrected", "addendum", "retracted"]] = (
+        Field(default_factory=dict)
     )
     exam_codes: str | None = None
     chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"

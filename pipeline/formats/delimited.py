@@ -3,7 +3,8 @@
 The header is the first line that holds the needed columns, whatever titles stand above it, and the
 delimiter is the one under which it does. Lines without content are none. A quote that is opened and
 never closed would swallow the rows after it; so where a record of several lines has the wrong
-number of fields and one of its lines would be a whole row by itself, reading goes on at that line.
+number of fields and one of its lines would be a whole row by itself, reading goes on at that line;
+and where the file ends within quotes, that record is set aside, for its text has no end.
 A text in the last column may have line breaks that no quotes protect: half a report must not pass
 for a whole one, and a torn row not for the end of the report above it. So a line goes on with the
 text only if its fields do not look like those of the columns, from the left or from the right; two
@@ -128,7 +129,7 @@ def records(
     while (row := _next(source, reader)) is not None:
         if not any(cell.strip(_NO_CONTENT) for cell in row):
             continue
-        if len(row) == width:
+        if len(row) == width and not source.is_open:
             if held:
                 yield held
             held = (row, source.is_foreign)
@@ -137,7 +138,10 @@ def records(
         whole = _whole(source.taken, delimiter, width)
         more = "".join(source.taken[:whole]).rstrip("\r\n")
         alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
-        goes_on = open_end and held is not None and _goes_on(held[0], more, delimiter)
+        is_row = len(row) == width
+        goes_on = (
+            open_end and not is_row and held is not None and _goes_on(held[0], more, delimiter)
+        )
         if held and goes_on and not alike:
             held = (_longer(held[0], more), held[1] or source.is_foreign)
         else:
@@ -217,19 +221,22 @@ class _Lines:
         self._characters = 0
         self._before = 0
         self.taken: list[str] = []
-        self.cut = False
+        self.cut = self.is_open = False
 
     def __iter__(self) -> _Lines:
         return self
 
     def __next__(self) -> str:
         if not self.taken:
-            self._characters, self.cut = 0, False
+            self._characters, self.cut, self.is_open = 0, False, False
             self._before = self._before if self._returned else self._foreign()
         if self._characters > _MAX_RECORD_CHARACTERS:
             self.cut = True
             raise StopIteration
-        line = self._returned.popleft() if self._returned else next(self._lines)
+        line = self._returned.popleft() if self._returned else next(self._lines, None)
+        if line is None:
+            self.is_open = bool(self.taken)  # more of a record is asked for only within quotes
+            raise StopIteration
         if self._backslash:
             line = line.replace('\\"', '""')
         self.taken.append(line)

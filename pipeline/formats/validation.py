@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -31,11 +31,11 @@ REASONS: Final[Mapping[str, str]] = {
     "missing_accession": "no accession number",
     "missing_patient_id": "no patient identifier",
     "rounded_number": "the accession or patient number was rounded by a spreadsheet (1.2E+11)",
+    "unknown_status": "the report status is not one we know",
     "missing_text": "the report is empty",
     "text_too_long": "the report is longer than [input] max_text_characters",
     "nul_bytes": "the report holds NUL characters",
     "unknown_modality": "the modality is not in [input.modalities]",
-    "unknown_status": "the report status is not one we know",
     "bad_performed_at": "the time of the exam is missing or unreadable",
     "no_time_of_day": "the exam has a date but no time of day, so no interval can be measured",
     "bad_signed_at": "the time of signing is unreadable (it may be empty: then it is unknown)",
@@ -137,7 +137,9 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
     exams = raw.assign(
         modality=_mapped(raw["modality"].str.upper(), modalities),
-        status=[options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]],
+        status=_texts(
+            (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
+        ),
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
         performed_at=utc_times(raw["performed_at"], zone),
         signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),
@@ -150,7 +152,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     return exams.assign(
         patient_age_years=_ages(raw, exams["performed_at"]),
         is_chest=_chest(exams, options),
-        source_digest=[_digest(row) for row in raw[list(_IDENTITY)].itertuples(index=False)],
+        source_digest=_texts(map(_digest, raw[list(_IDENTITY)].itertuples(index=False)), raw.index),
     )
 
 
@@ -179,11 +181,11 @@ def _reasons(
         "missing_patient_id": raw["patient_id"].str.strip() == "",
         "rounded_number": raw["accession"].str.strip().str.fullmatch(_ROUNDED)
         | raw["patient_id"].str.strip().str.fullmatch(_ROUNDED),
+        "unknown_status": exams["status"] == "",
         "missing_text": text.str.strip() == "",
         "text_too_long": text.str.len() > options.max_text_characters,
         "nul_bytes": text.str.contains("\x00", regex=False),
         "unknown_modality": exams["modality"].isna(),
-        "unknown_status": exams["status"] == "",
         "bad_performed_at": performed.isna(),
         "no_time_of_day": raw["performed_at"].str.strip().str.fullmatch(_DATE_ONLY),
         "bad_signed_at": signed.isna() & (raw["signed_at"].str.strip() != ""),
@@ -226,6 +228,11 @@ def _dated(exams: pd.DataFrame, formats: tuple[str, ...]) -> pd.DataFrame:
     if "patient_birth_date" in exams:
         times["patient_birth_date"] = iso_times(exams["patient_birth_date"], date_formats(formats))
     return exams.assign(**times)
+
+
+def _texts(values: Iterable[str], index: pd.Index) -> pd.Series:
+    """Make a column of text, also of no rows: a batch may hold nothing but what was set aside."""
+    return pd.Series(list(values), index=index, dtype="str")
 
 
 def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:

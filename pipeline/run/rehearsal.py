@@ -282,7 +282,8 @@ def _unknown(parts: Iterable[_Part]) -> Iterator[Unmapped]:
         elif name == "modality":
             line = f'[input.modalities] "{value}" = "XR" or "CT"; nothing, if it is neither'
         else:
-            line = f'[input.statuses] "{value}" = "final", "prelim", "corrected" or "addendum"'
+            ours = '"final", "prelim", "corrected", "addendum" or "retracted"'
+            line = f'[input.statuses] "{value}" = {ours}'
         yield Unmapped(told, count, line)
 
 

@@ -255,3 +255,20 @@ def test_damaged_parquet_is_refused_with_its_name(tmp_path: Path, content: bytes
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"exams\.parquet: cannot be read"):
         list(read(path, TableOptions()))
+
+
+def test_a_last_row_whose_quote_never_closes_is_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_text(table(ROWS) + ",".join([*ROWS[2][:-1], '"Small effusion,\nand']), newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A1", "A2", "A3"]
+    assert aside == [(4, "wrong_field_count")]
+
+
+def test_an_open_quote_gives_back_the_rows_that_it_swallowed(tmp_path: Path) -> None:
+    path = tmp_path / "exams.csv"
+    broken = ",".join([*ROWS[0][:-1], '"Small effusion'])
+    path.write_text(f"{table([])}{broken}\r\n{table(ROWS[1:]).split(chr(10), 1)[1]}", newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A2", "A3"]
+    assert aside == [(1, "wrong_field_count")]

@@ -383,3 +383,48 @@ def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path)
     for written in ("Final", "Prelim", "Corrected"):
         raw = message(lines=text).replace("Final", written)
         assert exams(write(tmp_path, raw))["status"].item() == "addendum"
+
+
+def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
+    """Statuses of what a validation keeps of a feed, and the reasons of what it does not."""
+    options = IngestOptions(
+        modalities={"CR": "XR"},
+        chest_pattern="chest",
+        now=pd.Timestamp("2026-11-20T12:00:00Z"),
+        statuses=statuses,
+    )
+    found = [
+        validate(batch, source="feed.hl7", options=options, seen=set())
+        for batch in read(path, Hl7Options())
+    ]
+    kept = [status for each in found for status in each.exams["status"]]
+    return kept, [reason for each in found for reason in each.quarantined["reason"]]
+
+
+@pytest.mark.parametrize("row", ["", "OBX|1|TX|&GDT||||||||X\r", "OBX|1|TX|&GDT||Void||||||X\r"])
+@pytest.mark.parametrize("status", ["X", "D", "W", "x", "Cancelled"])
+def test_an_order_whose_status_takes_it_back_needs_no_observation(
+    tmp_path: Path, status: str, row: str
+) -> None:
+    obr = OBR.replace("CR|Final", f"CR|{status}")
+    path = write(tmp_path, message(obr=obr, lines=[]) + row)
+    assert judged(path) == (["retracted"], [])
+
+
+def test_a_sites_own_word_takes_a_report_back_once_it_is_mapped(tmp_path: Path) -> None:
+    path = write(tmp_path, message(obr=OBR.replace("CR|Final", "CR|annullato"), lines=[]))
+    assert judged(path) == ([], ["unknown_status"])
+    assert judged(path, annullato="retracted") == (["retracted"], [])
+
+
+@pytest.mark.parametrize("status", ["F", "P", "O", "I", "S", ""])
+def test_an_order_without_observations_that_nobody_took_back_has_no_text(
+    tmp_path: Path, status: str
+) -> None:
+    path = write(tmp_path, message(obr=OBR.replace("CR|Final", f"CR|{status}"), lines=[]))
+    assert judged(path) == ([], ["no_report_text"])
+
+
+def test_a_file_of_which_every_message_is_set_aside_leaves_no_exam(tmp_path: Path) -> None:
+    move = message(head=HEAD.replace("ORU^R01", "ADT^A08"))
+    assert judged(write(tmp_path, move)) == ([], ["not_oru_r01"])

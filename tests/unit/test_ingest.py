@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import InputError
+from pipeline.formats.exams import ExamBatch
 from pipeline.formats.exports import TableOptions, read
 from pipeline.formats.validation import REASONS, IngestOptions, validate
 
@@ -297,3 +298,22 @@ def test_unknown_modalities_are_named_with_their_counts(tmp_path: Path) -> None:
     (batch,) = read(exports(tmp_path, *rows), TableOptions())
     judged = validate(batch, source="exams.csv", options=options(), seen=set())
     assert judged.notes == {"unknown modality MG": 2}
+
+
+def test_an_unknown_status_is_named_although_the_text_is_empty_too(tmp_path: Path) -> None:
+    own = GOOD | {"status": "annullato", "text": ""}
+    assert ingested(tmp_path, own)[1] == [(1, "unknown_status")]
+    kept, bad = ingested(tmp_path, own, statuses={"annullato": "retracted"})
+    assert (bad, kept["status"].tolist()) == ([], ["retracted"])
+
+
+def test_a_batch_of_no_exams_has_the_columns_and_types_of_any_other(tmp_path: Path) -> None:
+    (full,) = read(exports(tmp_path, GOOD), TableOptions())
+    none = ExamBatch(full.exams.iloc[:0], full.quarantined)
+    seen: set[str] = set()
+    kept, empty = (
+        validate(batch, source="exams.csv", options=options(), seen=seen).exams
+        for batch in (full, none)
+    )
+    assert len(empty) == 0
+    assert empty.dtypes.to_dict() == kept.dtypes.to_dict()

@@ -53,7 +53,8 @@ def exams(
     directory = directory.within(report)
     is_gone = status_of(raw_status) == RETRACTED
     text, form, fault = ("", "", None) if is_gone else _text(report, directory)
-    if not text and not is_gone:
+    is_own = bool(raw_status) and not status_of(raw_status) and fault is None
+    if not text and not is_gone and not is_own:
         nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
         yield fault or nothing
         return

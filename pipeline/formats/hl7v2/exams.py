@@ -37,6 +37,8 @@ _OF_EVENT: Final = {"T06": "addendum", "T08": "corrected", "T10": "corrected"}
 _COMPLETION: Final = Place("TXA", 17, 1)
 _UNSIGNED: Final = frozenset({"DI", "DO", "IP", "IN", "PA"})
 """Completion (HL7 table 0271) of a document that nobody has authenticated."""
+_NO_RESULT: Final = frozenset({"O", "I", "S"})
+"""Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
@@ -95,11 +97,24 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
         if message == "MDM" and event == _CANCELLED:
             report = replace(report, text="", taken_back=True)
-        if report.text.strip() or report.taken_back:
-            head.add(report.rows)
+        head.add(report.rows)
+        stated = head.first(options.fields.places["status"])
+        if report.text.strip() or report.taken_back or _needs_no_text(message, stated, report):
             yield _exam(head, report, options, _OF_EVENT.get(event, "") if message == "MDM" else "")
         else:
             yield report.fault or SetAside("no_report_text", "no OBX segment with text")
+
+
+def _needs_no_text(message: str, stated: str, report: Observations) -> bool:
+    """Tell a status that speaks for itself: it takes back, or is a word that the site must map.
+
+    Whether a site's own word takes a report back is known where its map is, in the validation.
+    """
+    word = stated.strip().upper()
+    if word in GONE or status_of(stated) == RETRACTED:
+        return True
+    is_own = bool(word) and not status_of(stated) and word not in _NO_RESULT
+    return message == "ORU" and is_own and report.fault is None
 
 
 def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence[str]:
