@@ -2,14 +2,15 @@
 
 Columns: ``reader, phrase, label`` (0 to 1), and where known ``pathology``, ``patient``, ``exam``
 and ``count`` (how many alike each row stands for; 1 if not given). Names are sorted, so the order
-of the rows changes nothing. Phrases are matched whatever their capitals; those the table does not
-know are counted and set aside.
+of the rows changes nothing. Blanks around a name are no part of it; phrases are matched whatever
+their capitals; those the table does not know are counted and set aside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,8 @@ __all__ = ["ALL_FINDINGS", "Rows", "read_rows"]
 
 ALL_FINDINGS = ""
 """The one finding of a table without a ``pathology`` column."""
+_MOST: Final = 1e7
+"""Statements of a table; beyond them a count is a mistake, and every cell would be a habit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,12 +70,21 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
     """
     missing = [name for name in ("reader", "phrase", "label") if name not in frame.columns]
     if missing:
-        msg = f"observations: column(s) missing: {', '.join(missing)}; rename them and try again."
+        msg = (
+            f"observations: column(s) missing: {', '.join(missing)}; "
+            f"{_hint(tuple(map(str, frame.columns)), missing)}"
+        )
         raise CalibrationError(msg)
     label = _numbers(frame["label"], "label", 0.0, 1.0)
     count = np.ones(len(frame))
     if "count" in frame.columns:
-        count = _numbers(frame["count"], "count", 0.0, np.inf)
+        count = _numbers(frame["count"], "count", 0.0, _MOST)
+        if count.sum() > _MOST:
+            msg = (
+                f"observations: count: {count.sum():.3g} statements in all, more than the "
+                f"{_MOST:.0e} that can be judged; is the column what its name says?"
+            )
+            raise CalibrationError(msg)
     reader, readers = _named(frame["reader"], "reader")
     finding: IntArray = np.zeros(len(frame), dtype=np.int64)
     findings: tuple[str, ...] = (ALL_FINDINGS,)
@@ -88,6 +100,16 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
         _exams(frame, reader, finding, patient, len(readers), count), unmapped,
     )  # fmt: skip
     return rows.take(phrase >= 0)
+
+
+def _hint(columns: tuple[str, ...], missing: list[str]) -> str:
+    """Say what is probably meant by a table without the needed columns."""
+    if len(columns) == 1 and (mark := next((c for c in ";\t|" if c in columns[0]), "")):
+        return f"its only column is named with {mark!r}: separate columns with commas."
+    like = [c for c in columns if c not in missing and c.strip().casefold() in missing]
+    if like:
+        return f"names are lower-case, without blanks: rename {', '.join(map(repr, like))}."
+    return "rename them and try again."
 
 
 def _numbers(column: pd.Series, name: str, low: float, high: float) -> FloatArray:
@@ -116,7 +138,7 @@ def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
             f"first at row {int((code < 0).argmax()) + 1}. Name them, or drop the column or rows."
         )
         raise CalibrationError(msg)
-    words = np.array([str(each) for each in found], dtype=object)
+    words = np.array([str(each).strip() for each in found], dtype=object)
     names, place = np.unique(words, return_inverse=True) if len(words) else (words, code)
     return np.asarray(place[code], dtype=np.int64), tuple(map(str, names))
 

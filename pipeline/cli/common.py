@@ -154,11 +154,15 @@ def write_whole(path: Path, content: bytes) -> None:
 def phrase_table(name: str) -> PhraseTable:
     """Read a phrase table: a built-in one by name, or a file."""
     from calibration.survey import BUILTIN, PhraseTable, builtin
+    from pipeline.errors import InputError
     from pipeline.formats.tables import read_table, require_columns
 
     if name in BUILTIN:
         return builtin(name)
     path = Path(name)
+    if not path.suffix and not path.exists():
+        msg = f"--phrases {name}: no such file, and built in are only {', '.join(BUILTIN)}."
+        raise InputError(msg)
     frame = read_table(path)
     columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
     require_columns(frame, columns, source=path.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,10 @@ from pipeline.cli.common import Output, phrase_table, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from calibration.profile import DepartmentProfile
+    from calibration.survey import PhraseTable
 
 __all__ = ["register"]
 
@@ -67,12 +71,15 @@ def profile(given: Given) -> None:
     messages = {each.reader: message(each, words=words) for each in found}
     write_result(given.out, profile_data(found, messages=messages), indent=1)
     set_aside = sum(found.unmapped.values())
+    few = found.changes is not None and not found.changes
+    unjudged = {"changes": "not judged: fewer than 3 readers in both periods"} if few else {}
     directions = [each.pattern.direction for each in found]
     given.output.tell(
         {
             "readers": len(found.readers),
             "directions": {name: directions.count(name) for name in sorted(set(directions))},
             "expected_false": round(found.expected_false, 2),
+            **unjudged,
             "unmapped_observations": set_aside,
             "unmapped_phrases": dict(found.unmapped),
             "result": str(given.out),
@@ -85,22 +92,58 @@ def profile(given: Given) -> None:
 def _judged(given: Given) -> DepartmentProfile:
     from calibration.profile import changes
 
-    now = _profiled(given.observations, given)
-    if given.earlier is None:
+    table = _table(given.observations)
+    before = None if given.earlier is None else _table(given.earlier)
+    if before is not None and _rows_of(before) == _rows_of(table):
+        msg = f"--earlier {given.earlier}: holds the same observations; give a period before."
+        raise InputError(msg)
+    now = _profiled(given.observations, table, given)
+    if before is None or given.earlier is None:
         return now
-    return replace(now, changes=changes(_profiled(given.earlier, given), now))
+    then = _profiled(given.earlier, before, given)
+    if not {each.reader for each in then} & {each.reader for each in now}:
+        msg = (
+            f"--earlier {given.earlier}: no reader is in both tables ({len(then.readers)} before, "
+            f"{len(now.readers)} now); are the readers named alike?"
+        )
+        raise InputError(msg)
+    return replace(now, changes=changes(then, now))
 
 
-def _profiled(path: Path, given: Given) -> DepartmentProfile:
+def _table(path: Path) -> pd.DataFrame:
+    from pipeline.formats.tables import read_table
+
+    return read_table(path)
+
+
+def _rows_of(table: pd.DataFrame) -> list[tuple[str, ...]]:
+    """Rows in an order of their own, whatever that of rows and columns."""
+    columns = sorted(map(str, table.columns))
+    return sorted(table[columns].astype(str).itertuples(index=False, name=None))
+
+
+def _barred(given: Given, table: PhraseTable) -> tuple[str, ...]:
+    """Phrases never to suggest, as the table writes them."""
+    known = {phrase.casefold(): phrase for phrase in table.phrases}
+    names = [name.strip() for name in given.never.split(",") if name.strip()]
+    for name in names:
+        if name.casefold() not in known:
+            like = get_close_matches(name.casefold(), known, n=1)
+            meant = f"; did you mean {known[like[0]]!r}?" if like else "."
+            msg = f"--never: {name!r} is no phrase of the table {given.phrases}{meant}"
+            raise InputError(msg)
+    return tuple(known[name.casefold()] for name in names)
+
+
+def _profiled(path: Path, observed: pd.DataFrame, given: Given) -> DepartmentProfile:
     from calibration.errors import CalibrationError
     from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
-    from pipeline.formats.tables import read_table
 
     table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
-    barred = tuple(name.strip() for name in given.never.split(",") if name.strip())
+    barred = _barred(given, table)
     try:
-        return judge(read_table(path), phrases=table, settings=rules, never=barred)
+        return judge(observed, phrases=table, settings=rules, never=barred)
     except CalibrationError as error:
         msg = f"{path.name}: {error}"
         raise InputError(msg) from None

@@ -96,6 +96,66 @@ def test_missing_column_is_named(tmp_path: Path) -> None:
         run(tmp_path, frame)
 
 
+@pytest.mark.parametrize("count", ["1e20", "1e6"])
+def test_counts_that_no_department_has_are_refused_at_once(tmp_path: Path, count: str) -> None:
+    frame = department(LINES, statements=30, seed=6).assign(count=count)
+    with pytest.raises(InputError, match=r"count: (120 of 120 values are outside|1.2e\+08 statem)"):
+        run(tmp_path, frame)
+
+
+def test_the_largest_count_that_is_taken_is_judged(tmp_path: Path) -> None:
+    frame = department(LINES, statements=30, seed=6).assign(count=8e4)
+    code, found, _ = run(tmp_path, frame)
+    jsonschema.validate(found, SCHEMA)
+    assert code == 0
+
+
+def test_blanks_around_a_reader_s_name_make_no_second_reader(tmp_path: Path) -> None:
+    frame = department(LINES, statements=100, seed=6)
+    frame.loc[::2, "reader"] = " " + frame.loc[::2, "reader"] + " "
+    _, found, _ = run(tmp_path, frame)
+    assert [r["reader"] for r in found["readers"]] == ["r00", "r01", "r02", "r03"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--never", "Likely,unlikly"), r"'unlikly' is no phrase.*did you mean 'unlikely'"),
+        (("--never", "zzz"), r"'zzz' is no phrase of the table diagnostic-certainty-scale\."),
+        (("--phrases", "nope"), r"built in are only .*diagnostic-certainty-scale"),
+    ],
+)
+def test_option_that_names_nothing_says_what_there_is(
+    tmp_path: Path, given: tuple[str, str], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        run(tmp_path, department(LINES, statements=30, seed=6), *given)
+
+
+def test_table_of_other_headers_or_separators_gets_a_hint(tmp_path: Path) -> None:
+    frame = department(LINES, statements=30, seed=6)
+    with pytest.raises(InputError, match=r"lower-case.*rename 'Reader', 'Label'"):
+        run(tmp_path, frame.rename(columns={"reader": "Reader", "label": "Label"}))
+    joined = frame[["reader", "phrase", "label"]].astype(str).agg(";".join, axis=1)
+    with pytest.raises(InputError, match=r"named with ';': separate columns with commas"):
+        run(tmp_path, joined.to_frame("reader;phrase;label"))
+
+
+def test_period_before_must_be_another_and_of_the_same_readers(tmp_path: Path) -> None:
+    frame, before = department(LINES, statements=60, seed=6), tmp_path / "before.csv"
+    frame[::-1].to_csv(before, index=False)
+    with pytest.raises(InputError, match="holds the same observations"):
+        run(tmp_path, frame, "--earlier", str(before))
+    other = department(LINES, statements=60, seed=7)
+    other.assign(reader="x" + other["reader"]).to_csv(before, index=False)
+    with pytest.raises(InputError, match=r"no reader is in both tables \(4 before, 4 now\)"):
+        run(tmp_path, frame, "--earlier", str(before))
+    other[other["reader"] < "r02"].to_csv(before, index=False)
+    _, found, output = run(tmp_path, frame, "--earlier", str(before))
+    assert found["changes"] == []
+    assert "fewer than 3 readers in both periods" in output
+
+
 def test_soft_labels_are_taken_as_they_are(tmp_path: Path) -> None:
     frame = department(LINES, statements=600, seed=8)
     frame["label"] = frame["label"].map({0.0: 0.1, 1.0: 0.9})
