@@ -94,21 +94,24 @@ class Table:
     """Column widths in points, once a page break has made them common to all parts."""
 
     def _widths(self, width: float) -> tuple[float, ...]:
-        """Widths that show every cell whole where that is possible; shares divide what is left."""
+        """Widths that show every cell whole where that is possible; shares divide what is left.
+
+        No column is narrower than the longest word of its head, whatever its cells must give up.
+        """
         if self.fixed:
             return self.fixed
         free = width - _GAP * (len(self.columns) - 1)
         needs = [self._need(j) for j in range(len(self.columns))]
         over = sum(needs) - free
         if over > 0:
-            return tuple(need * free / sum(needs) for need in needs)
+            return _narrowed([_longest(c.title) for c in self.columns], needs, free)
         total = sum(column.share for column in self.columns)
         return tuple(n - over * c.share / total for n, c in zip(needs, self.columns, strict=True))
 
     def _need(self, j: int) -> float:
         """Width that column j cannot do without: its longest header word and its widest cell."""
         column = self.columns[j]
-        needs = [width_of(word, NOTE.bold) for word in column.title.split()]
+        needs = [_longest(column.title)]
         for row in self.rows:
             cell = row.cells[j]
             if isinstance(cell, Span):
@@ -116,7 +119,12 @@ class Table:
             elif isinstance(cell, str):
                 parts = cell.split() if column.wraps else [cell]
                 needs.extend(min(width_of(part, row.kind), _WIDEST) for part in parts)
-        return max(needs, default=0.0) + 0.5
+        return max(needs) + 0.5
+
+    def _head(self, widths: tuple[float, ...]) -> Type:
+        """Give the type of the heads: smaller where all longest words side by side are too wide."""
+        fits = (w / max(_longest(c.title), w) for c, w in zip(self.columns, widths, strict=True))
+        return replace(NOTE.bold, size=NOTE.size * min(fits))
 
     def _row_height(self, row: Row, widths: tuple[float, ...]) -> float:
         lines = CAPTION.leading
@@ -126,9 +134,9 @@ class Table:
         return lines + _PAD
 
     def _header_height(self, widths: tuple[float, ...]) -> float:
+        kind = self._head(widths)
         heights = [
-            paragraph_height(c.title, NOTE.bold, w)
-            for c, w in zip(self.columns, widths, strict=True)
+            paragraph_height(c.title, kind, w) for c, w in zip(self.columns, widths, strict=True)
         ]
         return max(heights) + _PAD + 1.0
 
@@ -181,13 +189,13 @@ class Table:
             drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
 
     def _draw_header(self, drawing: Drawing, box: Box, widths: tuple[float, ...]) -> float:
-        height = self._header_height(widths)
+        height, kind = self._header_height(widths), self._head(widths)
         x = box.x
         for column, width in zip(self.columns, widths, strict=True):
-            tall = paragraph_height(column.title, NOTE.bold, width)
+            tall = paragraph_height(column.title, kind, width)
             top = box.y + height - _PAD - tall
             with drawing.tag("TH", scope="Column"):
-                _header_cell(drawing, Box(x, top, width, tall), column.title, column.align)
+                _header_cell(drawing, Box(x, top, width, tall), column, kind)
             x += width + _GAP
         y = box.y + height
         drawing.add(Line(box.x, y, box.right, y, palette.ink, 0.6))
@@ -209,6 +217,21 @@ class Table:
                 else:
                     _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
             x += width + _GAP
+
+
+def _longest(title: str) -> float:
+    """Width of a head's longest word, with a hair to spare."""
+    return max((width_of(word, NOTE.bold) for word in title.split(" ")), default=0.0) + 0.1
+
+
+def _narrowed(heads: list[float], needs: list[float], free: float) -> tuple[float, ...]:
+    """Take what is missing from what the cells want beyond their heads; from heads only at last."""
+    beyond = sum(needs) - sum(heads)
+    left = free - sum(heads)
+    if left < 0:
+        return tuple(head * free / sum(heads) for head in heads)
+    pairs = zip(heads, needs, strict=True)
+    return tuple(head + (need - head) * left / beyond for head, need in pairs)
 
 
 def _clipped(text: str, kind: Type, width: float) -> list[str]:
@@ -235,10 +258,10 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
     put(drawing, (x, baseline), text, kind, anchor=anchor, id=name)
 
 
-def _header_cell(drawing: Drawing, box: Box, text: str, align: str) -> None:
+def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None:
     """Set a header cell of one or more lines."""
-    kind, right = NOTE.bold, align == "right"
-    for i, line in enumerate(wrap(text, kind, box.width)):
+    right = column.align == "right"
+    for i, line in enumerate(wrap(column.title, kind, box.width)):
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
         x, anchor = (box.right, "end") if right else (box.x, "start")
         side: Anchor = "end" if anchor == "end" else "start"

@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 _PLAIN: tuple[float, MarkShape] = (2.3, "circle")
+_LABEL = 9.0
+"""Points from one label's line to the next."""
 _LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 
@@ -158,12 +160,21 @@ def _labels(
         if len(shown):
             ends.append((y(float(shown[-1])), float(shown[-1]), line.name, line.ink))
     ends.sort()
-    last = -100.0
-    for at, share, name, ink in ends:
-        last = max(at, last + 10.0)
+    places = _apart([at for at, *_ in ends], plot.bottom)
+    for place, (_, share, name, ink) in zip(places, ends, strict=True):
         text = f"{words(f'scale.{name}')} {percent(share)}"
         label, kind = fit(text, NOTE.bold, right - plot.right - 6.0, smallest=5.0)
-        put(drawing, (plot.right + 6.0, last + 2.4), label, kind.in_ink(ink))
+        put(drawing, (plot.right + 6.0, place + 2.4), label, kind.in_ink(ink))
+
+
+def _apart(heights: Sequence[float], bottom: float) -> list[float]:
+    """Push labels, given from the top down, apart where they would meet; none leaves the bottom."""
+    places: list[float] = []
+    for at in heights:
+        places.append(max(at, places[-1] + _LABEL) if places else at)
+    for i, at in enumerate(reversed(places)):
+        places[-1 - i] = min(at, bottom - i * _LABEL)
+    return places
 
 
 def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
@@ -183,10 +194,12 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
         show = percent if chart.key == "scale_use" else lambda v: f"{100 * v:.0f}"
         y_axis(drawing, plot, y, Ticks(ticks, show))
-        for name, level in levels.items():
-            if np.isfinite(level):
-                label = f"{words(f'run_chart.{name}')} {printed(chart, max(level, 0.0), words)}"
-                _level(drawing, plot, y(max(level, 0.0)), name, label)
+        drawn = [(n, max(float(v), 0.0)) for n, v in levels.items() if np.isfinite(v)]
+        drawn.sort(key=lambda level: y(level[1]))
+        places = _apart([y(value) for _, value in drawn], plot.bottom)
+        for (name, value), place in zip(drawn, places, strict=True):
+            label = f"{words(f'run_chart.{name}')} {printed(chart, value, words)}"
+            _level(drawing, Box(plot.x, y(value), plot.width, place - y(value)), name, label)
         step = plot.width / max(len(chart.months), 1)
         _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
 
@@ -198,12 +211,14 @@ def printed(chart: RunChart, value: float, words: Strings) -> str:
     return percent(value)
 
 
-def _level(drawing: Drawing, plot: Box, at: float, name: str, label: str) -> None:
+def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
+    """Draw a level along the top of its box, and its label at the height of the bottom."""
+    at = line.y
     dash = {"mean": (), "target": (1.0, 2.0), "chance": (0.6, 1.6)}.get(name, (3.0, 2.0))
     ink = palette.department if name == "target" else palette.muted
-    drawing.add(Line(plot.x, at, plot.right, at, ink, 0.8, dash=dash, hint=label))
+    drawing.add(Line(line.x, at, line.right, at, ink, 0.8, dash=dash, hint=label))
     text, kind = fit(label, NOTE, 50.0, smallest=4.5)
-    put(drawing, (plot.right + 2.0, at + 2.4), text, kind.in_ink(ink))
+    put(drawing, (line.right + 2.0, line.bottom + 2.4), text, kind.in_ink(ink), id=f"level.{name}")
 
 
 def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:

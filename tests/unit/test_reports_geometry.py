@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
@@ -15,6 +17,7 @@ from reports.drawing.structure import Drawing
 from reports.drawing.style import MARGIN, Style, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box
+from reports.figures.series import run_chart
 from reports.pages import committee, gates, radiologist
 
 
@@ -185,3 +188,36 @@ def test_long_mastheads_are_fitted() -> None:
     style = Style()
     assert faults(radiologist.pages(samples.radiologist(masthead=long), style=style)) == []
     assert faults(committee.pages(samples.committee(masthead=long), style=style)) == []
+
+
+@pytest.mark.parametrize("width", [110.0, 180.0, 300.0, 480.0])
+def test_no_head_is_broken_inside_a_word_however_wide_its_rows(width: float) -> None:
+    titles = ("Turnaround", "Signed by", "Reproducibility index", "n", "Late")
+    columns = tuple(Column(title, 1.0, wraps=i == 1) for i, title in enumerate(titles))
+    wide = "a cell far wider than the head above it"
+    table = Table(columns, tuple(Row((wide,) * len(titles)) for _ in range(4)))
+    page = Drawing(595.28, 841.89)
+    table.draw(page, Box(50.0, 50.0, width, table.height(width)))
+    heads = [m for m in page.marks if isinstance(m, Text) and not m.id]
+    said = " ".join(mark.string for mark in heads)
+    assert said == " ".join(titles)
+    assert all(text_box(m).right <= 50.0 + width + SLACK for m in heads)
+    boxes = [text_box(m) for m in heads]
+    assert not any(_meet(_tight(a), _tight(b)) for a, b in combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("levels", [(0.021, 0.024, 0.022), (0.0, 0.001, 0.002), (0.1, 0.1, 0.1)])
+def test_the_labels_of_a_run_chart_keep_apart_where_its_levels_meet(
+    levels: tuple[float, ...],
+) -> None:
+    chart, *_ = samples.committee().run_charts
+    mean, high, chance = levels
+    process = replace(chart.process, mean=mean, low=mean, high=high)
+    close = replace(chart, process=process, chance=chance, target=chance)
+    page = Drawing(595.28, 841.89)
+    frame = Box(60.0, 60.0, 240.0, 118.0)
+    run_chart(page, frame, chart=close, words=Style().strings)
+    boxes = [text_box(m) for m in page.marks if isinstance(m, Text) and m.id.startswith("level.")]
+    assert len(boxes) == 5
+    assert not any(_meet(_tight(a), _tight(b)) for a, b in combinations(boxes, 2))
+    assert all(frame.y <= box.y and box.bottom <= frame.bottom for box in boxes)
