@@ -78,15 +78,21 @@ def percent(share: float) -> str:
     return BLANK if math.isnan(share) else f"{_whole(share)}{_SPACE}%"
 
 
-def percent_interval(low: float, high: float) -> str:
-    r"""Print an interval of shares.
+def percent_interval(low: float, high: float, around: float = math.nan) -> str:
+    r"""Print an interval of shares; an estimate that lies inside it lies inside as printed.
 
-    >>> percent_interval(0.36, 0.601)
-    '36–60\xa0%'
+    Limits that whole per cent would bring onto the estimate `around` stand one off it.
+
+    >>> percent_interval(0.36, 0.601), percent_interval(0.838, 0.944, 0.842)
+    ('36–60\xa0%', '83–94\xa0%')
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
     first, last = round(100 * low), round(100 * high)
+    if low < around:
+        first = max(0, min(first, round(100 * around) - 1))
+    if high > around:
+        last = min(100, max(last, round(100 * around) + 1))
     return f"{first}{_SPACE}%" if first == last else f"{first}–{last}{_SPACE}%"
 
 

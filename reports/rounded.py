@@ -53,12 +53,16 @@ def _estimate(value: Value, n: float) -> Value:
     """Round an estimate of n statements; a withheld or missing one stays what it is."""
     if not isinstance(value, Estimate):
         return value
+    middle = _share(value.value, n)
+    ends = _share(value.low, n), _share(value.high, n)
+    exact = value.value, value.low, value.high
+    low, high = _around(middle, ends, exact, n) if middle == middle else ends
     return replace(
         value,
         n=float(counted(n)),
-        value=_share(value.value, n),
-        low=_share(value.low, n),
-        high=_share(value.high, n),
+        value=middle,
+        low=low,
+        high=high,
         reference_level=_share(value.reference_level, n),
         null_high=_share(value.null_high, n),
         corrected=_share(value.corrected, n),
@@ -116,7 +120,24 @@ def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Int
     low, value, high = map(float, ends)
     if (value - beside) * (found.value - beside) < 0:
         value = float(np.clip(value + np.sign(found.value - beside) * STEP / counted(n), 0.0, 1.0))
-    return replace(found, value=value, low=min(low, value), high=max(high, value))
+    low, high = _around(value, (low, high), (found.value, found.low, found.high), n)
+    return replace(found, value=value, low=low, high=high)
+
+
+def _around(
+    value: float, ends: tuple[float, float], exact: tuple[float, float, float], n: float
+) -> tuple[float, float]:
+    """Move limits that rounding brought onto their estimate, or past it, one step off it.
+
+    Where a limit was the estimate itself it stays so. The step is the grid's own, so that what is
+    printed remains a function of what is rounded.
+    """
+    middle, least, most = exact
+    step = STEP / float(counted(max(n, 1.0)))
+    low, high = min(ends[0], value), max(ends[1], value)
+    low = _share(value - step, n) if least < middle and low >= value else low
+    high = _share(value + step, n) if most > middle and high <= value else high
+    return max(low, 0.0) if least >= 0 else low, min(high, 1.0) if most <= 1 else high
 
 
 def _atom(found: AtomJudgement) -> AtomJudgement:

@@ -116,7 +116,7 @@ def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: 
             phrase=swap.phrase,
             instead=swap.instead,
             rate=about(swap.rate.value, words),
-            interval=percent_interval(swap.rate.low, swap.rate.high),
+            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
             exams=words.several(unit, round(swap.n)),
             meaning=percent(swap.meaning),
             instead_meaning=percent(swap.instead_meaning),

@@ -275,7 +275,7 @@ def _habit(habit: Habit, words: Strings) -> str:
         phrase=habit.phrase,
         finding=habit.finding,
         rate=about(habit.rate.value, words),
-        interval=percent_interval(habit.rate.low, habit.rate.high),
+        interval=percent_interval(habit.rate.low, habit.rate.high, habit.rate.value),
         statements=words.several("unit.statements", round(habit.n)),
         expected=percent(habit.expected),
     )

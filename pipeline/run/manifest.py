@@ -122,7 +122,7 @@ class Manifest:
             failed_reports=gathered.failed,
             removed=gathered.removed,
             extraction=reading(site.engine),
-            shown=shown(site, run, gathered.accounting()),
+            shown=shown(site, gathered.accounting(), run=run),
             outcome=ending.outcome,
             gates=ending.gates,
             seconds={entry.stage: entry.seconds for entry in ending.stages},
@@ -155,11 +155,14 @@ def run_id(site: Site, gathered: Gathered) -> str:
     return digest_of(shards, digests, list(gathered.returned.items()))
 
 
-def shown(site: Site, run: str, a: Accounting) -> tuple[tuple[str, str], ...]:
-    """Give the entries that a page shows."""
+def shown(site: Site, a: Accounting, *, run: str = "") -> tuple[tuple[str, str], ...]:
+    """Give the entries that a page shows; those that are delivered do not name the run.
+
+    A run is named after its code too: with its name, every change of code would deliver anew.
+    """
     words = Strings.load(language=site.config.reports.language)
     entries = {
-        "run": run,
+        **({"run": run} if run else {}),
         "version": version(),
         "configuration": site.config.digest,
         "engine": f"{site.engine.name} {site.engine.version}",

@@ -179,12 +179,11 @@ class Run:
         """
         name, a = run_id(self.site, gathered), gathered.accounting()
         self.gates = check(a, self.site.config)
-        entries = shown(self.site, name, a)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
         if failed:
-            page = draw_refusal(self.site, name, self.gates, entries)
+            page = draw_refusal(self.site, name, self.gates, shown(self.site, a, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             msg = (
@@ -196,7 +195,7 @@ class Run:
             flow=gathered.flow,
             pairs=tuple(block.key for block in gathered.paired),
             gates=self.gates,
-            manifest=entries,
+            manifest=shown(self.site, a),
             counts=gathered.shown(self.site.config.reports.language),
         )
 

@@ -128,7 +128,7 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
             instead=swap.instead,
             instead_meaning=percent(swap.instead_meaning),
             rate=percent(swap.rate.value),
-            interval=percent_interval(swap.rate.low, swap.rate.high),
+            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
         )
         drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name, hint=hint))
 

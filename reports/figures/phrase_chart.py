@@ -108,9 +108,8 @@ def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale, *, quiet: bo
         _triangle(drawing, scale(row.department), y + half, f"department.{row.phrase}")
     if row.state is not RowState.SHOWN:
         return
-    hint = (
-        f"{row.phrase}: {percent(row.observed)} ({percent_interval(row.low, row.high)}), n {row.n}"
-    )
+    span = percent_interval(row.low, row.high, row.observed)
+    hint = f"{row.phrase}: {percent(row.observed)} ({span}), n {row.n}"
     ink = palette.own_soft if quiet else palette.own
     if row.low == row.low:
         drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
@@ -157,7 +156,13 @@ def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words:
         text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
         put(drawing, (edge, baseline), text, face.muted, anchor="end")
         return
-    put(drawing, (edge, baseline), percent_interval(row.low, row.high), kind, anchor="end")
+    put(
+        drawing,
+        (edge, baseline),
+        percent_interval(row.low, row.high, row.observed),
+        kind,
+        anchor="end",
+    )
     edge -= _RANGE
     put(drawing, (edge, baseline), percent(row.observed), kind.bold, anchor="end")
     edge -= _RATE

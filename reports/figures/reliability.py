@@ -83,8 +83,9 @@ def curve_marks(
 
 def _said(curve: ReliabilityCurve, at: np.ndarray, m: int) -> str:
     """Say one point of the curve: certainty, what CT showed, its interval."""
-    span = percent_interval(float(curve.low[m]), float(curve.high[m]))
-    return f"{percent(float(at[m]))}: {percent(float(curve.observed[m]))} ({span})"
+    shown = float(curve.observed[m])
+    span = percent_interval(float(curve.low[m]), float(curve.high[m]), shown)
+    return f"{percent(float(at[m]))}: {percent(shown)} ({span})"
 
 
 def _runs(*arrays: np.ndarray) -> list[np.ndarray]:

@@ -43,7 +43,9 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
             continue
         e = f.estimate
         size = count(e.n)
-        rows.append(Row((f.name, percent(e.value), percent_interval(e.low, e.high), size, f.note)))
+        rows.append(
+            Row((f.name, percent(e.value), percent_interval(e.low, e.high, e.value), size, f.note))
+        )
     return Table(columns, tuple(rows), empty=words("state.not_audited"), id="instrument")
 
 

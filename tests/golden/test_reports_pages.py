@@ -370,6 +370,22 @@ def test_a_failed_gate_is_named_before_those_that_passed() -> None:
     assert "Nothing was delivered" in text
 
 
+def test_a_word_that_readers_wrote_too_seldom_to_judge_is_proposed_by_nobody(
+    review: review_content.CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    seldom = review.minimum_n - 1.0
+    readers = tuple(
+        replace(reader, phrases=tuple(replace(p, n=seldom) for p in reader.phrases))
+        for reader in found.readers
+    )
+    few = replace(review, profiles=replace(found, readers=readers))
+    (section,) = decisions(guard_committee(few), STYLE.strings)
+    texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
+    assert not any("Teach" in text for text in texts)
+
+
 def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistContent) -> None:
     pages = radiologist.pages(reader, style=STYLE)
     first = [min((b.level for b in page.bookmarks), default=None) for page in pages]
@@ -390,12 +406,25 @@ def test_proposals_count_the_readers_they_rest_on_and_name_none(
     assert isinstance(shown, DepartmentProfile)
     counts = []
     for text in texts:
-        n, readers = map(int, re.search(r"(\d+) of (\d+) readers", text).groups())  # type: ignore[union-attr]
-        assert readers == len(shown.readers)
         teach = re.match(r"\*\*Teach “([^”]+)”", text)
         if teach:
+            told = re.search(r"Of the (\d+) readers .*?, (\d+) use it", text)
+            assert told is not None
+            readers, n = map(int, told.groups())
             side = "more" if "too low" in text else "less"
-            assert n == sum(sides(reader).get(teach[1]) == side for reader in shown)
+            able = [
+                (sides(reader).get(teach[1]), p.rate, p.meaning)
+                for reader in shown
+                for p in reader.phrases
+                if p.phrase == teach[1] and p.n >= review.minimum_n
+            ]
+            assert readers == len(able)
+            assert n == sum(
+                s == side and not rate.low <= meaning <= rate.high for s, rate, meaning in able
+            )
+        else:
+            n, readers = map(int, re.search(r"(\d+) of (\d+) readers", text).groups())  # type: ignore[union-attr]
+            assert readers == len(shown.readers)
         counts.append(n)
         assert not any(reader.reader in text for reader in found)
     assert counts == sorted(counts, reverse=True)

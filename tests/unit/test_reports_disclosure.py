@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from calibration.estimate import Estimate
 from calibration.profile import (
     Change,
     Coordinate,
@@ -19,11 +21,12 @@ from calibration.profile import (
     PhraseRate,
     ReaderProfile,
 )
-from reports import content, rounded
+from reports import content, review_content, rounded
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.drawing.marks import Text
 from reports.drawing.structure import Drawing
 from reports.drawing.style import Style
+from reports.numbers import percent_interval
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
 from reports.strings import Strings
@@ -211,3 +214,30 @@ def test_a_page_that_went_through_the_door_passes_it_unchanged() -> None:
     assert twice.case_mix is not None
     shares = [[row.share for row in found.case_mix.rows] for found in (twice, review)]
     assert shares[0] == pytest.approx(shares[1], nan_ok=True)
+
+
+@pytest.mark.parametrize("n", [20, 33, 87, 400, 5000])
+def test_a_printed_estimate_lies_inside_its_printed_interval(n: int) -> None:
+    rng = np.random.default_rng(5)
+    values = rng.uniform(0.02, 0.98, 300)
+    wide = rng.uniform(0.004, 0.1, (2, 300))
+    for value, below, above in zip(values, *wide, strict=True):
+        exact = Estimate(value, max(value - below, 0.0), min(value + above, 1.0), n, "test")
+        row = review_content.ReaderRow("R-1", n, exact)
+        shown = rounded.reader_row(row).gap
+        assert isinstance(shown, Estimate)
+        if not 0.0 < shown.value < 1.0:
+            continue
+        assert 0.0 <= shown.low < shown.value < shown.high <= 1.0
+        low, high = map(
+            int, re.findall(r"\d+", percent_interval(shown.low, shown.high, shown.value))
+        )
+        assert low < round(100 * shown.value) < high
+
+
+def test_an_estimate_that_is_its_own_limit_stays_so() -> None:
+    exact = Estimate(0.0, 0.0, 0.2, 40, "test")
+    shown = rounded.reader_row(review_content.ReaderRow("R-1", 40, exact)).gap
+    assert isinstance(shown, Estimate)
+    assert (shown.value, shown.low) == (0.0, 0.0)
+    assert percent_interval(shown.low, shown.high, shown.value).startswith("0–")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import pypdf
 import pytest
 
+from pipeline.run.gates import Accounting
+from pipeline.run.manifest import shown
+from pipeline.site.site import Site
 from reports.content import Gate, Masthead
 from reports.drawing.style import style_for
 from reports.figures.run import RunStage
@@ -80,3 +84,14 @@ def test_gate_that_did_not_pass_is_named_whether_it_failed_or_was_not_checked() 
         Gate("other", passed=None, required="1", found="nothing to count"),
     )
     assert "Gates that did not pass: one; other." in words(replace(RUN, gates=gates))
+
+
+def test_what_is_delivered_does_not_name_its_run_and_the_report_does(tmp_path: Path) -> None:
+    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["exams.csv"]\n')
+    site = Site.open(str(tmp_path / "radcal.toml"))
+    counts = Accounting(9, 9, 0, 9, 0, 9, 0, 30, 0, 4, 20, {})
+    name = "5b1e77d0c2"
+    delivered = shown(site, counts)
+    assert name not in {entry for _, entry in delivered}
+    assert shown(site, counts, run=name)[1:] == delivered
+    assert shown(site, counts, run=name)[0][1] == name

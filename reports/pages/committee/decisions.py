@@ -12,7 +12,6 @@ from typing import Final
 
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import DepartmentProfile, ReaderProfile
-from calibration.result import GroupResult
 from calibration.run_chart import LEAST
 from reports.content import SuppressedCell
 from reports.drawing.document import Section, statement
@@ -42,24 +41,25 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return ()
-    proposed = _proposed(found, content.department, words)
+    proposed = _proposed(found, content, words)
     pieces = tuple(Prose(text, BODY) for text in proposed[:_MOST])
     none = (statement(words("decisions.none")),)
     return (Section(words("decisions.title"), pieces or none, room=60.0),)
 
 
-def _proposed(
-    found: DepartmentProfile, department: GroupResult | SuppressedCell, words: Strings
-) -> list[str]:
+def _proposed(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
     """Give all proposals, those of most readers first."""
     readers = found.readers
     enough = max(_LEAST_READERS, _LEAST_SHARE * len(readers))
-    marked = Counter(item for reader in readers for item in sides(reader).items())
+    judged = [_judged(reader, content.minimum_n) for reader in readers]
+    able = Counter(phrase for each in judged for phrase in each)
+    marked = Counter((p, side) for each in judged for p, side in each.items() if side)
+    department = content.department
     table = None if isinstance(department, SuppressedCell) else department.phrases
     parts = []
     for (phrase, side), n in marked.items():
         instead, advised = _instead(phrase, side, readers)
-        said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=len(readers))]
+        said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=able[phrase])]
         said += [words("decisions.instead", instead=instead, n=advised)] if instead else []
         said += _effect(phrase, instead, table, words) if table else []
         parts.append((n, " ".join(said)))
@@ -69,6 +69,22 @@ def _proposed(
         parts.append((n, text))
     kept = [(n, text) for n, text in parts if n >= enough]
     return [text for _, text in sorted(kept, key=lambda part: (-part[0], part[1]))]
+
+
+def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
+    """Say of each phrase that a reader wrote often enough on which side CT surely lies, if any.
+
+    A side counts where the reader's page names it and the rate's 95 % interval misses the meaning.
+    """
+    named = sides(reader)
+    return {
+        p.phrase: named.get(p.phrase)
+        if not p.rate.low <= p.meaning <= p.rate.high
+        and named.get(p.phrase) == side_of(p.rate.value, p.meaning)
+        else None
+        for p in reader.phrases
+        if p.n >= minimum
+    }
 
 
 def _instead(phrase: str, side: Side, readers: tuple[ReaderProfile, ...]) -> tuple[str, int]:
@@ -96,7 +112,7 @@ def _effect(phrase: str, instead: str, table: PhraseCalibration, words: Strings)
         words(
             "decisions.evidence",
             rate=percent(rate),
-            interval=percent_interval(float(table.low[k]), float(table.high[k])),
+            interval=percent_interval(float(table.low[k]), float(table.high[k]), rate),
             statements=words.several("unit.statements", round(float(table.n[k]))),
             meaning=percent(meaning),
         )

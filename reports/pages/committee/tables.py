@@ -159,7 +159,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
                 s.source,
                 s.target,
                 count(s.n),
-                f"{percent(s.observed)} ({percent_interval(s.low, s.high)})",
+                f"{percent(s.observed)} ({percent_interval(s.low, s.high, s.observed)})",
                 percent(s.expected),
                 percent(s.target_expected),
                 percent(s.stability),

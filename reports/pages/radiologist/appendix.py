@@ -87,7 +87,7 @@ def _number_row(
     )
     own = (
         percent(row.observed) if shown else BLANK,
-        percent_interval(row.low, row.high) if shown else BLANK,
+        percent_interval(row.low, row.high, row.observed) if shown else BLANK,
         *((judged.get(row.phrase, BLANK),) if judged else ()),
     )
     few = words("state.withheld_short") if row.department_withheld else percent(row.department)
@@ -96,7 +96,7 @@ def _number_row(
         state or count(row.n),
         *own,
         percent(row.expected),
-        percent_interval(row.expected_low, row.expected_high),
+        percent_interval(row.expected_low, row.expected_high, row.expected),
         *((few,) if department else ()),
     )
     return Row(cells, quiet=not shown)

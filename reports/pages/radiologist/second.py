@@ -158,7 +158,7 @@ def _accuracy(instrument: Instrument | None, words: Strings) -> str:
             parts.append(f"{figure.name}: {words('state.not_audited')}")
         else:
             estimate = figure.estimate
-            span = percent_interval(estimate.low, estimate.high)
+            span = percent_interval(estimate.low, estimate.high, estimate.value)
             value = percent(estimate.value)
             parts.append(words("not.accuracy", name=figure.name, value=value, interval=span))
     return "; ".join(parts)
