@@ -17,7 +17,7 @@ from pipeline.config.digest import digest_of
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
 
-__all__ = ["Cleaned", "Codes", "clean", "known_identifiers"]
+__all__ = ["Cleaned", "Codes", "clean", "is_adult", "known_identifiers"]
 
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
@@ -142,7 +142,7 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
             "performed_month": exams["performed_at"].dt.strftime("%Y-%m"),
             "status": exams["status"],
             "is_chest": exams["is_chest"],
-            "is_adult": age >= min_age_years,
+            "is_adult": is_adult(age, min_age_years),
             "age_band": _age_band(age),
             "patient_class": exams["patient_class"],
             "drafted": _drafted(exams),
@@ -151,6 +151,11 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
         },
         index=exams.index,
     )
+
+
+def is_adult(age: pd.Series, min_age_years: int) -> pd.Series:
+    """Tell who has the least age; an unknown one (NaN) has it only where none is asked for."""
+    return (age >= min_age_years) | (age.isna() & (min_age_years == 0))
 
 
 def _drafted(exams: pd.DataFrame) -> pd.Series:

@@ -16,7 +16,7 @@ from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
 from pipeline.stage import merged
-from pipeline.tables.pairing import TAKEN_BACK, FlowStep
+from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, FlowStep
 from reports.content import Gate
 from reports.strings import Strings
 
@@ -133,6 +133,16 @@ class Gathered:
     def returned(self) -> Mapping[str, int]:
         """Cases that readers returned, by answer; every block knows them all."""
         return dict(sorted(self.tallied[0].returned.items()))
+
+    @property
+    def why_unpaired(self) -> str:
+        """Say what left out most X-rays where none was paired; '' where one was."""
+        lost = [step for step in self.flow if step.reason in LEFT_OUT and step.excluded]
+        if not lost or any(block.pairs for block in self.paired):
+            return ""
+        most = max(lost, key=lambda step: step.excluded)
+        hint = LEFT_OUT[most.reason]
+        return f" No X-ray was paired; most ({most.excluded:,}) left out: {most.reason}{hint}."
 
     def shown(self, language: str) -> tuple[tuple[str, int], ...]:
         """Give the counts that the review shows of what was lost on the way."""

@@ -156,7 +156,7 @@ def rehearse(site: Site) -> Rehearsal:
         return Rehearsal(tuple(findings))
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
-    findings += _notes(kept)
+    findings += [*_notes(kept), *_ages(kept, site.config.pairing.min_age_years)]
     rows = sum(each.rows_in_all for each in sources) * len(readable) / len(sources)
     return Rehearsal(
         tuple(findings),
@@ -307,6 +307,20 @@ def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
     readers = kept[["reader_id", "reader_name"]].drop_duplicates()
     for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
         yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")
+
+
+def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
+    """Tell of X-rays whose patient's age nobody knows: they count as no adult's."""
+    if not least or not len(kept):
+        return
+    films = kept[kept["modality"] == "XR"]
+    unknown = int(films["patient_age_years"].isna().sum())
+    if unknown:
+        told = (
+            f"{unknown:,} of {len(films):,} X-rays have neither an age nor a birth date and are "
+            "left out; [pairing] min_age_years = 0 takes them in"
+        )
+        yield Finding("ages", "note", told)
 
 
 def _minutes(site: Site, rows: float, raw: pd.DataFrame) -> float:

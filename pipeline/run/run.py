@@ -187,8 +187,8 @@ class Run:
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             msg = (
-                f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}. "
-                f"See {page}."
+                f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
+                f"{gathered.why_unpaired} See {page}."
             )
             raise GateFailedError(msg)
         return RunFacts(

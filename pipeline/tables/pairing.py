@@ -20,7 +20,7 @@ import pandas as pd
 
 from pipeline.tables.versions import contradictory, in_force, in_time
 
-__all__ = ["INELIGIBLE", "TAKEN_BACK", "FlowStep", "PairedExams", "pair"]
+__all__ = ["INELIGIBLE", "LEFT_OUT", "TAKEN_BACK", "FlowStep", "PairedExams", "pair"]
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
@@ -225,6 +225,12 @@ _STEPS: Final = (
     ("paired, each study once", "its CT answers a nearer X-ray"),
 )
 """What remains after each step, and why the others were left out; in the order applied."""
+
+LEFT_OUT: Final = {
+    reason: " ([pairing] min_age_years = 0 takes unknown ages in)" if name == "of adults" else ""
+    for name, reason in _STEPS
+}
+"""Why an X-ray is left out, and the option that would keep it, if there is one."""
 
 INELIGIBLE: Final = tuple(reason for _, reason in _STEPS[:2])
 """Fates of X-rays that this program is not about."""

@@ -133,3 +133,23 @@ def test_a_long_export_is_read_in_part_and_its_rows_are_estimated(folder: Path) 
     assert not source["whole"]
     assert source["rows"] == 5_000
     assert source["rows_in_all"] == pytest.approx(rows, rel=0.1)
+
+
+@pytest.mark.parametrize(("least", "is_told"), [(18, True), (0, False)])
+def test_xrays_of_unknown_age_are_counted_where_an_age_is_asked_for(
+    folder: Path, least: int, is_told: bool
+) -> None:
+    ageless = [row(i).replace(",50,", ",,") for i in range(3)]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *ageless, row(9)]))
+    with (folder / "radcal.toml").open("a") as config:
+        config.write(f"[pairing]\nmin_age_years = {least}\n")
+    output = " ".join(checked(folder).output.split())
+    assert ("3 of 4 X-rays have neither an age nor a birth date" in output) == is_told
+
+
+def test_a_file_of_which_nothing_is_kept_stands_beside_good_ones(folder: Path) -> None:
+    (folder / "stray.csv").write_text(f"{HEAD}\nA1,471\n")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["*.csv"]\n')
+    told = checked(folder)
+    assert told.exit_code == 3
+    assert "wrong_field_count 1" in told.output

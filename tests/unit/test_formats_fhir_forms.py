@@ -155,6 +155,11 @@ def test_a_report_taken_back_takes_its_versions_along_and_says_nothing(
     assert aside == []
 
 
+def test_a_status_of_the_sites_own_is_left_to_its_map_also_without_a_text(tmp_path: Path) -> None:
+    exams, aside = found(tmp_path, lines(report(status="annullato", presentedForm=[])))
+    assert (exams["status"].tolist(), aside) == (["annullato"], [])
+
+
 def test_codes_of_a_conclusion_are_no_report(tmp_path: Path) -> None:
     coded = {"conclusionCode": [{"text": "Effusion"}], "presentedForm": []}
     assert found(tmp_path, lines(report(**coded)))[1] == ["no_report_text"]

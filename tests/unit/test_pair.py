@@ -7,7 +7,8 @@ import itertools
 import pandas as pd
 import pytest
 
-from pipeline.tables.pairing import pair
+from pipeline.deidentify.coding import is_adult
+from pipeline.tables.pairing import LEFT_OUT, pair
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 
@@ -202,3 +203,15 @@ def test_what_was_taken_back_is_used_only_where_it_came_again_later(
     result = pair(exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True)))
     assert result.pairs["xr_exam_key"].tolist() == left
     assert result.flow[1].excluded == 2 - len(left)
+
+
+@pytest.mark.parametrize(("least", "known"), [(18, [False, True, False]), (0, [True, True, True])])
+def test_an_unknown_age_is_let_in_only_where_no_age_is_asked_for(
+    least: int, known: list[bool]
+) -> None:
+    assert is_adult(pd.Series([17.0, 18.0, None]), least).tolist() == known
+
+
+def test_the_age_limit_is_the_fate_that_names_its_option() -> None:
+    (why,) = fate(exam("X", "XR", 1, is_adult=False), exam("C", "CT", 5)).values()
+    assert "min_age_years" in LEFT_OUT[why]
