@@ -18,7 +18,7 @@ ENGINE = RuleEngine()
 SENTENCES = [
     re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", line)
     for file in sorted((Path(__file__).parent.parent / "clinical" / "sentences").glob("*.txt"))
-    if file.stem not in {"form", "silence"}
+    if file.stem not in {"form", "silence", "requests"}
     for line in file.read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#") and line.endswith(".")
 ]
