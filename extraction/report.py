@@ -23,6 +23,7 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
+_REQUEST_WITHIN: Final = 400
 _REQUEST_ENDS: Final = re.compile(
     r"[.!](?=\s)|(?<=[a-z0-9?)])\s(?=(?:No|The|There|Lungs?|Heart|Normal|Clear|Both|Cardiac)\b)"
 )
@@ -60,8 +61,7 @@ class SectionReader:
         openings = [opening for entry in vocabulary.sections for opening in entry.openings]
         complaints = "|".join(map(re.escape, sorted(openings, key=len, reverse=True))) or r"(?!)"
         self._opening = re.compile(rf"\s{{0,80}}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE)
-        names = sorted(self._entries, key=len, reverse=True)
-        alternatives = "|".join(re.escape(name).replace(r"\ ", r"[ \t]+") for name in names)
+        alternatives = _by_letter(sorted(self._entries, key=len, reverse=True))
         self._header = re.compile(
             r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
             r"|(?<=[.;:!?\"”)\]])\s?|(?<=\s\s)|(?<=XXXX)\s)"
@@ -97,6 +97,8 @@ class SectionReader:
         within a line it must open with a complaint, and ends at a full stop or, where that is
         missing, at a capital.
         """
+        if text.find("?", 0, min(end, _REQUEST_WITHIN)) < 0:
+            return 0
         opened = self._opening.match(text, 0, end)
         if opened is None:
             return 0
@@ -141,6 +143,14 @@ class SectionReader:
                     Section(IMPRESSION, match.start(), end),
                 ]
         return [Section(FINDINGS, start, end)]
+
+
+def _by_letter(names: list[str]) -> str:
+    """Write one pattern for all names, parted by their first letter: most places fail at once."""
+    rests: dict[str, list[str]] = {}
+    for name in names:
+        rests.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \t]+"))
+    return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in rests.items())
 
 
 _CLOSING: Final = frozenset({"signature", "recommendation"})

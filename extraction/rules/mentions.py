@@ -57,7 +57,7 @@ class MentionFinder:
             parts = item.lexeme.parts
             seen |= parts
             if parts & Part.MENTION:
-                if _measured(item, tokens):
+                if tokens[item.first].word == "cm" and _measured(item, tokens):
                     continue
                 resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:
@@ -176,9 +176,9 @@ class MentionFinder:
 
 
 def _measured(item: Item, tokens: Sequence[Token]) -> bool:
-    """Whether the word is a unit behind a number: "NODULE OF 2 CM" names no cardiomegaly."""
+    """Whether "cm" is a unit behind a number: "NODULE OF 2 CM" names no cardiomegaly."""
     first = item.first
-    return tokens[first].word == "cm" and first > 0 and tokens[first - 1].word[-1].isdigit()
+    return first > 0 and tokens[first - 1].word[-1].isdigit()
 
 
 def _resembles(item: Item, tokens: Sequence[Token]) -> bool:

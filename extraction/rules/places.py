@@ -49,12 +49,11 @@ def without_places(
     first = scope.first
     if scope.cue.kind in _KINDS and scope.cue.phrase and scope.side != "around":
         for j in range(scope.first, scope.last):
-            if not items[j].lexeme.parts & Part.MENTION:
-                continue
-            if is_place(items, j, scope.cue, tokens, grammar):
+            parts = items[j].lexeme.parts
+            if parts & Part.MENTION and is_place(items, j, scope.cue, tokens, grammar):
                 yield scope._replace(first=first, last=j)
                 first = j + 1
-    yield scope._replace(first=first)
+    yield scope if first == scope.first else scope._replace(first=first)
 
 
 def _preposition(at: int, tokens: list[Token], grammar: GrammarFile) -> int:

@@ -93,7 +93,7 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
 
 def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue doubts a change: "perhaps slight worsening of the effusion"."""
-    if not any(cue.phrase in _UNSURE for cue in item.lexeme.cues):
+    if item.lexeme.cues[0].phrase not in _UNSURE:
         return False
     if item.last - item.first > 1 and tokens[item.last - 1].word in grammar.transitive:
         return False
