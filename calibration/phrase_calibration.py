@@ -147,7 +147,7 @@ def in_the_large(table: PhraseCalibration) -> InTheLarge:
 
     >>> nan = np.full(2, np.nan)
     >>> two = PhraseCalibration(("a", "b"), np.array([60.0, 40.0]), np.array([36.0, 4.0]),
-    ...     np.array([0.6, 0.1]), nan, nan, nan, nan, nan, np.array([0.5, 0.2]), nan, nan)
+    ...     np.array([0.6, 0.1]), nan, nan, np.array([0.5, 0.2]), nan, nan)
     >>> round(in_the_large(two).ratio, 3), round(in_the_large(two).e90, 3)
     (1.053, 0.1)
     """
