@@ -138,10 +138,7 @@ def records(
         whole = _whole(source.taken, delimiter, width)
         more = "".join(source.taken[:whole]).rstrip("\r\n")
         alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
-        is_row = len(row) == width
-        goes_on = (
-            open_end and not is_row and held is not None and _goes_on(held[0], more, delimiter)
-        )
+        goes_on = len(row) != width and open_end and held and _goes_on(held[0], more, delimiter)
         if held and goes_on and not alike:
             held = (_longer(held[0], more), held[1] or source.is_foreign)
         else:

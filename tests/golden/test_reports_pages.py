@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pypdf
 import pytest
 
@@ -384,6 +385,24 @@ def test_a_word_that_readers_wrote_too_seldom_to_judge_is_proposed_by_nobody(
     (section,) = decisions(guard_committee(few), STYLE.strings)
     texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
     assert not any("Teach" in text for text in texts)
+
+
+def test_a_word_that_the_department_as_a_whole_keeps_is_not_proposed_for_teaching(
+    review: review_content.CommitteeContent,
+) -> None:
+    def proposed(content: review_content.CommitteeContent) -> list[str]:
+        (section,) = decisions(guard_committee(content), STYLE.strings)
+        texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
+        return [found[1] for text in texts if (found := re.match(r"\*\*Teach “([^”]+)”", text))]
+
+    department = review.department
+    assert not isinstance(department, content.SuppressedCell)
+    table = department.phrases
+    places = [table.phrases.index(word) for word in proposed(review)]
+    assert places
+    assert all(not table.low[k] <= table.expected[k] <= table.high[k] for k in places)
+    kept = replace(table, low=np.zeros_like(table.low), high=np.ones_like(table.high))
+    assert not proposed(replace(review, department=replace(department, phrases=kept)))
 
 
 def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistContent) -> None:

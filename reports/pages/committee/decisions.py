@@ -1,7 +1,9 @@
 """At most three proposals to decide on, and the months behind them; nobody is named.
 
 A phrase is proposed where several readers' pages say of it that CT shows more, or less, than the
-word; "absent" and "present" where several readers' are contradicted by CT more often than others'.
+word, and the department's own rate says so too: what some readers do and others undo is nothing to
+teach all. "Absent" and "present" where several readers' are contradicted by CT more often than
+others'.
 """
 
 from __future__ import annotations
@@ -58,6 +60,8 @@ def _proposed(found: DepartmentProfile, content: CommitteeContent, words: String
     table = None if isinstance(department, SuppressedCell) else department.phrases
     parts = []
     for (phrase, side), n in marked.items():
+        if table and not _stands(phrase, side, table):
+            continue
         instead, advised = _instead(phrase, side, readers)
         said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=able[phrase])]
         said += [words("decisions.instead", instead=instead, n=advised)] if instead else []
@@ -85,6 +89,15 @@ def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
         for p in reader.phrases
         if p.n >= minimum
     }
+
+
+def _stands(phrase: str, side: Side, table: PhraseCalibration) -> bool:
+    """Say whether the department's interval misses what the word promises, on this side."""
+    if phrase not in table.phrases:
+        return False
+    k = table.phrases.index(phrase)
+    low, high, meaning = (float(x[k]) for x in (table.low, table.high, table.expected))
+    return meaning < low if side == "more" else high < meaning
 
 
 def _instead(phrase: str, side: Side, readers: tuple[ReaderProfile, ...]) -> tuple[str, int]:
