@@ -16,7 +16,7 @@ import numpy as np
 
 from calibration.estimate import multinomial_moments
 from calibration.substitution import GuardRails, advise
-from calibration.substitution.choice import Setting, best_target, gains
+from calibration.substitution.guardrails import Setting, best_target, gains
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
 

@@ -14,9 +14,13 @@ from typing import Final
 
 import numpy as np
 
-from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import phrase_bins
-from calibration.curve import calibration_error, curve_points
+from calibration.curve import (
+    calibration_error,
+    curve_points,
+    phrase_error_interval,
+    simultaneous_band,
+)
 from calibration.estimate import interval, multinomial_moments
 from calibration.phrase_calibration import phrase_error, wilson
 from calibration.regression import logistic_calibration

@@ -15,9 +15,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import BinTables
-from calibration.curve import ReliabilityCurve, calibration_error, curve_points
+from calibration.curve import (
+    ReliabilityCurve,
+    calibration_error,
+    curve_points,
+    phrase_error_interval,
+    simultaneous_band,
+)
 from calibration.errors import TallyError
 from calibration.estimate import (
     Estimate,

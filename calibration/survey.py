@@ -18,8 +18,14 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.beta_fits import fit_moments, moments_of_ranges
-from calibration.distributions import Atom, Beta, Distribution, UniformMixture
+from calibration.distributions import (
+    Atom,
+    Beta,
+    Distribution,
+    UniformMixture,
+    fit_moments,
+    moments_of_ranges,
+)
 from calibration.errors import SurveyError
 
 __all__ = ["BUILTIN", "PhraseTable", "builtin", "builtin_answers", "builtin_source"]

@@ -21,13 +21,16 @@ from typing import Literal
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.beta_fits import (
+from calibration.distributions import (
+    Atom,
+    Beta,
+    Distribution,
+    UniformMixture,
     fit_likelihood,
     fit_moments,
     moments_of_percentages,
     moments_of_ranges,
 )
-from calibration.distributions import Atom, Beta, Distribution, UniformMixture
 from calibration.errors import SurveyError
 from calibration.survey import PhraseTable
 

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
-from calibration.beta_fits import RANGE_END
+from calibration.distributions import RANGE_END
 from calibration.errors import SurveyError
 from calibration.survey_fit import PhraseSurvey
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.plain import LEFT_OUT, named
-from calibration.substitution.choice import Setting
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
-from calibration.substitution.guardrails import GuardRails
+from calibration.substitution.guardrails import GuardRails, Setting
 from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
 from calibration.substitution.transport import STANDARD, Regularisation, transport_map
 from calibration.survey import PhraseTable

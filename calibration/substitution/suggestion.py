@@ -24,15 +24,17 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.estimate import multinomial_moments
 from calibration.phrase_calibration import wilson
 from calibration.plain import named
-from calibration.substitution.choice import (
+from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
+from calibration.substitution.guardrails import (
     Setting,
+    SuppressionReason,
     best_target,
+    cell_reason,
     evident_phrases,
     gains,
     keeps,
+    resolution,
 )
-from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
-from calibration.substitution.guardrails import SuppressionReason, cell_reason, resolution
 from calibration.tally import Tally
 
 __all__ = ["Suggestion", "Suppressed", "suggest"]

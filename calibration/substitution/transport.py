@@ -12,22 +12,40 @@ smooth and concave, with gradient b exp(−g/τ) − Tᵀ1; ``dual`` climbs it. 
 stabilised Sinkhorn, which returns plans of almost no mass at these settings without saying so; a
 test shows it.
 Every solve carries its certificate: the row residual, the dual gradient, and ``converged``.
+
+A small ε makes a map decisive, a small τ lets the use of words drift. Each setting is one point:
+the share of words a map would change, and the true ECE and Brier score after it.
+Stability: how often the maps of bootstrap replicates have the same main targets.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import rel_entr
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
+from calibration.bins import BinTables, phrase_bins
+from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
-from calibration.substitution.cost import SubstitutionMap
+from calibration.scores import brier
+from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
+from calibration.survey import PhraseTable
+from calibration.tally import Tally
 
-__all__ = ["STANDARD", "Regularisation", "Regulariser", "transport_map", "transport_maps"]
+__all__ = [
+    "STANDARD",
+    "FrontierPoint",
+    "Regularisation",
+    "Regulariser",
+    "frontier",
+    "transport_map",
+    "transport_maps",
+]
 
 Regulariser = Literal["kl", "entropy"]
 
@@ -196,3 +214,73 @@ class _Problem:
         columns = flow.sum(axis=0)
         pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
         return linear + paid.epsilon * spread + paid.tau * pull
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierPoint:
+    """One setting's map.
+
+    Attributes
+    ----------
+    epsilon, tau
+        The setting.
+    words_changed
+        Share of observations whose phrase would change, Σ_k a_k (1 − W_kk).
+    ece_after, brier_after
+        On the tested observations; NaN if the solver did not converge.
+    converged
+        Whether there is a map at all.
+    """
+
+    epsilon: float
+    tau: float
+    words_changed: float
+    ece_after: float
+    brier_after: float
+    converged: bool
+
+
+def frontier(
+    fitted_on: Tally,
+    *,
+    tested_on: Tally,
+    phrase_table: PhraseTable,
+    settings: Sequence[Regularisation],
+    allowed: BoolArray | None = None,
+) -> tuple[FrontierPoint, ...]:
+    """Fit one map per setting on one tally and test it on another (they may be the same)."""
+    tables = phrase_bins(phrase_table.distributions)
+    cost = substitution_cost(fitted_on.n, fitted_on.label_mass, source=tables, target=tables)
+    if allowed is not None:
+        cost = np.where(allowed | np.isnan(cost), cost, np.inf)
+    source_weights = fitted_on.n / max(fitted_on.total, 1e-300)
+    points = []
+    for setting in settings:
+        fitted = transport_map(
+            cost,
+            phrases=phrase_table.phrases,
+            source_weights=source_weights,
+            regularisation=setting,
+        )
+        points.append(_point(fitted, tested_on, phrase_table, tables))
+    return tuple(points)
+
+
+def _point(
+    fitted: SubstitutionMap, tested_on: Tally, phrase_table: PhraseTable, tables: BinTables
+) -> FrontierPoint:
+    """Measure one setting's map on the tested observations."""
+    if not fitted.converged:
+        nothing = float("nan")
+        return FrontierPoint(fitted.epsilon, fitted.tau, nothing, nothing, nothing, converged=False)
+    weights = fitted.weights()
+    n, mass = tested_on.n @ weights, tested_on.label_mass @ weights
+    loss = brier(n, mass, means=phrase_table.means, variances=phrase_table.variances)
+    return FrontierPoint(
+        epsilon=fitted.epsilon,
+        tau=fitted.tau,
+        words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
+        ece_after=float(calibration_error(n, mass, tables=tables)),
+        brier_after=float(loss),
+        converged=True,
+    )

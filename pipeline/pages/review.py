@@ -17,8 +17,7 @@ from calibration.result import GroupResult
 from calibration.rounding import rounded
 from calibration.substitution.effect import split_tally
 from calibration.substitution.guardrails import allowed_cells
-from calibration.substitution.transport import Regularisation
-from calibration.substitution.variation import frontier
+from calibration.substitution.transport import Regularisation, frontier
 from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.committee.case_mix import case_mix

@@ -9,9 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.bands import phrase_error_interval, simultaneous_band
 from calibration.bins import phrase_bins
-from calibration.curve import calibration_error, curve_points
+from calibration.curve import (
+    calibration_error,
+    curve_points,
+    phrase_error_interval,
+    simultaneous_band,
+)
 from calibration.distributions import Beta
 from calibration.phrase_calibration import phrase_error
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from calibration.analysis import Settings, Study
-from calibration.baselines import fit_baseline
 from calibration.bins import phrase_bins
 from calibration.curve import maximum_calibration_error, smooth_calibration_error
 from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
@@ -16,6 +15,7 @@ from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Options
 from calibration.gaps import funnel
+from calibration.neighbours.stated_confidence import fit_baseline
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
 from calibration.scores import auroc, order_probabilities

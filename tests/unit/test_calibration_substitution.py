@@ -17,7 +17,6 @@ from calibration.estimate import Options, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.result import calibrate
 from calibration.substitution import GuardRails, advise, transport_map
-from calibration.substitution.choice import Setting, best_target
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import (
     Scores,
@@ -26,15 +25,19 @@ from calibration.substitution.effect import (
     split_effect,
     split_tally,
 )
-from calibration.substitution.guardrails import SuppressionReason, allowed_cells
+from calibration.substitution.guardrails import (
+    Setting,
+    SuppressionReason,
+    allowed_cells,
+    best_target,
+)
 from calibration.substitution.programs import (
     balanced_map,
     brier_map,
     exact_error_map,
     monotone_map,
 )
-from calibration.substitution.transport import Regularisation
-from calibration.substitution.variation import frontier
+from calibration.substitution.transport import Regularisation, frontier
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 

@@ -6,8 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.beta_fits import fit_likelihood, fit_moments, moments_of_percentages
-from calibration.distributions import Atom, Beta
+from calibration.distributions import (
+    Atom,
+    Beta,
+    fit_likelihood,
+    fit_moments,
+    moments_of_percentages,
+)
 from calibration.errors import SurveyError
 from calibration.survey_fit import PhraseSurvey, fit_phrase
 from calibration.survey_frames import read_survey

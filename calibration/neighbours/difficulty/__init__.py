@@ -6,25 +6,23 @@ from calibration.neighbours.difficulty.correlation import (
     spearman,
     split_by_success,
 )
-from calibration.neighbours.difficulty.pool import (
+from calibration.neighbours.difficulty.indicators import (
+    average_failure,
     conformal_set_sizes,
     failure_rate,
+    first_right,
     human_dissensus,
     human_entropy,
     leave_one_out_thresholds,
     majority_reference,
     mean_entropy,
     mean_set_size,
+    missing_probability,
     pool_dissensus,
     pool_entropy,
     pool_votes,
 )
 from calibration.neighbours.difficulty.study import Difficulty, difficulty, review_order, strata
-from calibration.neighbours.difficulty.training import (
-    average_failure,
-    first_right,
-    missing_probability,
-)
 
 __all__ = [
     "Difficulty",

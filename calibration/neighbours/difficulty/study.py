@@ -25,21 +25,19 @@ from calibration.neighbours.difficulty.correlation import (
     correlations,
     split_by_success,
 )
-from calibration.neighbours.difficulty.pool import (
+from calibration.neighbours.difficulty.indicators import (
+    average_failure,
     checked_pool,
     failure_rate,
+    first_right,
     human_dissensus,
     human_entropy,
     majority_reference,
     mean_entropy,
     mean_set_size,
+    missing_probability,
     pool_dissensus,
     pool_entropy,
-)
-from calibration.neighbours.difficulty.training import (
-    average_failure,
-    first_right,
-    missing_probability,
 )
 
 __all__ = ["Difficulty", "difficulty", "review_order", "strata"]
