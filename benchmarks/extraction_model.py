@@ -21,8 +21,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from extraction.engines.completer import Completion, Question
-from extraction.engines.local import LocalSettings
-from extraction.engines.offline import OfflineEngine
+from extraction.engines.kinds import OfflineEngine
+from extraction.engines.settings import LocalSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 FIXTURES = ROOT / "tests" / "fixtures" / "extraction"

@@ -32,8 +32,8 @@ import aiohttp
 import httpcore
 import httpx
 
+from extraction.engines.kinds import ServerEngine
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.finding import Extracted, Outcome
 from extraction.prompt import NONE, OTHER, Line, written

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from extraction_model import FIXTURES, PROMPTS, ROOT, WARM_UP, bare, pipeline
 
-from extraction.engines.local import LocalSettings, Precision
+from extraction.engines.settings import LocalSettings, Precision
 from extraction.prompt import AnswerForm, Manner
 
 LIMIT = 0.85

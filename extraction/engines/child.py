@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from extraction.engines.completer import Completion, Question, Reply
-from extraction.engines.local import LocalSettings
+from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
 
 __all__ = ["Child", "ChildEnded", "answer_of"]

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 
 from extraction.engines.child import Child, ChildEnded, answer_of
 from extraction.engines.completer import Completion, Question, Usage
-from extraction.engines.local import LocalSettings
+from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
 
 __all__ = ["ModelProcess"]

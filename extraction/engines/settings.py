@@ -1,18 +1,38 @@
-"""Where a language model is served, and how hard it may be asked; checked whole when made."""
+"""Where a language model is served or lies, and how hard it may be asked; checked whole when made.
+
+A model is a folder as its makers publish it: ``config.json``, a tokenizer, weights. Its revision is
+a hash of its small files and, because weights are large, of their sizes and of blocks taken evenly
+from each: another training of the same model has another revision.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from extraction.engines.completer import Bound
 from extraction.errors import ModelSettingsError
 from extraction.prompt import RAW, Manner
 
-__all__ = ["ServerSettings"]
+__all__ = [
+    "Backend",
+    "DType",
+    "LocalSettings",
+    "Precision",
+    "ServerSettings",
+    "has_chat_template",
+    "revision",
+    "weight_digests",
+    "weight_files",
+]
 
-_ABOVE_ZERO: Final = (
+_SERVER_ABOVE_ZERO: Final = (
     "concurrency", "timeout_seconds", "silence_seconds", "attempts", "answer_tokens",
 )  # fmt: skip
 
@@ -69,7 +89,7 @@ class ServerSettings:
     def __post_init__(self) -> None:
         problems = [
             f"{name} is {value}; it must be above 0"
-            for name in _ABOVE_ZERO
+            for name in _SERVER_ABOVE_ZERO
             if (value := getattr(self, name)) is not None and not value > 0
         ]
         if self.bound == "schema" and self.manner.form.shape != "json":
@@ -112,3 +132,198 @@ def _address_problems(url: str) -> list[str]:
     if parts.query or parts.fragment:
         return ["the server's address may hold no ? or #"]
     return []
+
+
+Backend: TypeAlias = Literal["vllm", "transformers"]
+"""What runs the model."""
+
+Precision: TypeAlias = Literal["auto", "fp8"]
+"""As the model was published, or in eight bits."""
+
+DType: TypeAlias = Literal["auto", "bfloat16", "float16", "float32"]
+"""What a model computes in; ``auto`` is bfloat16 on a GPU and float32 on a processor."""
+
+_LOCAL_ABOVE_ZERO: Final = (
+    "tensor_parallel", "data_parallel", "max_sequences", "answer_tokens", "timeout_seconds",
+)  # fmt: skip
+_WEIGHTS: Final = (".safetensors", ".bin", ".pt", ".gguf")
+_TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
+_SMALL: Final = (".json", ".model", ".txt", ".jinja")
+_BLOCKS: Final = 16
+_BLOCK_BYTES: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalSettings:
+    """A model on this machine, and how it may be run.
+
+    Attributes
+    ----------
+    backend
+        vLLM, or the slower transformers.
+    model
+        The model's folder.
+    python
+        The interpreter of the environment in which the backend is installed.
+    dtype
+        What it computes in.
+    tensor_parallel
+        GPUs that share one copy of the model.
+    memory_share
+        Share of a GPU's memory that vLLM may take, for weights and cache.
+    data_parallel
+        Copies of the model side by side, each on cards of its own; `tensor_parallel` cards each.
+    weights, cache
+        ``fp8`` halves what weights or the cache of keys and values take of the card; both change
+        answers a little.
+    cards
+        The GPUs this process may see; None for all. Set for each copy of several.
+    max_sequences
+        Questions that vLLM computes at once; None for what it thinks right for the card.
+    context_tokens, answer_tokens
+        What the model may hold, and the most of it that an answer may take.
+    structured
+        Bind answers to the grammar of their form; vLLM only.
+    manner
+        As one text or in turns, and the form of the answers.
+    timeout_seconds
+        Longest silence of the model's process, while it loads or while it is asked.
+    load_format
+        ``dummy`` gives the model random weights, to measure its speed without them.
+    """
+
+    backend: Backend
+    model: Path
+    python: Path
+    dtype: DType = "auto"
+    tensor_parallel: int = 1
+    data_parallel: int = 1
+    weights: Precision = "auto"
+    cache: Precision = "auto"
+    cards: tuple[int, ...] | None = None
+    memory_share: float = 0.9
+    max_sequences: int | None = None
+    context_tokens: int = 8192
+    answer_tokens: int = 1536
+    structured: bool = True
+    manner: Manner = RAW
+    timeout_seconds: float = 600.0
+    load_format: Literal["auto", "dummy"] = "auto"
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} is {value}; it must be above 0"
+            for name in _LOCAL_ABOVE_ZERO
+            if (value := getattr(self, name)) is not None and not value > 0
+        ]
+        if not 0 < self.memory_share <= 1:
+            problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
+        if self.answer_tokens >= self.context_tokens:
+            problems.append("answer_tokens leaves no room in context_tokens")
+        if self.manner.chat and not has_chat_template(self.model):
+            problems.append(
+                f"{self.model.name} has no chat template; a base model is asked with template raw"
+            )
+        if self.backend == "transformers" and "fp8" in (self.weights, self.cache):
+            problems.append("transformers reads no fp8; leave weights and cache auto")
+        if self.structured and self.backend == "transformers":
+            problems.append("transformers cannot bind answers; leave structured_output off")
+        if not self.python.is_file():
+            problems.append(
+                f"{self.python} is no Python; `make install-vllm` makes an environment, and "
+                "vllm_python names its interpreter"
+            )
+        problems += _model_problems(self)
+        if problems:
+            raise ModelSettingsError("; ".join(problems) + ".")
+
+
+def has_chat_template(model: Path) -> bool:
+    """Whether a model's folder says how it is talked to: base models do not."""
+    if any((model / name).is_file() for name in ("chat_template.jinja", "chat_template.json")):
+        return True
+    try:
+        described = json.loads((model / "tokenizer_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(described, dict) and bool(described.get("chat_template"))
+
+
+def revision(model: Path) -> str:
+    """Hash what a model is, in 12 hexadecimal digits.
+
+    Parameters
+    ----------
+    model
+        Its folder. Small files count whole; of weights their sizes, and sixteen blocks of 64 KiB
+        of each file at equal distances.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(p for p in model.iterdir() if p.suffix in (*_SMALL, *_WEIGHTS)):
+        digest.update(f"{file.name}\0{file.stat().st_size}\0".encode())
+        for block in _blocks(file):
+            digest.update(block)
+    return digest.hexdigest()[:12]
+
+
+def weight_files(model: Path) -> list[Path]:
+    """Give the files that hold a model's weights, by name."""
+    return sorted(path for path in model.iterdir() if path.suffix in _WEIGHTS)
+
+
+def weight_digests(model: Path, *, kept: Path) -> dict[str, str]:
+    """Give the SHA-256 of every file of weights, whole, as their makers publish it.
+
+    Parameters
+    ----------
+    model
+        Its folder.
+    kept
+        A file that remembers digests: one of the same path, size and time of change is not read
+        again. A file that cannot be read is begun anew.
+    """
+    known: dict[str, list[object]] = {}
+    with suppress(OSError, ValueError):
+        known = dict(json.loads(kept.read_text(encoding="utf-8")))
+    found: dict[str, str] = {}
+    for file in weight_files(model):
+        held = file.resolve().stat()
+        marks = [held.st_size, held.st_mtime_ns]
+        entry = known.get(str(file.resolve()))
+        if entry is None or entry[:2] != marks:
+            with file.open("rb") as handle:
+                entry = [*marks, hashlib.file_digest(handle, "sha256").hexdigest()]
+            known[str(file.resolve())] = entry
+        found[file.name] = str(entry[2])
+    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    kept.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    return found
+
+
+def _blocks(file: Path) -> Iterator[bytes]:
+    size = file.stat().st_size
+    if file.suffix in _SMALL or size <= _BLOCKS * _BLOCK_BYTES:
+        yield file.read_bytes()
+        return
+    with file.open("rb") as handle:
+        for number in range(_BLOCKS):
+            handle.seek(number * (size - _BLOCK_BYTES) // (_BLOCKS - 1))
+            yield handle.read(_BLOCK_BYTES)
+
+
+def _model_problems(settings: LocalSettings) -> Iterator[str]:
+    folder = settings.model
+    try:
+        names = {path.name for path in folder.iterdir()}
+        described = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        yield f"{folder} is no model's folder: it has no config.json that can be read"
+        return
+    if names.isdisjoint(_TOKENIZERS):
+        yield f"{folder} has no tokenizer"
+    weighty = any(name.endswith(_WEIGHTS) for name in names)
+    if settings.load_format == "auto" and not weighty:
+        yield f"{folder} has no weights"
+    holds = described.get("max_position_embeddings") if isinstance(described, dict) else None
+    if isinstance(holds, int) and holds < settings.context_tokens:
+        yield f"context_tokens is {settings.context_tokens}, and the model holds {holds}"

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extraction.errors import ExtractionError
-from extraction.neighbours.elicitation.forms import options_of
-from extraction.neighbours.elicitation.questions import Question
+from extraction.neighbours.forms import options_of
+from extraction.neighbours.questions import Question
 
 __all__ = [
     "Cases",

@@ -11,8 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.places import without_places
-from extraction.rules.reach import absorbed_until, backward, forward, meant
+from extraction.rules.reach import absorbed_until, backward, forward, meant, without_places
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile

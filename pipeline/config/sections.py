@@ -14,8 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from extraction.engines.local import DType, Precision
-from extraction.engines.settings import ServerSettings
+from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt import AnswerForm, Manner
 from pipeline.config.columns import EXAM_COLUMNS, OPTIONAL_COLUMNS

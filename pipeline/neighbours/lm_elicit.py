@@ -30,9 +30,9 @@ from pipeline.neighbours.lm_engine import (
 )
 
 if TYPE_CHECKING:
-    from extraction.neighbours.elicitation import Elicited, Form, Judge, Prompter, Question
-    from extraction.neighbours.elicitation.asking import RememberingCompleter
-    from extraction.neighbours.elicitation.run import Claim
+    from extraction.neighbours import Elicited, Form, Judge, Prompter, Question
+    from extraction.neighbours.questions import RememberingCompleter
+    from extraction.neighbours.run import Claim
 
 __all__ = ["audit", "elicit"]
 
@@ -77,7 +77,7 @@ def elicit(given: ElicitGiven) -> None:
     counted by reason (exit code 3), never taken as wrong. Run again to go on after an interruption;
     nothing is asked twice. See docs/neighbours.md.
     """
-    from extraction.neighbours.elicitation import Judge, Prompter, load_questions
+    from extraction.neighbours import Judge, Prompter, load_questions
     from pipeline.formats.tables import write_table
 
     one_of("--judge", given.judge, ("match", "model"))
@@ -120,7 +120,7 @@ def _with_options(questions: Sequence[Question]) -> tuple[list[Question], list[s
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
-    from extraction.neighbours.elicitation import FORMS
+    from extraction.neighbours import FORMS
 
     for name in named or ():
         one_of("--form", name, FORMS)
@@ -135,8 +135,8 @@ def _asked(
     judge: Judge | None,
 ) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
-    from extraction.neighbours.elicitation import Way
-    from extraction.neighbours.elicitation import elicit as put
+    from extraction.neighbours import Way
+    from extraction.neighbours import elicit as put
 
     rows: list[tuple[Elicited, Words]] = []
     missing: dict[str, str] = {}
@@ -175,7 +175,7 @@ def audit(given: AuditGiven) -> None:
     certainty about its own reading can be believed. Reports that could not be read, and
     confidences that could not, are counted (exit code 3).
     """
-    from extraction.neighbours.elicitation import FORMS, Prompter
+    from extraction.neighbours import FORMS, Prompter
     from pipeline.formats.tables import write_table
 
     one_of("--reader", given.reader, ("model", "rules"))
@@ -203,7 +203,7 @@ def audit(given: AuditGiven) -> None:
 
 def _claims(given: AuditGiven) -> tuple[int, list[Claim], int]:
     """Count the labelled reports, and give what was read in them and in how many nothing could."""
-    from extraction.neighbours.elicitation.run import claims_of
+    from extraction.neighbours.run import claims_of
 
     extractor = (
         rule_engine(None)
@@ -224,7 +224,7 @@ def _sure(
     given: AuditGiven, claims: Sequence[Claim], answerer: RememberingCompleter, prompter: Prompter
 ) -> list[tuple[Elicited, Words]]:
     """Ask how sure the model is of every claim, and say which are right."""
-    from extraction.neighbours.elicitation.run import put, with_truth
+    from extraction.neighbours.run import put, with_truth
 
     form = cast("Form", given.form)
     offered = words(form, given.asking.phrases, answerer, prompter)

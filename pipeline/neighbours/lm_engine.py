@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.survey import PhraseTable
-    from extraction.neighbours.elicitation import Elicited, Form, Prompter
-    from extraction.neighbours.elicitation.asking import RememberingCompleter
+    from extraction.neighbours import Elicited, Form, Prompter
+    from extraction.neighbours.questions import RememberingCompleter
 
 __all__ = [
     "COLUMNS",
@@ -64,8 +64,8 @@ class Asking:
 @contextmanager
 def _completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
     """Give the model as something that continues prompts and remembers its replies."""
-    from extraction.engines.local import revision
-    from extraction.neighbours.elicitation import ModelCompleter, RememberingCompleter
+    from extraction.engines.settings import revision
+    from extraction.neighbours import ModelCompleter, RememberingCompleter
     from pipeline.site import engines
 
     one_of("--engine", engine, _ENGINES)
@@ -106,7 +106,7 @@ def words(
     """Phrases that a form offers; a model's own are asked for first. A text says why none."""
     from calibration.distributions import Beta
     from calibration.survey import PhraseTable
-    from extraction.neighbours.elicitation.run import own_phrases
+    from extraction.neighbours.run import own_phrases
     from pipeline.cli.common import phrase_table
 
     if form == "phrase":

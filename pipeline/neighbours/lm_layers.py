@@ -120,7 +120,7 @@ def _arrays(
 
 
 def _cases(path: Path, options: int) -> tuple[Cases, int]:
-    from extraction.neighbours.elicitation import load_questions
+    from extraction.neighbours import load_questions
     from extraction.neighbours.layers import cases_of_questions
 
     if path.suffix.lower() != ".jsonl":

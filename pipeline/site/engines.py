@@ -7,12 +7,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from extraction.engines.kinds import OfflineEngine, ReplayEngine, ServerCompleter, ServerEngine
 from extraction.engines.ledger import Memory
-from extraction.engines.local import Backend, LocalSettings, has_chat_template
 from extraction.engines.model import ModelEngine
-from extraction.engines.offline import OfflineEngine, ReplayEngine
 from extraction.engines.process import ModelProcess
-from extraction.engines.server import ServerCompleter, ServerEngine
+from extraction.engines.settings import Backend, LocalSettings, has_chat_template
 from extraction.prompt import load as load_prompts
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary

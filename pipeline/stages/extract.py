@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from extraction.engines.account import Disagreement
-from extraction.readings import read_reports
+from extraction.tables import read_reports
 from pipeline.config.digest import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.versions import joined

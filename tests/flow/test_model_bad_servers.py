@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from extraction.engines import model
-from extraction.engines.server import ServerEngine
+from extraction.engines.kinds import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelRefusedError
 from extraction.finding import Failed, NothingStated, Outcome

@@ -19,7 +19,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.neighbours.elicitation import load_questions
+from extraction.neighbours import load_questions
 from extraction.neighbours.layers import (
     LayerwiseError,
     cases_of_questions,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from extraction.engines.completer import Question, Reply
-from extraction.engines.server import ServerCompleter, ServerEngine
+from extraction.engines.kinds import ServerCompleter, ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.finding import Extracted

@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.audit.trial import known
-from extraction.engines.local import weight_digests
+from extraction.engines.settings import weight_digests
 from extraction.finding import Extracted
 from extraction.prompt import Line, written
 from extraction.rules.engine import RuleEngine

@@ -13,15 +13,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.engines.offline import ReplayEngine
-from extraction.engines.server import ServerEngine
+from extraction.engines.kinds import ReplayEngine, ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import AnswerForm, Manner
-from extraction.readings import read_reports
 from extraction.rules.engine import RuleEngine
-from extraction.tables import queue_table
+from extraction.tables import queue_table, read_reports
 from pipeline.cli import extract as group
 from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site

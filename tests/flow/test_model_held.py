@@ -11,10 +11,10 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.engines.server import ServerEngine
+from extraction.engines.kinds import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.finding import Extracted, Failed, NothingStated
-from extraction.readings import read_reports
+from extraction.tables import read_reports
 from pipeline.cli import extract as group
 from pipeline.errors import GateFailedError
 from pipeline.site.site import Site

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from extraction.engines import model_process
-from extraction.engines.local import LocalSettings, revision
+from extraction.engines.kinds import OfflineEngine
 from extraction.engines.model import ModelEngine
-from extraction.engines.offline import OfflineEngine
+from extraction.engines.settings import LocalSettings, revision
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import MARK, NONE

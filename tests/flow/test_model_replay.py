@@ -11,8 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.engines.offline import ReplayEngine
-from extraction.engines.server import ServerEngine
+from extraction.engines.kinds import ReplayEngine, ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed

@@ -14,15 +14,15 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.audit.gold import GoldReport, load_gold
+from extraction.engines.kinds import ServerEngine
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.engines.server import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import NONE, OTHER, Line, written
 from extraction.prompt import load as load_prompts
-from extraction.readings import read_reports
 from extraction.rules.engine import RuleEngine
+from extraction.tables import read_reports
 from extraction.vocabulary import load
 from pipeline.cli import extract as group
 from pipeline.cli.common import audit

@@ -25,13 +25,11 @@ import pandas as pd
 import pytest
 
 from extraction.engines.completer import Question, Reply
-from extraction.engines.local import Backend, LocalSettings
+from extraction.engines.kinds import OfflineEngine, ServerCompleter, ServerEngine
 from extraction.engines.model import ModelEngine, Named
-from extraction.engines.offline import OfflineEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
-from extraction.engines.server import ServerCompleter, ServerEngine
-from extraction.engines.settings import ServerSettings
+from extraction.engines.settings import Backend, LocalSettings, ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed
 from extraction.prompt import MARK, NONE, parse, regex

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from extraction.neighbours.elicitation import (
+from extraction.neighbours import (
     FORMS,
     REASONS,
     Question,
@@ -13,8 +13,8 @@ from extraction.neighbours.elicitation import (
     Unreadable,
     read_answer,
 )
-from extraction.neighbours.elicitation.answers import read_own_phrases
-from extraction.neighbours.elicitation.forms import Asked, Form, matched, normalised
+from extraction.neighbours.answers import read_own_phrases
+from extraction.neighbours.forms import Asked, Form, matched, normalised
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(

@@ -17,7 +17,7 @@ from pipeline.store.provenance import code_by_room, reached
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 STAGES = {stage.kind: type(stage).__module__ for stage in KEYED}
-ENGINES = ("extraction.rules.engine", "extraction.engines.server", "extraction.engines.offline")
+ENGINES = ("extraction.rules.engine", "extraction.engines.kinds")
 
 
 @pytest.fixture(scope="module")

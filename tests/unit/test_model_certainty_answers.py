@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from extraction.neighbours.elicitation import (
+from extraction.neighbours import (
     Prompter,
     Question,
     QuestionError,
     load_questions,
     read_answer,
 )
-from extraction.neighbours.elicitation.answers import Stated, Unreadable, read_own_phrases
-from extraction.neighbours.elicitation.forms import Asked, Form, matched, options_of
+from extraction.neighbours.answers import Stated, Unreadable, read_own_phrases
+from extraction.neighbours.forms import Asked, Form, matched, options_of
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
 

@@ -18,15 +18,14 @@ from typing import Final, Literal
 
 from extraction.audit.gold import GoldReport
 from extraction.finding import Failed, FailureReason, Outcome
-from extraction.neighbours.elicitation.answers import (
+from extraction.neighbours.answers import (
     Stated,
     Unreadable,
     UnreadableReason,
     read_answer,
     read_own_phrases,
 )
-from extraction.neighbours.elicitation.asking import Completer
-from extraction.neighbours.elicitation.forms import (
+from extraction.neighbours.forms import (
     OWN_PHRASES,
     STOPS,
     Asked,
@@ -36,7 +35,7 @@ from extraction.neighbours.elicitation.forms import (
     Verdict,
     matched,
 )
-from extraction.neighbours.elicitation.questions import Question
+from extraction.neighbours.questions import Completer, Question
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 

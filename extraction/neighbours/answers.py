@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-from extraction.neighbours.elicitation.forms import Asked
+from extraction.neighbours.forms import Asked
 
 __all__ = ["REASONS", "Stated", "Unreadable", "UnreadableReason", "read_answer", "read_own_phrases"]
 

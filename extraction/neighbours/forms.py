@@ -29,8 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from extraction.neighbours.elicitation.asking import Completer, Completion
-from extraction.neighbours.elicitation.questions import Question
+from extraction.neighbours.questions import Completer, Completion, Question
 
 __all__ = [
     "FORMS",
