@@ -27,7 +27,7 @@ import pandas as pd
 
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
-from pipeline.formats.documents import document_text
+from pipeline.formats.attachments import document_text
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table

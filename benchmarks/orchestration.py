@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.simulate import simulate_chunks
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 
 LIMIT = 0.10
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"

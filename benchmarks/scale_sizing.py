@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pipeline.deidentify import LeakScan
 from pipeline.simulate import simulate_chunks
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import clean, extract, pair, tally
 from pipeline.stages.ingest import INGEST

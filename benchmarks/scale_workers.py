@@ -77,7 +77,7 @@ def night(folder: Path, pairs: int, shard_rows: int) -> str:
     """Simulate a hospital and take it to the gates."""
     from pipeline.flows import nightly
     from pipeline.simulate import simulate_chunks
-    from pipeline.simulate.write import write_simulation
+    from pipeline.simulate.generator import write_simulation
 
     chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
     write_simulation(chunks, folder / "hospital", exams_format="csv")

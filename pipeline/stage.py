@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.errors import DamagedShardError
 from pipeline.store.provenance import code_by_room
 from pipeline.store.shards import SCHEMA_VERSION

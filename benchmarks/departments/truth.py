@@ -18,7 +18,7 @@ from benchmarks.departments.exams import draw_statements
 from benchmarks.departments.staff import Reader, Staff, draw_staff, meanings, scale
 from pipeline.simulate.department import Observation
 from pipeline.simulate.rates import hedged, long_run_rates
-from pipeline.simulate.standing import Standing, standing_of
+from pipeline.simulate.truth import Standing, standing_of
 
 __all__ = ["Department", "ReaderTruth", "draw_department"]
 

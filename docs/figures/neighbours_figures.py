@@ -28,11 +28,10 @@ from calibration.neighbours.disagreement import (
 )
 from calibration.neighbours.disagreement.views import marginals
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Polygon
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Disc, Drawing, Polygon
 from reports.drawing.style import NOTE, palette
-from reports.drawing.svg import to_svg
 from reports.drawing.typeset import put
+from reports.drawing.web import to_svg
 from reports.neighbours.disagreement import disagreement_pages
 from reports.numbers import decimal
 

@@ -152,7 +152,7 @@ def audit_deid(given: Audit) -> None:
     instrument = Deidentifier(Options(caution=given.caution), _own(given.words))
     result = score(annotated, instrument)
     if given.explain is not None:
-        from pipeline.deidentify.explain import explained
+        from pipeline.deidentify.review import explained
 
         write_table(explained(annotated, instrument), given.explain)
     if given.missed is not None:

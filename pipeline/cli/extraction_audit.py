@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import Output
-from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
-from pipeline.cli.extraction_tables import (
+from pipeline.cli.extraction_shared import (
+    ModelChoice,
+    VocabularyOption,
     closing_model,
     gold_reports,
     named_engine,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import JsonOption, Output, QuietOption, emit
-from pipeline.cli.extraction_options import VocabularyOption
-from pipeline.cli.extraction_tables import (
+from pipeline.cli.extraction_shared import (
+    VocabularyOption,
     read_reports,
     rule_engine,
     run_engine,

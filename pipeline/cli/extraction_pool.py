@@ -57,7 +57,7 @@ def pool(given: Pool) -> None:
     import pandas as pd
 
     from extraction.pool import review_queue, vote
-    from pipeline.cli.extraction_tables import rule_engine
+    from pipeline.cli.extraction_shared import rule_engine
     from pipeline.formats.tables import write_table
 
     if len(given.findings) < 2:

@@ -132,7 +132,7 @@ def purge(
     from pipeline.config import load
     from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.retention import purge as purge_workspace
+    from pipeline.vault.upkeep import purge as purge_workspace
     from pipeline.vault.vault import Vault
 
     store = Workspace.of(load(config))
@@ -225,7 +225,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
     from pipeline.vault.key import Key
-    from pipeline.vault.rekey import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
+    from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
     store = Workspace.of(load(config))
     events = AuditLog(store.root / "audit.jsonl")
@@ -244,7 +244,7 @@ def audit_shifts(
     """Count the patients whose date shift true months tell, and how closely."""
     from pipeline.config import load
     from pipeline.store.workspace import Workspace
-    from pipeline.tables.shifts import shift_summary
+    from pipeline.vault.codes import shift_summary
 
     store = Workspace.of(load(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []

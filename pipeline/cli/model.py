@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pipeline.cli.common import Output, taking, write_whole
-from pipeline.cli.extraction_options import ModelChoice, VocabularyOption
-from pipeline.cli.extraction_tables import closing_model, named_engine
+from pipeline.cli.extraction_shared import (
+    ModelChoice,
+    VocabularyOption,
+    closing_model,
+    named_engine,
+)
 from pipeline.errors import ConfigurationError, GateFailedError
 
 if TYPE_CHECKING:
@@ -153,7 +157,7 @@ def _folder(model: Path, digests: Mapping[str, str]) -> Iterator[Tried]:
 
 def _draw(path: Path, model: str, tried: list[Tried]) -> None:
     from reports.content import Gate
-    from reports.pages.gates import to_document
+    from reports.pages.run_report import to_document
 
     gates = [Gate(t.name, t.passed, t.required, t.found, t.note) for t in tried]
     write_whole(path, to_document(model, gates))

@@ -127,7 +127,7 @@ def simulate(given: Simulate) -> None:
 
 def _simulated(given: Demo | Simulate, out: Path, exams_format: str) -> dict[str, object]:
     from pipeline.simulate import simulate_chunks
-    from pipeline.simulate.write import write_simulation
+    from pipeline.simulate.generator import write_simulation
 
     chunks = simulate_chunks(
         pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department

@@ -144,7 +144,7 @@ def status(
 ) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
-    from pipeline.run.outlook import outlook
+    from pipeline.run.manifest import outlook
     from pipeline.site.site import Site
     from pipeline.store.files import plain
 

@@ -13,7 +13,7 @@ from typing import Final
 
 import pandas as pd
 
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
 

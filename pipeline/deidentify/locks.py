@@ -24,8 +24,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from extraction.certainty import certainty_spans
-from pipeline.deidentify.rules.checks import KINDS
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import KINDS, patterns, word_list
 from pipeline.deidentify.rules.window import Words
 from pipeline.deidentify.spans import Removed
 from pipeline.names.lexicon import Lexicon

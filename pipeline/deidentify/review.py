@@ -1,4 +1,7 @@
-"""Doubtful decisions as a sheet that a site corrects, and what its corrections teach.
+"""Decisions shown to a person: why each fell as it did, and doubtful ones as a sheet to correct.
+
+Explained: one row for every removed span and for every gold span that was missed. A row holds
+places, chances and names of inputs; no text.
 
 The sheet shows each doubtful word in its context, with every other identifier masked. It holds
 what may be identifiers: it belongs beside the reports, and nothing of it but single words for the
@@ -10,7 +13,7 @@ is multiplied by e^s.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -20,6 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
 from pipeline.deidentify.spans import Clean, Outcome, Removed
@@ -27,9 +31,74 @@ from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 from pipeline.store.files import replacing
 
-__all__ = ["COLUMNS", "Lesson", "doubtful", "learn"]
+__all__ = ["EXPLAINED", "SHEET", "Lesson", "doubtful", "explained", "learn"]
 
-COLUMNS: Final = (
+EXPLAINED = (
+    "report_id", "start", "end", "category", "verdict", "by", "probability", "reasons",
+)  # fmt: skip
+"""``verdict`` is right, superfluous or missed; ``by`` the rule, the judge, or nobody."""
+
+
+def explained(gold: Iterable[GoldReport], deidentifier: Deidentifier) -> pd.DataFrame:
+    """Explain every decision on annotated reports.
+
+    Parameters
+    ----------
+    gold
+        The reports.
+    deidentifier
+        The instrument.
+
+    Returns
+    -------
+    One row a decision, with `EXPLAINED`; a withheld report has none.
+    """
+    reports = list(gold)
+    texts = [report.text for report in reports]
+    each = zip(reports, deidentifier.batch(texts), deidentifier.opinions(texts), strict=True)
+    rows = [row for report, outcome, opinions in each for row in _report(report, outcome, opinions)]
+    return pd.DataFrame(rows, columns=list(EXPLAINED))
+
+
+def _report(
+    report: GoldReport, outcome: Outcome, opinions: Sequence[Opinion]
+) -> Iterator[tuple[object, ...]]:
+    if not isinstance(outcome, Clean):
+        return
+    wanted = [span for span in report.spans if span.label != "KEEP"]
+    for removed in outcome.removed:
+        right = any(span.start < removed.end and removed.start < span.end for span in wanted)
+        verdict = "right" if right else "superfluous"
+        place = report.id, removed.start, removed.end, removed.category
+        yield *place, verdict, removed.rule, *_weighed(opinions, removed)
+    for span in wanted:
+        if not _is_gone(report.text, span, outcome.removed):
+            yield (
+                report.id,
+                span.start,
+                span.end,
+                span.label,
+                "missed",
+                "",
+                *_weighed(opinions, span),
+            )
+
+
+def _weighed(opinions: Sequence[Opinion], span: Removed | GoldSpan) -> tuple[float, str]:
+    """Give the highest chance of a span's tokens and what spoke for it; NaN for none asked."""
+    inside = [each for each in opinions if each.start < span.end and span.start < each.end]
+    if not inside:
+        return float("nan"), ""
+    best = max(inside, key=lambda each: each.probability)
+    return best.probability, " · ".join(best.reasons)
+
+
+def _is_gone(text: str, span: GoldSpan, removed: Sequence[Removed]) -> bool:
+    gone = {at for each in removed for at in range(each.start, each.end)}
+    return all(at in gone for at in range(span.start, span.end) if text[at].isalnum())
+
+
+SHEET: Final = (
     "report_id", "start", "end", "category", "removed", "by", "probability", "word", "context",
     "is_identifier",
 )  # fmt: skip
@@ -66,7 +135,7 @@ def doubtful(ids: Sequence[str], texts: Sequence[str], deidentifier: Deidentifie
 
     Returns
     -------
-    One row a decision, with `COLUMNS`.
+    One row a decision, with `SHEET`.
     """
     decided = zip(ids, texts, deidentifier.batch(texts), deidentifier.opinions(texts), strict=True)
     rows = [
@@ -74,7 +143,7 @@ def doubtful(ids: Sequence[str], texts: Sequence[str], deidentifier: Deidentifie
         for report_id, text, outcome, opinions in decided
         for row in _doubts(text, outcome, opinions)
     ]
-    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame = pd.DataFrame(rows, columns=list(SHEET))
     return frame.sort_values("probability", ascending=False, kind="stable", ignore_index=True)
 
 

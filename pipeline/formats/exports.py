@@ -21,19 +21,18 @@ import pyarrow.parquet as pq
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
-from pipeline.formats.columns import ColumnMap, Columns, Spec
+from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
-from pipeline.formats.delimited import (
+from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
+from pipeline.formats.people import named_reader
+from pipeline.formats.records import (
     HEADER_WITHIN,
     Header,
     header_of,
+    objects,
     records,
     with_quotes_of,
 )
-from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
-from pipeline.formats.json_rows import objects
-from pipeline.formats.keys import keys_of, nested_keys, numbers_of
-from pipeline.formats.people import named_reader
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 

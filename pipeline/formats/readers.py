@@ -1,24 +1,31 @@
-"""Who is one reader: a site's rule for case, its table of aliases, and what looks wrong in the ids.
+"""Who read a report: which ids are one reader, who signed, and who wrote the draft.
 
 An id is kept as it is written unless ``[input.reader_ids]`` says otherwise; nothing is merged that
 the site did not name. What looks like two people behind one id, or one behind two, is counted.
+
+Labels of signatures ("Electronically signed by:") are looked for by a word of theirs, so that a
+text is not searched letter by letter for each of them.
 """
 
 from __future__ import annotations
 
+import re
+import string
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pandas as pd
 
 from pipeline.errors import ConfigurationError
-from pipeline.formats.people import Person, person_from_text
+from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
 from pipeline.formats.tables import read_table, require_columns
+from pipeline.names.grammar import UPPER, name_end
 
-__all__ = ["ONLY_CASE", "SEVERAL_NAMES", "ReaderRules", "reader_notes"]
+__all__ = ["ONLY_CASE", "SEVERAL_NAMES", "ReaderRules", "dictator", "reader_notes", "signer"]
 
 SEVERAL_NAMES: Final = "reader ids that stand for more than one name"
 ONLY_CASE: Final = "reader ids that differ from another in case only"
@@ -100,3 +107,141 @@ def reader_notes(readers: Iterable[tuple[str, str]]) -> Counter[str]:
     counts = Counter({SEVERAL_NAMES: sum(len(known) > 1 for known in names.values())})
     counts[ONLY_CASE] = sum(n for n in folded.values() if n > 1)
     return +counts
+
+
+_TAIL: Final = 3000
+_ABBREVIATION: Final = 3
+_NO_NAME: Final = (
+    r"(?!(?i:date|time|on|at|by|off|in|as|the|and|final|report|status|electronically|pending|not)"
+    r"\b)"
+)
+"""What stands behind "signed" and begins no name: "Signed Date/Time: ..."."""
+_TO_NAME: Final = rf"[ \t\n]{{0,4}}(?i:(?:Drs?|Prof)\b\.?[ \t])?(?=[{UPPER}]){_NO_NAME}"
+_MARK: Final = r"[ \t]{0,2}(?::|-(?=[ \t]))"
+"""What parts a label from a name."""
+_PERSON: Final = r"(?:radiologist|physician|provider|doctor)"
+
+
+class _Label(NamedTuple):
+    """A label before a name, and the words, in lower case, with one of which it begins."""
+
+    pattern: re.Pattern[str]
+    words: tuple[str, ...]
+
+
+_SIGNED: Final = _Label(
+    re.compile(
+        r"(?i:(?:signed|verified|finali[sz]ed|authenticated|approved|authori[sz]ed"
+        rf"|(?:signing|releasing|approving)[ \t]{_PERSON}"
+        r"|(?:electronic|digital)[ \t]signature|signer(?:[ \t]name)?(?=:))"
+        r"(?:[ \t]and[ \t]\w{4,12}|[ \t]electronically|[ \t]\(electronic[ \t]signature\))?"
+        rf"[ \t]{{0,2}}(?:by[ \t]{{0,2}})?(?:{_MARK})?)" + _TO_NAME
+    ),
+    ("signed", "verified", "finali", "authenticated", "approved", "authori", "signing", "releasing",
+     "approving", "electronic", "digital", "signer"),
+)  # fmt: skip
+_SLASHED: Final = _Label(re.compile(r"(?i:(?<!\w)/[es]s?/)" + _TO_NAME), ("/s", "/e"))
+_READ: Final = _Label(
+    re.compile(
+        r"(?<![A-Za-z])(?i:(?:interpreted|read|reported|reviewed"
+        rf"|(?:interpreting|reading|reporting)[ \t]{_PERSON}"
+        rf"|attending(?:[ \t]{_PERSON})?|radiologist|(?:principal|primary)[ \t]interpreter)"
+        rf"(?:[ \t]by)?{_MARK}|(?:interpreted|read|reported|reviewed)[ \t]by\b)" + _TO_NAME
+    ),
+    ("interpret", "read", "report", "reviewed", "attending", "radiologist", "principal", "primary"),
+)
+_ATTESTED: Final = _Label(re.compile(r"(?<!\w)I,(?=[ \t])" + _TO_NAME), ("i,",))
+_DICTATED: Final = _Label(
+    re.compile(rf"(?i:(?:dictated|dictating[ \t]{_PERSON})(?:[ \t]by)?(?:{_MARK})?)" + _TO_NAME),
+    ("dictat",),
+)
+_DRAFTED: Final = _Label(
+    re.compile(
+        rf"(?i:(?<!\w)(?:resident|fellow|trainee|registrar)(?:[ \t]{_PERSON})?{_MARK})" + _TO_NAME
+    ),
+    ("resident", "fellow", "trainee", "registrar"),
+)
+_SIGNATURE: Final = _Label(
+    re.compile(
+        rf"(?m)^[ \t<*]{{0,8}}(?=[{UPPER}])([^\n:;()<>\[\]]{{4,60}}?)[ \t,]{{0,3}}\n?[ \t]{{0,4}}"
+        r"(?i:[(<\[*/-]{0,2}[ \t]?(?:electronic|digital)(?:ally)?[ \t]"
+        r"(?:sign(?:ature|ed)|verified|authenticated)\b(?![ \t]{0,2}(?:by\b|:))"
+        r"|[(-]?[ \t]?(?:consultant|staff|attending)[ \t]radiologist\b)"
+    ),
+    ("electronic", "digital", "consultant", "staff", "attending"),
+)
+"""A name before its signature: "Jane Doe, MD (electronic signature)"."""
+_LABELS: Final = (_SIGNED, _SLASHED, _SIGNATURE, _READ, _ATTESTED, _DICTATED)
+_BEFORE_A_LABEL: Final = frozenset({"", "electronically", "digitally", "e-"})
+_FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,:]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
+_TRAILING_TITLE: Final = re.compile(r"[ \t]+(?:M\.?D|D\.?O)\.?(?=,)")
+_LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def signer(text: str) -> Person | None:
+    """Find who signed a report: who signed, else who read, else who dictated it."""
+    for label in _LABELS:
+        people = list(_people(text, label))
+        if people:
+            return people[-1]
+    first = _FIRST_LINE.match(text)
+    return person_from_text(first.group(1)) if first else None
+
+
+def dictator(text: str) -> Person | None:
+    """Find who dictated a report, or is named as the resident, by its own text."""
+    return next((p for label in (_DICTATED, _DRAFTED) for p in _people(text, label)), None)
+
+
+@lru_cache(maxsize=2)
+def _tail(text: str) -> tuple[str, str]:
+    """Give the end of a report, and the same in lower case."""
+    tail = _TRAILING_TITLE.sub("", text[-_TAIL:])
+    return tail, tail.translate(_LOWER)
+
+
+def _people(text: str, label: _Label) -> Iterator[Person]:
+    """Yield whom a label names, in the order of the text."""
+    tail, low = _tail(text)
+    for start in sorted({at for word in label.words for at in _found(low, word)}):
+        if label is _SIGNATURE:
+            person = _before(tail, start)
+        else:
+            match = label.pattern.match(tail, start)
+            person = _named(tail, match) if match else None
+        if person is not None:
+            yield person
+
+
+def _found(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+def _before(tail: str, start: int) -> Person | None:
+    """Read the name on the line of a signature, or on the line before it."""
+    line = tail.rfind("\n", 0, start) + 1
+    for begin in (line, tail.rfind("\n", 0, max(line - 1, 0)) + 1):
+        match = _SIGNATURE.pattern.match(tail, begin)
+        found = named_in_full(match.group(1)) if match and match.end() > start else None
+        if found is not None:
+            return found
+    return None
+
+
+def _named(text: str, match: re.Match[str]) -> Person | None:
+    """Read the name behind a label; a word alone counts only where a line begins with the label."""
+    start = match.end()
+    end = name_end(text, start, lexicon(), comma=True)
+    person = person_from_text(text[start:end]) if end > start + 1 else None
+    if person is None or person.given:
+        return person
+    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].strip(" \t<*").casefold()
+    return person if before in _BEFORE_A_LABEL and _is_surname(person.family) else None
+
+
+def _is_surname(word: str) -> bool:
+    is_short = word.isupper() and len(word) <= _ABBREVIATION
+    return can_be_name(word) and (not is_short or word.casefold() in lexicon().frequent_surnames)

@@ -14,9 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
-from pipeline.formats.columns import ColumnMap, Columns, Spec
+from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
 from pipeline.formats.exams import ExamBatch, Row, batches
-from pipeline.formats.keys import keys_of
 from pipeline.formats.people import named_reader
 from pipeline.formats.tables import shown_names
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from pipeline.cli.common import Output
-from pipeline.cli.extraction_tables import (
+from pipeline.cli.extraction_shared import (
     closing_model,
     gold_reports,
     named_engine,

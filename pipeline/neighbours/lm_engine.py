@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
-from pipeline.cli.extraction_options import ModelChoice
-from pipeline.cli.extraction_tables import model_settings, one_of
+from pipeline.cli.extraction_shared import ModelChoice, model_settings, one_of
 
 if TYPE_CHECKING:
     import pandas as pd

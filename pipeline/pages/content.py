@@ -17,8 +17,7 @@ from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
 from pipeline.tables import pairing
-from pipeline.tables.results import Period
-from pipeline.tables.rows import for_swap
+from pipeline.tables.results import Period, for_swap
 from reports.content import (
     ActionCases,
     Case,
@@ -249,7 +248,7 @@ def action_cases(
 
 
 def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:
-    """Turn chosen rows of the observations (`tables.rows`) into cases."""
+    """Turn chosen rows of the observations (`tables.results`) into cases."""
     return tuple(_case(row) for row in chosen.to_dict("records"))
 
 

@@ -20,14 +20,11 @@ from calibration.substitution.guardrails import allowed_cells
 from calibration.substitution.transport import Regularisation, frontier
 from calibration.tally import Tally
 from pipeline.pages import content
-from pipeline.pages.committee.case_mix import case_mix
-from pipeline.pages.committee.disagreement import disagreement
-from pipeline.pages.committee.extraction_errors import extraction_tables
-from pipeline.pages.committee.run_charts import run_charts
-from pipeline.pages.committee.scale_use import scale_use
-from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
-from pipeline.pages.committee.variation import Variation, variation
+from pipeline.pages.cases import case_mix, disagreement
+from pipeline.pages.over_time import run_charts, scale_use
+from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_tables
 from pipeline.pages.small_cells import results_without, withheld_phrases
+from pipeline.pages.variation import Variation, variation
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import Scale

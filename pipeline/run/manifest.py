@@ -1,25 +1,29 @@
-"""A run's account of itself: ``runs/<run>/manifest.json``, and the pages that stay beside it.
+"""A run's account of itself, its manifest and its pages; and of what the next run would do.
 
 The manifest says what went into a run, what came out, and what it hung on; the pages are the run's
 report, and why nothing was delivered.
+
+To look ahead, nothing is made: keys are computed as a run would and looked for. A stage behind one
+that has work to do cannot be looked into before that is done; it is stale because that stage is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from pipeline.config import Configuration
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.pages import content
-from pipeline.run.books import LastRun, StageEntry
+from pipeline.run.books import LastRun, StageEntry, last_run
 from pipeline.run.gates import Accounting, Gathered
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
-from pipeline.stage import Keyed, Named, merged
+from pipeline.stage import Keyed, Look, Named, merged
+from pipeline.stages import clean, extract, ingest, pages, pair, tally
 from pipeline.stages.clean import CLEAN
 from pipeline.stages.deliver import Delivered
 from pipeline.stages.extract import EXTRACT
@@ -34,7 +38,6 @@ from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
 from reports.figures.run import RunStage
-from reports.pages import gates as gate_pages
 from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent
 from reports.strings import Strings
@@ -45,9 +48,11 @@ __all__ = [
     "Ingredients",
     "Manifest",
     "Outcome",
+    "StageState",
     "draw_refusal",
     "draw_report",
     "ingredients_of",
+    "outlook",
     "run_id",
     "shown",
 ]
@@ -208,7 +213,7 @@ def draw_refusal(
     about = content.Issue(site.config, never, logo=site.logo)
     masthead = content.masthead(about, content.COMMITTEE)
     filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    page = gate_pages.build(
+    page = run_report.refusal(
         filled, style=style_for(site.config.reports.page, language=site.config.reports.language)
     )
     path = site.workspace.root / "runs" / run / "gates.pdf"
@@ -241,3 +246,81 @@ def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
 def _stage(entry: StageEntry) -> RunStage:
     counted = ", ".join(f"{n:,} {name}" for name, n in entry.counts.items())
     return RunStage(entry.stage, entry.seconds, entry.peak_mib, entry.items, entry.made, counted)
+
+
+_NAMED: Final = 4
+"""So many reasons are named; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """One stage: `to_make` of its `items` are not there; None where that cannot be known yet."""
+
+    stage: str
+    state: Literal["up to date", "stale", "never run", "failed"]
+    items: int | None
+    to_make: int | None
+    why: tuple[str, ...] = ()
+
+
+def outlook(site: Site) -> tuple[StageState, ...]:
+    """Look for everything the next run needs, stage by stage."""
+    last = last_run(site.workspace.root) or LastRun()
+    before = ingredients_of(site.workspace.root, last.last_run)
+    looks, states, behind = _looks(site, last), [], ""
+    for stage in KEYED:
+        if behind:
+            why = (f"{behind} has work to do", *_changed(site, stage, before))
+            states.append(
+                StageState(stage.kind, "stale" if before else "never run", None, None, why)
+            )
+            continue
+        seen = next(looks)
+        states.append(_state(site, stage, seen, before))
+        behind = stage.kind if seen.to_make else ""
+    return tuple(_with_failure(state, last) for state in states)
+
+
+def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
+    """Follow the recipe of `pipeline.flows` by looking; whoever asks stops where work is left."""
+    yield (sources := ingest.INGEST.look(site, ingest.sources(site)))
+    yield (coded := clean.CLEAN.look(site, clean.shards(sources.found)))
+    yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))
+    yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
+    yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))
+    yield pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
+
+
+def _state(site: Site, stage: Keyed[Any, Any], seen: Look[Any], before: Ingredients) -> StageState:
+    if not seen.to_make:
+        return StageState(stage.kind, "up to date", seen.items, 0)
+    why = _changed(site, stage, before) or ((seen.why,) if seen.why else ())
+    return StageState(stage.kind, "stale" if before else "never run", seen.items, seen.to_make, why)
+
+
+def _changed(site: Site, stage: Keyed[Any, Any], before: Ingredients) -> tuple[str, ...]:
+    """Name the ingredients of a stage that are not as they were in the last run."""
+    then = before.get(stage.kind)
+    if then is None:
+        return ()
+    now = stage.ingredients(site)
+    names = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+    told = tuple(_change(name, then.get(name), now.get(name)) for name in names[:_NAMED])
+    more = len(names) - _NAMED
+    return (*told, f"and {more} more") if more > 0 else told
+
+
+def _change(name: str, then: str | None, now: str | None) -> str:
+    if name.startswith("code of ") or "." not in name:
+        return f"{name} changed"
+    return f"{name}: {then} → {now}"
+
+
+def _with_failure(state: StageState, last: LastRun) -> StageState:
+    """Mark the stage in which the last run failed."""
+    if last.error is None or not last.stages or last.stages[-1].ended:
+        return state
+    if last.stages[-1].stage != state.stage:
+        return state
+    why = (f"last run: {last.error.message}", *state.why)
+    return StageState(state.stage, "failed", state.items, state.to_make, why)

@@ -5,7 +5,7 @@ are the last runs and the last runs that delivered (``[store] keep_runs`` of eac
 the audit log, which no clock can change. Two kinds of shards stay although no kept run used them:
 
 - what people wrote (``returns``), which no run can make again;
-- identified exams that are in no kept shard: `pipeline.vault.retention` must find their people in
+- identified exams that are in no kept shard: `pipeline.vault.upkeep` must find their people in
   order to forget their codes once their time has come.
 """
 
@@ -23,7 +23,7 @@ from pipeline.run.books import LastRun, last_run
 from pipeline.store.files import replacing
 from pipeline.store.workspace import IRREPLACEABLE, Workspace, Zone
 from pipeline.vault.audit_log import AuditLog
-from pipeline.vault.retention import identifiers, named
+from pipeline.vault.upkeep import identifiers, named
 
 __all__ = ["Pruning", "find", "keep_list", "listed", "remove"]
 

@@ -20,8 +20,7 @@ from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import queried
-from pipeline.site.readiness import Finding, finding, site_findings
-from pipeline.site.site import Site
+from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
 __all__ = [

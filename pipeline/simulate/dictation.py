@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from pipeline.simulate.document import Document
-from pipeline.simulate.identifiers import Context, fill
+from pipeline.simulate.identifiers import Context, Document, fill
 from pipeline.simulate.lexicon import Frame, Wording, frames
 from pipeline.simulate.sentences import Cell, Sentence, Speaker
 

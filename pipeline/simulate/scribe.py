@@ -9,9 +9,8 @@ from random import Random
 from typing import Any, Final
 
 from pipeline.simulate.dictation import dictate, dictate_addendum, dictate_other
-from pipeline.simulate.document import Document
 from pipeline.simulate.episodes import Patient
-from pipeline.simulate.identifiers import Context
+from pipeline.simulate.identifiers import Context, Document
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import Person, accession, phone, record_name
 from pipeline.simulate.readers import Reader

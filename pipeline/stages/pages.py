@@ -21,10 +21,10 @@ from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
 from calibration.rounding import rounded
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.pages import content
-from pipeline.pages.committee.sensitivity import Evidence
 from pipeline.pages.review import CommitteeFacts, committee_content
+from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
@@ -32,8 +32,7 @@ from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
-from pipeline.tables.results import Scale
-from pipeline.tables.rows import advice_table, plainest, result_table, swap_table
+from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
 from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import Style, style_for

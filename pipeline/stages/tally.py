@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pipeline.config.digest import digest_of
+from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables import sums
 from pipeline.tables.observations import Answer, tallied

@@ -1,19 +1,29 @@
-"""An issue of the feedback: its months, and the phrases and settings that its results share.
+"""An issue of the feedback: its months, what its results share, and the rows that it keeps.
 
 Numbers come from the one road that ``radcal calibrate`` takes too (``calibration.analysis.Study``),
 under the same names.
+
+`results` has one row a group and measure, `advice` one a suggestion. A case is named by its word
+and its CT alone, whatever it is shown for: ``agreed`` is True where both lie on one side of ½ (a
+**good call**), False where they lie on two (a **miss**), None where CT or the word took no side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pandas as pd
 
 from calibration.analysis import Settings, Study
+from calibration.estimate import Estimate
+from calibration.groups import GroupResults
+from calibration.profile import ReaderProfile, Swap
+from calibration.result import GroupResult
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
 from pipeline.errors import ConfigurationError
@@ -24,7 +34,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Period",
     "Scale",
+    "advice_table",
     "choose_period",
+    "for_swap",
+    "plainest",
+    "result_table",
+    "swap_table",
 ]
 
 
@@ -112,3 +127,135 @@ def choose_period(available: Sequence[str], asked: str | None, *, window_months:
         )
         raise ConfigurationError(msg)
     return Period(str(end), months)
+
+
+_MEASURES: Final = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
+_ALL: Final = "(all)"
+
+
+def result_table(group: str, results: GroupResults) -> pd.DataFrame:
+    """Give one row per group, pathology and measure; ``state`` is estimated or suppressed."""
+    rows = list(_measures(group, _ALL, results.overall))
+    for pathology, result in results.by_pathology.items():
+        rows.extend(_measures(group, pathology, result))
+    return pd.DataFrame(rows)
+
+
+def advice_table(group: str, results: GroupResults) -> pd.DataFrame:
+    """Give one row per suggestion or suppressed suggestion, with its reason."""
+    rows: list[dict[str, object]] = []
+    for pathology, advice in results.advice.items():
+        shared = {"reader_code": group, "pathology": pathology or _ALL}
+        for s in advice.suggestions:
+            facts = {
+                f.name: getattr(s, f.name) for f in dataclasses.fields(s) if f.name != "effect"
+            }
+            rows.append({**shared, "state": "suggested", **facts})
+        for w in advice.suppressed:
+            rows.append(
+                {
+                    **shared,
+                    "state": "suppressed",
+                    "source": w.source,
+                    "target": w.target or "",
+                    "reason": w.reason,
+                }
+            )
+    return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
+
+
+def swap_table(profile: ReaderProfile | None, reader: str) -> pd.DataFrame:
+    """Give one row per swap advised to a reader, in the columns of `advice_table`."""
+    rows = [
+        {
+            "reader_code": reader,
+            "pathology": swap.finding or _ALL,
+            "state": "suggested",
+            "source": swap.phrase,
+            "target": swap.instead,
+            "n": swap.n,
+            "observed": swap.rate.value,
+            "low": swap.rate.low,
+            "high": swap.rate.high,
+            "expected": swap.meaning,
+            "target_expected": swap.instead_meaning,
+            "probability": swap.probability,
+        }
+        for swap in (profile.advice if profile else ())
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
+
+
+def _measures(
+    group: str, pathology: str, result: GroupResult | None
+) -> Iterator[dict[str, object]]:
+    for measure in _MEASURES:
+        row: dict[str, object] = {
+            "reader_code": group, "pathology": pathology, "measure": measure,
+            "state": "suppressed", "n": None, "value": None, "low": None, "high": None,
+            "reference_level": None,
+        }  # fmt: skip
+        if result is not None:
+            found: Estimate = getattr(result, measure)
+            row |= {
+                "state": "estimated", "n": found.n, "value": found.value, "low": found.low,
+                "high": found.high, "reference_level": found.reference_level,
+            }  # fmt: skip
+        yield row
+
+
+_GOOD, _POOR = 0.25, 0.5
+_PLAIN: Final = 0.25
+"""A CT label nearer to ½ than this is uncertain."""
+_OF_EACH: Final = 4
+_TELLING, _MOST = 3, 5
+
+
+def plainest(observations: pd.DataFrame, phrases: PhraseTable) -> pd.DataFrame:
+    """Choose the plainest misses and as many plain good calls, ties by study code.
+
+    The distance between the phrase's mean and the CT's label orders them. A hedge that was right
+    is the call worth a look, so "present" comes after it, and "absent" not.
+    """
+    means = dict(zip(phrases.phrases, phrases.means, strict=True))
+    meaning = observations["phrase"].map(means)
+    ordered = _named(observations, meaning).assign(_gap=(meaning - observations["label"]).abs())
+    ordered = ordered.sort_values(["_gap", "pair_id", "pathology"], kind="stable")
+    apart, together = (
+        ordered["agreed"].map(lambda a, side=side: a is side) for side in (False, True)
+    )
+    missed = ordered[apart & (ordered["_gap"] >= _POOR)].tail(_OF_EACH)
+    good = ordered[together & (ordered["_gap"] <= _GOOD)]
+    hedged = good[~good["phrase"].isin(["absent", "present"])]
+    sure = good[good["phrase"] == "present"]
+    good = pd.concat([hedged, sure]).head(_OF_EACH)
+    return pd.concat([missed[::-1], good]).drop(columns="_gap")
+
+
+def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.DataFrame:
+    """Name every case by the side of ½ on which its word's meaning and its CT's label lie."""
+    word = np.sign(np.asarray(meaning, dtype=np.float64) - 0.5)
+    label = observations["label"].to_numpy(dtype=np.float64) - 0.5
+    told = (np.abs(label) >= _PLAIN) & (word != 0)
+    agreed = np.where(told, np.sign(label) == word, None)
+    return observations.assign(agreed=pd.Series(agreed, observations.index, dtype=object))
+
+
+def for_swap(observations: pd.DataFrame, swap: Swap) -> pd.DataFrame:
+    """Choose up to five cases of an advised swap, those that speak for it first.
+
+    For a swap upwards they are those whose CT showed the finding (label ≥ ½); downwards, those
+    whose CT did not. What a case is called does not depend on the swap.
+    """
+    mine = observations["phrase"] == swap.phrase
+    if swap.finding:
+        mine &= observations["pathology"] == swap.finding
+    rows = _named(observations[mine], swap.meaning)
+    rows = rows.sort_values(["pair_id", "pathology"], kind="stable")
+    up = swap.instead_meaning > swap.meaning
+    rows = rows.assign(_toward=rows["label"] if up else 1.0 - rows["label"])
+    rows = rows.sort_values("_toward", ascending=False, kind="stable")
+    speaks = rows["_toward"] >= 0.5
+    others = rows[~speaks][::-1]
+    telling = rows[speaks].head(max(_TELLING, _MOST - len(others)))
+    return pd.concat([telling, others.head(_MOST - len(telling))]).drop(columns="_toward")

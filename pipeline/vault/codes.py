@@ -1,7 +1,12 @@
-"""What a code looks like: a letter for its domain and random letters and figures.
+"""What a code looks like, and what a patient's date shift is and how closely it can be told.
 
 Letters and figures that are read for one another (0 O, 1 I L, U V) are left out. An identifier is
 folded before it is looked up, so that spelling variants of the same one share a code.
+
+An exam performed at t, shifted by s days, is known by t + s and by the month of t. A shift fits an
+exam if it leads back into that month; it fits a patient if it fits all of the patient's exams. One
+exam leaves 28 to 31 shifts (the vault's lie between -365 and 365 and are never 0); exams on several
+days of a month, or either side of its end, leave fewer.
 """
 
 from __future__ import annotations
@@ -11,20 +16,24 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from pipeline.errors import InputError
 
 __all__ = [
     "DOMAINS",
+    "FEW",
     "Domain",
     "domain_of",
     "exam_identifiers",
+    "feasible_shifts",
     "normalised",
     "patient_identifiers",
     "random_code",
     "random_shift",
     "readable",
+    "shift_summary",
     "study_identifiers",
 ]
 
@@ -121,3 +130,60 @@ def random_shift() -> int:
     """Draw a date shift in days, -365 to 365 and never 0."""
     days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
     return days if days < 0 else days + 1
+
+
+_MOST_DAYS: Final = 365
+FEW: Final = 28
+"""Shifts that one exam leaves at least."""
+
+
+def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
+    """Count the date shifts that fit each patient's exams.
+
+    Parameters
+    ----------
+    exams
+        ``patient_code, performed_at`` (shifted, UTC) and ``performed_month`` (true, ``YYYY-MM``).
+
+    Returns
+    -------
+    pd.Series
+        Whole days, by ``patient_code``.
+
+    Examples
+    --------
+    >>> exams = pd.DataFrame({"patient_code": ["A", "B", "B"]})
+    >>> days = ["2026-03-10", "2026-03-01", "2026-03-31"]
+    >>> exams["performed_at"] = pd.to_datetime(days, utc=True) + pd.Timedelta(days=100)
+    >>> exams["performed_month"] = "2026-03"
+    >>> feasible_shifts(exams).tolist()
+    [31, 1]
+    """
+    start = pd.to_datetime(exams["performed_month"], format="%Y-%m", utc=True)
+    end = start + pd.offsets.MonthBegin(1)
+    day = pd.Timedelta(days=1)
+    limits = pd.DataFrame(
+        {
+            "patient_code": exams["patient_code"],
+            # Back into the month: start <= t - s < end.
+            "least": np.floor((exams["performed_at"] - end) / day) + 1,
+            "most": np.floor((exams["performed_at"] - start) / day),
+        }
+    )
+    by_patient = limits.groupby("patient_code", sort=True)
+    least = by_patient["least"].max().clip(lower=-_MOST_DAYS)
+    most = by_patient["most"].min().clip(upper=_MOST_DAYS)
+    none = (least <= 0) & (most >= 0)
+    return (most - least + 1 - none).astype(np.int64)
+
+
+def shift_summary(exams: pd.DataFrame) -> dict[str, int]:
+    """Count patients by how many shifts fit their exams."""
+    left = feasible_shifts(exams)
+    return {
+        "patients": len(left),
+        f"{FEW} or more": int((left >= FEW).sum()),
+        f"8 to {FEW - 1}": int(left.between(8, FEW - 1).sum()),
+        "2 to 7": int(left.between(2, 7).sum()),
+        "exactly 1": int((left == 1).sum()),
+    }

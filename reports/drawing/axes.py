@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reports.drawing.marks import Box, Line
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Line
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from reports.content import Masthead
-from reports.drawing.marks import Box, Line, Picture
-from reports.drawing.structure import Bookmark, Drawing, Element, Role
+from reports.drawing.marks import Bookmark, Box, Drawing, Element, Line, Picture, Role
 from reports.drawing.style import (
     BODY,
     CAPTION,

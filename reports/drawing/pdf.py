@@ -13,8 +13,7 @@ from reportlab.lib.colors import HexColor
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.drawing.marks import Disc, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import register_fonts
 from reports.drawing.tagged import Structure
 from reports.drawing.typeset import adjoins, width_of_font

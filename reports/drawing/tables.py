@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Anchor, Box, Disc, Line, Rect
-from reports.drawing.structure import Drawing, Field
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Field, Line, Rect
 from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
 from reports.numbers import BLANK

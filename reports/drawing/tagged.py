@@ -15,7 +15,7 @@ from typing import Any, Final
 from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFName, PDFObject, PDFStream
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.drawing.structure import Drawing, Element, Field
+from reports.drawing.marks import Drawing, Element, Field
 
 __all__ = ["Structure"]
 

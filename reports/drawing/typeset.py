@@ -9,8 +9,7 @@ from typing import Final
 
 from reportlab.pdfbase import pdfmetrics
 
-from reports.drawing.marks import Anchor, Box, Text
-from reports.drawing.structure import Drawing, Role
+from reports.drawing.marks import Anchor, Box, Drawing, Role, Text
 from reports.drawing.style import Type, register_fonts
 
 __all__ = [

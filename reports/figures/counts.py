@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 
 from reports.drawing.axes import Scale, Ticks, x_axis
-from reports.drawing.marks import Box, Line, Polygon, Rect
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, percent

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Anchor, Box, Disc, Line
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.figures.phrase_rows import PhraseRow, RowState

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Box, Disc, Line, Polygon, Rect
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.figures.phrase_rows import PhraseRow, RowState

@@ -20,8 +20,7 @@ from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis, y_axis
 from reports.drawing.document import Piece, note
 from reports.drawing.layout import Figure
-from reports.drawing.marks import Anchor, Box, Disc, Line, Polygon, Rect
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, percent, percent_interval

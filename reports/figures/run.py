@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reports.content import FlowStep
-from reports.drawing.marks import Box, Line, Polygon, Rect
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count

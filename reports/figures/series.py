@@ -10,9 +10,8 @@ import numpy as np
 from reports.content import FloatArray, SuppressedCell, TrendPoint
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Line, Polygon
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
 from reports.drawing.marks import Shape as MarkShape
-from reports.drawing.structure import Drawing
 from reports.drawing.style import NOTE, Type, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, decimal, percent, points

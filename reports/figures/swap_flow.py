@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from reports.drawing.marks import Anchor, Box, Rect, Ribbon
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Anchor, Box, Drawing, Rect, Ribbon
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import percent

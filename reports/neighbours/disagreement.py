@@ -16,9 +16,8 @@ import numpy as np
 from calibration.neighbours.disagreement import BinnedScore, Disagreement
 from calibration.neighbours.disagreement.views import Marginals, Pair
 from reports.drawing.axes import Ticks, nice_ticks
-from reports.drawing.marks import Box
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
 from reports.drawing.typeset import heading, paragraph, put
 from reports.figures.counts import Binned, Histogram, histogram_panel, reliability_bars

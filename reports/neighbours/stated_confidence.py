@@ -13,9 +13,8 @@ from typing import Final
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
-from reports.drawing.marks import Box
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import heading, paragraph, put

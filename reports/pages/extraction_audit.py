@@ -7,9 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from reports.drawing.marks import Box
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style
 from reports.drawing.tables import Column, Row, Span, Table
 from reports.drawing.typeset import fit, heading, paragraph, put

@@ -17,7 +17,7 @@ from pipeline.flows import nightly
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import study_identifiers
-from pipeline.vault.retention import purge
+from pipeline.vault.upkeep import purge
 from pipeline.vault.vault import Vault
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"

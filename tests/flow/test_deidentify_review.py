@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 from pipeline.cli.deidentify import register
 from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport, GoldSpan
-from pipeline.deidentify.explain import explained
-from pipeline.deidentify.review import doubtful, learn
+from pipeline.deidentify.review import doubtful, explained, learn
 from pipeline.errors import InputError
 from pipeline.names.own_lists import own_lexicon
 

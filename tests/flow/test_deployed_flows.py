@@ -12,7 +12,7 @@ from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
 from pipeline.errors import GateFailedError
 from pipeline.flows import nightly, whole_job
 from pipeline.simulate import simulate_chunks
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 

@@ -15,7 +15,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options, read
-from pipeline.formats.signatures import signer
+from pipeline.formats.readers import signer
 
 SHARED = Path(os.environ.get("RADCAL_SHARED_DATA", Path(__file__).parents[3] / "shared" / "data"))
 FEED = SHARED / "hl7" / "messages.hl7"

@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from pipeline.cli.keep import register
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.vault.key import Key, new_key
-from pipeline.vault.rekey import replace_key
+from pipeline.vault.upkeep import replace_key
 from pipeline.vault.vault import Vault
 
 PATIENTS = ["M1", "NORTH\N{SYMBOL FOR UNIT SEPARATOR}M2", "Ünï 3"]

@@ -22,8 +22,8 @@ from extraction.rules.engine import RuleEngine
 from extraction.tables import queue_table, read_reports
 from pipeline.cli import extract as group
 from pipeline.errors import ConfigurationError
+from pipeline.site.engines import OutcomeMemory
 from pipeline.site.site import Site
-from pipeline.store.outcomes import OutcomeMemory
 from tests.fixtures.extraction.stage import Play, Serve, always, serving
 
 SURE = "FINDINGS: No pleural effusion. Small hiatal hernia."

@@ -20,7 +20,7 @@ from extraction.engines.settings import LocalSettings, revision
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt import MARK, NONE
-from pipeline.store.outcomes import OutcomeMemory
+from pipeline.site.engines import OutcomeMemory
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 
 STAND_IN = Path(__file__).parent.parent / "fixtures" / "extraction" / "model_stand_in.py"

@@ -19,9 +19,8 @@ from pipeline.site.site import Site
 from pipeline.stages.tally import answers as answered
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
 from reports.content import Case
-from reports.drawing.marks import Box
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import Style
 from reports.pages.radiologist.appendix import case_table
 from reports.pages.return_sheet import build

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.run.gates import Gathered
 from pipeline.simulate import simulate_chunks
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import extract, tally
 from pipeline.stages import pair as pair_stage

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import DamagedShardError, InputError
-from pipeline.run.manifest import KEYED
-from pipeline.run.outlook import outlook
+from pipeline.run.manifest import KEYED, outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
 from pipeline.stages import ingest

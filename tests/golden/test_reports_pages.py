@@ -19,10 +19,9 @@ from calibration.profile import DepartmentProfile, ReaderProfile
 from reports import content, review_content
 from reports.disclosure import guard_committee, guard_radiologist
 from reports.drawing.layout import Prose
-from reports.drawing.marks import Disc, Line, Polygon, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette
-from reports.pages import committee, gates, radiologist
+from reports.pages import committee, radiologist, run_report
 from reports.pages.committee.decisions import decisions
 from reports.swaps import kept_swaps
 from reports.verdict import sides
@@ -77,7 +76,7 @@ def all_documents() -> list[list[Drawing]]:
         radiologist.pages(samples.radiologist(n=0, trend=None, cases=None), style=STYLE),
         committee.pages(samples.committee(), style=STYLE),
         committee.pages(samples.committee(per_reader=0, readers=2), style=STYLE),
-        gates.pages(samples.gate_failure(), style=STYLE),
+        run_report.refusal_pages(samples.gate_failure(), style=STYLE),
     ]
 
 
@@ -364,7 +363,7 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
 
 
 def test_a_failed_gate_is_named_before_those_that_passed() -> None:
-    text = " ".join(text_of(gates.build(samples.gate_failure(), style=STYLE)))
+    text = " ".join(text_of(run_report.refusal(samples.gate_failure(), style=STYLE)))
     assert text.index("Leak scan") < text.index("Accounting")
     assert "NOT PASSED" in text
     assert "NOT EVALUATED" in text

@@ -13,9 +13,9 @@ import pikepdf
 import pytest
 
 from reports.content import SuppressedCell
-from reports.drawing.structure import Element
+from reports.drawing.marks import Element
 from reports.drawing.style import Style, palette, style_for
-from reports.pages import committee, gates, radiologist, return_sheet
+from reports.pages import committee, radiologist, return_sheet, run_report
 
 
 def _fixture(name: str) -> ModuleType:
@@ -49,7 +49,7 @@ DRAWN: dict[str, Callable[[], bytes]] = {
     "German review": lambda: committee.build(
         samples.committee(), style=style_for("A4", language="de")
     ),
-    "stopped issue": lambda: gates.build(samples.gate_failure(), style=Style()),
+    "stopped issue": lambda: run_report.refusal(samples.gate_failure(), style=Style()),
 }
 
 

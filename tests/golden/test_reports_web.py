@@ -16,8 +16,7 @@ from types import ModuleType
 
 import pytest
 
-from reports.drawing.marks import Text
-from reports.drawing.structure import Element
+from reports.drawing.marks import Element, Text
 from reports.drawing.style import Style
 from reports.pages import radiologist
 from reports.pages.committee import html

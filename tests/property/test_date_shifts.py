@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from pipeline import cli
 from pipeline.store.workspace import Workspace
-from pipeline.tables.shifts import feasible_shifts, shift_summary
+from pipeline.vault.codes import feasible_shifts, shift_summary
 
 DAY = pd.Timedelta(days=1)
 

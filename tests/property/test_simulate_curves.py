@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.simulate.scale import CURVES
-from pipeline.simulate.standing import CLEAR_SHIFT, Standing, standing_of
+from pipeline.simulate.truth import CLEAR_SHIFT, Standing, standing_of
 
 MEANS = np.linspace(0.01, 0.99, 99)
 LOGITS = np.log(MEANS / (1 - MEANS))

@@ -23,7 +23,7 @@ from benchmarks.profile_truth import collect
 from pipeline.errors import InputError
 from pipeline.simulate.department import Observation
 from pipeline.simulate.rates import ct_statement, expected_parts, hedged, label_of
-from pipeline.simulate.standing import line_of
+from pipeline.simulate.truth import line_of
 
 
 @cache

@@ -15,8 +15,8 @@ from calibration.tally import Tally
 from pipeline.cli.calibrate import register
 from pipeline.config import Configuration, Input
 from pipeline.errors import ConfigurationError
-from pipeline.pages.committee.extraction_errors import extraction_tables
 from pipeline.pages.content import instrument
+from pipeline.pages.sensitivity import extraction_tables
 from pipeline.site.audited import misread_share, phrase_errors, read_audit
 from pipeline.tables.results import Scale
 

@@ -10,8 +10,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.formats.attachments import NOT_TEXT, Attachment, Chosen, chosen, text_in_cell
-from pipeline.formats.documents import document_text
+from pipeline.formats.attachments import (
+    NOT_TEXT,
+    Attachment,
+    Chosen,
+    chosen,
+    document_text,
+    text_in_cell,
+)
 from pipeline.formats.exams import SetAside
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table

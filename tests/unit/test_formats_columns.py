@@ -14,9 +14,8 @@ import pytest
 
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.cells import date_and_time, report, written
-from pipeline.formats.columns import ColumnMap, Spec
+from pipeline.formats.columns import ColumnMap, Spec, keys_of, nested_keys
 from pipeline.formats.exports import TableOptions, read
-from pipeline.formats.keys import keys_of, nested_keys
 from pipeline.formats.values import date_formats, iso_times
 from pipeline.site.site import Site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.formats.people import Person, named_reader, person_from_text
-from pipeline.formats.signatures import dictator, signer
+from pipeline.formats.readers import dictator, signer
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 
 from calibration.neighbours.disagreement import Disagreement, disagreement
 from calibration.neighbours.disagreement.views import Marginals, marginals
-from reports.drawing.marks import Polygon, Rect, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Drawing, Polygon, Rect, Text
 from reports.drawing.style import MARGIN
 from reports.drawing.typeset import text_box
 from reports.neighbours import disagreement as neighbours

@@ -15,19 +15,17 @@ from calibration.rounding import rounded
 from calibration.survey import builtin
 from pipeline.config import Configuration, Phrases
 from pipeline.pages import content
-from pipeline.pages.committee.case_mix import case_mix
-from pipeline.pages.committee.disagreement import disagreement
-from pipeline.pages.committee.run_charts import run_charts
-from pipeline.pages.committee.scale_use import scale_use
-from pipeline.pages.committee.sensitivity import Evidence, sensitivity_tables
-from pipeline.pages.committee.variation import Variation, variation
+from pipeline.pages.cases import case_mix, disagreement
+from pipeline.pages.over_time import run_charts, scale_use
 from pipeline.pages.review import held_out_frontier
+from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
     complementary,
     of_enough_readers,
     results_without,
     withheld_phrases,
 )
+from pipeline.pages.variation import Variation, variation
 from pipeline.store.workspace import Workspace
 from pipeline.tables import sums
 from pipeline.tables.observations import Answer, tallied

@@ -13,7 +13,7 @@ from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
 from pipeline.pages.content import action_cases
 from pipeline.tables.profiles import compact, department_of, joined, profile_of, profile_table
-from pipeline.tables.rows import for_swap, plainest
+from pipeline.tables.results import for_swap, plainest
 from reports.swaps import kept_swaps
 
 PHRASES = builtin("diagnostic-certainty-scale")

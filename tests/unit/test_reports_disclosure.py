@@ -23,8 +23,7 @@ from calibration.profile import (
 )
 from reports import content, review_content, rounded
 from reports.disclosure import guard_committee, guard_radiologist, state_of
-from reports.drawing.marks import Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import Style
 from reports.numbers import percent_interval
 from reports.pages import committee, radiologist

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.gaps import Funnel as Measured
-from reports.figures.funnel import funnel_content
+from reports.figures.readers import funnel_content
 
 
 def measured(n: tuple[float, ...]) -> Measured:

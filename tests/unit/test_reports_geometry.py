@@ -12,13 +12,12 @@ from types import ModuleType
 import pytest
 
 from reports import content
-from reports.drawing.marks import Box, Rect, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Rect, Text
 from reports.drawing.style import MARGIN, Style, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box
 from reports.figures.series import run_chart
-from reports.pages import committee, gates, radiologist
+from reports.pages import committee, radiologist, run_report
 
 
 def _samples() -> ModuleType:
@@ -90,7 +89,7 @@ def test_typical_pages_have_no_overflow_and_no_overlap(paper: str, language: str
     style = style_for(paper, language=language)
     assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
     assert faults(committee.pages(samples.committee(), style=style)) == []
-    assert faults(gates.pages(samples.gate_failure(), style=style)) == []
+    assert faults(run_report.refusal_pages(samples.gate_failure(), style=style)) == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:
@@ -173,7 +172,7 @@ def test_a_table_cut_at_a_page_end_leaves_no_row_alone(rows: int) -> None:
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
     gate = content.Gate("a" * 80, False, "b" * 300, "c " * 300, "word " * 2000)
     filled = content.GateFailureContent(samples.masthead(), (gate,) * 9, (("k" * 90, "v" * 5000),))
-    assert faults(gates.pages(filled, style=Style())) == []
+    assert faults(run_report.refusal_pages(filled, style=Style())) == []
 
 
 def test_long_mastheads_are_fitted() -> None:

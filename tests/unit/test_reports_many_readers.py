@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from reports import content
-from reports.drawing.marks import Line, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Drawing, Line, Text
 from reports.drawing.style import Style, style_for
 from reports.pages import radiologist
 from reports.verdict import in_words

@@ -6,10 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from reports.drawing.marks import Disc, Line, Polygon, Rect, Ribbon, Text
-from reports.drawing.structure import Drawing
-from reports.drawing.svg import to_svg
+from reports.drawing.marks import Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
 from reports.drawing.typeset import width_of_font
+from reports.drawing.web import to_svg
 
 
 def element(mark: object) -> ET.Element:

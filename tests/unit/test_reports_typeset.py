@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reports.drawing.marks import Box, Text
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Text
 from reports.drawing.style import BODY, FIGURE, LEAD, Style, style_for
 from reports.drawing.typeset import fit, paragraph, paragraph_height, text_box, width_of, wrap
 from reports.numbers import count, decimal, interval, percent, percent_interval, points, signed

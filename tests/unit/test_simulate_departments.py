@@ -15,7 +15,7 @@ from benchmarks import profile_hospital
 from pipeline.cli.run import Simulate
 from pipeline.errors import ConfigurationError
 from pipeline.simulate import DEFAULT, Simulation, departments, load_department, simulate
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from pipeline.cli import run as command
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table
 from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
-from pipeline.simulate.write import write_simulation
+from pipeline.simulate.generator import write_simulation
 
 TRUTH_FILES = {
     "counts.json", "department.json", "excluded.parquet", "habits.csv", "identifiers.jsonl",

@@ -8,8 +8,7 @@ from random import Random
 import pytest
 
 from pipeline.simulate import Simulation, simulate
-from pipeline.simulate.document import Document
-from pipeline.simulate.identifiers import CATEGORIES
+from pipeline.simulate.identifiers import CATEGORIES, Document
 from pipeline.simulate.lexicon import wording
 from pipeline.simulate.sentences import Speaker
 

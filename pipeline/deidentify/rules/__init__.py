@@ -17,7 +17,6 @@ from pipeline.deidentify.rules import (
     lists,
     names,
     places,
-    strangers,
 )
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Word, lines
@@ -29,7 +28,7 @@ Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
     "contacts", "site", "telephones", "numbers", "dates", addresses.postal, places.foreign,
     "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
-    places.sites, addresses.listed, places.initials, lists.pairs, lists.alone, strangers.find,
+    places.sites, addresses.listed, places.initials, lists.pairs, lists.alone, lists.strangers,
     beside.neighbours, beside.families, beside.dates,
 )  # fmt: skip
 """Tables by name, families by function; ``site`` are the rows that a site lays over ours."""

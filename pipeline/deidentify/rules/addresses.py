@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import KINDS
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import KINDS, patterns, word_list
 from pipeline.deidentify.rules.places import capitals_start, trimmed
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word, line_before

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.window import Window
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon

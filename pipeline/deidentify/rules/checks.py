@@ -1,22 +1,77 @@
-"""What taken words must be: the questions that a row can ask of them, by name.
+"""What rows of rules are made of: patterns and word lists as data, and what taken words must be.
 
-Most are put together from a number and a property, as in ``none report`` or ``first given``: *all*,
-*any*, *none*, *first*, *last* or *not* (the first) of the words, folded as the name lists are
-written. The others have names of their own. No word at all fails every check that is put together.
+Most questions are put together from a number and a property, as in ``none report`` or ``first
+given``: *all*, *any*, *none*, *first*, *last* or *not* (the first) of the words, folded as the name
+lists are written. The others have names of their own. No word at all fails every check that is put together.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import resources
 from typing import Final, TypeAlias
 
-from pipeline.deidentify.rules.fragments import word_list
 from pipeline.deidentify.rules.window import Window
-from pipeline.names.grammar import reads_as_name
+from pipeline.names.grammar import LOWER, NAME_WORD, UPPER, reads_as_name
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
-__all__ = ["KINDS", "Check", "check", "is_listed", "is_shouted_sentence", "parts", "reads"]
+__all__ = [
+    "KINDS",
+    "Check",
+    "check",
+    "is_listed",
+    "is_shouted_sentence",
+    "parts",
+    "patterns",
+    "reads",
+    "source",
+    "spelt",
+    "word_list",
+]
+
+_FRAGMENT: Final = re.compile(r"\{([A-Za-z]\w*)\}")
+_BREAK: Final = re.compile(r"\n[ ]*")
+_LETTERS: Final = {"Name": NAME_WORD, "upper": UPPER, "lower": LOWER, "Capital": f"[{UPPER}]"}
+
+
+@cache
+def patterns(family: str) -> Mapping[str, re.Pattern[str]]:
+    """Give the named patterns that a family's code uses."""
+    written: Mapping[str, str] = tomllib.loads(source(family))["patterns"]
+    return {name: re.compile(spelt(text)) for name, text in written.items()}
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """Give a list of words, of the rules' own or of those that call them."""
+    own: Mapping[str, list[str]] = tomllib.loads(source("fragments"))["lists"]
+    return frozenset(own[name]) if name in own else triggers(name)
+
+
+def spelt(pattern: str) -> str:
+    """Write a pattern out: fragments for their names, nothing for line breaks."""
+    joined = _BREAK.sub("", pattern)
+    while True:
+        written = _FRAGMENT.sub(lambda match: _fragments()[match[1]], joined)
+        if written == joined:
+            return written
+        joined = written
+
+
+@cache
+def _fragments() -> Mapping[str, str]:
+    written: Mapping[str, str] = tomllib.loads(source("fragments"))["fragments"]
+    return {**_LETTERS, **{name: _BREAK.sub("", text) for name, text in written.items()}}
+
+
+def source(family: str) -> str:
+    """Give the text of a family's table."""
+    path = resources.files("pipeline.deidentify.rules").joinpath(f"{family}.toml")
+    return path.read_text(encoding="utf-8")
+
 
 Check: TypeAlias = Callable[[str, Window], bool]
 _WORDS: Final = re.compile(r"[^\W\d_]{2,}")

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Found

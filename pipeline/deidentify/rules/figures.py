@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from pipeline.deidentify.rules import dates
-from pipeline.deidentify.rules.fragments import patterns
+from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.rules.window import Window, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import triggers

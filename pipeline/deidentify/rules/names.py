@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import parts, reads
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import parts, patterns, reads, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word
 from pipeline.deidentify.spans import Found

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence
-from pipeline.deidentify.rules.fragments import patterns, word_list
+from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence, patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Words, line_before
 from pipeline.deidentify.spans import Found

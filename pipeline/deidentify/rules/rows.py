@@ -22,8 +22,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline.deidentify.rules.checks import Check, check
-from pipeline.deidentify.rules.fragments import source, spelt, word_list
+from pipeline.deidentify.rules.checks import Check, check, source, spelt, word_list
 from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError

@@ -15,14 +15,18 @@ from pipeline.formats.attachments import (
     plain_text,
 )
 from pipeline.formats.exams import SetAside
-from pipeline.formats.fhir.people import (
+from pipeline.formats.fhir.resources import (
+    DECODED_AS,
+    Directory,
+    Resource,
+    items,
     known_people,
     patient_numbers,
     people,
     reader,
     reference,
+    text_of,
 )
-from pipeline.formats.fhir.resources import DECODED_AS, Directory, Resource, items, text_of
 from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 __all__ = ["exams"]

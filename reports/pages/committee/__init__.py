@@ -10,8 +10,8 @@ from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.document import Section, compose
 from reports.drawing.layout import Composer, Prose
+from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
 from reports.numbers import points
 from reports.pages.committee import cases

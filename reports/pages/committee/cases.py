@@ -9,8 +9,7 @@ from reports.disclosure import state_of
 from reports.drawing.axes import Ticks
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
-from reports.drawing.marks import Box
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, GUTTER, NOTE
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.drawing.typeset import fit, paragraph, put

@@ -18,8 +18,7 @@ from calibration.run_chart import LEAST
 from reports.content import SuppressedCell
 from reports.drawing.document import Section, statement
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent, percent_interval, points

@@ -15,12 +15,10 @@ from html import escape
 from reports.disclosure import guard_committee
 from reports.drawing.document import Piece, Section, Subheading
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
-from reports.drawing.svg import to_svg
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
-from reports.drawing.web import asset, figure, filled, policy
+from reports.drawing.web import asset, figure, filled, policy, to_svg
 from reports.pages import committee
 from reports.pages.committee import headline
 from reports.review_content import CommitteeContent

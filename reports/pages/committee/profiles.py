@@ -13,11 +13,10 @@ from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY
 from reports.drawing.tables import Column, Row, Table
-from reports.figures.reader_lines import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
+from reports.figures.readers import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent
 from reports.strings import Strings

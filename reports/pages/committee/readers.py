@@ -15,7 +15,7 @@ from reports.content import SuppressedCell
 from reports.drawing.document import Piece, Section, note, statement
 from reports.drawing.layout import Figure
 from reports.drawing.tables import Cell, Column, Row, Span, Table
-from reports.figures.funnel import funnel_plot
+from reports.figures.readers import funnel_plot
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent, ReaderRow
 from reports.strings import Strings

@@ -6,8 +6,7 @@ from calibration.result import GroupResult
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.drawing.document import Piece, Section, Subheading, note, statement
 from reports.drawing.layout import Figure, Prose
-from reports.drawing.marks import Box
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
@@ -25,13 +24,13 @@ from reports.pages.committee.tables import (
     suppressed_table,
     term_table,
 )
-from reports.pages.gates import (
+from reports.pages.radiologist.chart import unscored_words
+from reports.pages.run_report import (
     count_table,
     gate_table,
     instrument_table,
     manifest_table,
 )
-from reports.pages.radiologist.chart import unscored_words
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from reports.content import RadiologistContent
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer
+from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.structure import Drawing
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.pages.radiologist.appendix import appendices

@@ -8,8 +8,7 @@ from calibration.profile import ReaderProfile
 from reports.content import ActionCases, Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box, Line
-from reports.drawing.structure import Drawing
+from reports.drawing.marks import Box, Drawing, Line
 from reports.drawing.style import (
     BODY,
     CAPTION,

@@ -6,8 +6,7 @@ from typing import Final
 
 from reports.content import Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box
-from reports.drawing.structure import Bookmark, Drawing
+from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING
 from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
 from reports.figures.reliability import reliability

@@ -23,11 +23,11 @@ from calibration.rounding import counted as printed
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.pages import content
-from pipeline.pages.committee.case_mix import MIX, mix_columns
+from pipeline.pages.cases import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
-from reports.figures.funnel import funnel_content
+from reports.figures.readers import funnel_content
 from reports.review_content import Funnel, ReaderRow
 
 __all__ = ["Variation", "variation"]

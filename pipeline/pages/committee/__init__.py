@@ -1,1 +1,0 @@
-"""What only the committee's review asks of the numbers, one question a module."""

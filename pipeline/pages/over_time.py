@@ -1,0 +1,189 @@
+"""The department over time: its distance from CT, and its use of the scale, as run charts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pandas as pd
+
+from calibration.arrays import FloatArray
+from calibration.groups import quarters, tally_of
+from calibration.phrase_calibration import phrase_error
+from calibration.rounding import counted, rounded
+from calibration.run_chart import process
+from pipeline.pages.small_cells import complementary, few_users
+from pipeline.tables.results import Scale
+from reports.content import SuppressedCell
+from reports.review_content import RunChart, ScaleUse
+
+if TYPE_CHECKING:
+    from pipeline.config import Phrases
+
+__all__ = ["run_charts", "scale_use"]
+
+
+def run_charts(
+    cells: pd.DataFrame, words: pd.DataFrame, *, months: Sequence[str], scale: Scale
+) -> tuple[RunChart, ...]:
+    """Chart both measures; a month of too few statements, or of too few readers, is withheld.
+
+    Parameters
+    ----------
+    cells
+        The department's tally table.
+    words
+        Hedges of paired X-ray reports by month, reader and phrase (`sums.words`).
+    """
+    settings = scale.config.reports
+    distances, shares = _Monthly(cells, "month", "count"), _Monthly(words, "performed_month", "n")
+    limits = {"minimum": settings.min_exams, "minimum_readers": settings.min_readers}
+    named = scale.config.phrases.recommended
+    level = distances.values(months, lambda part: _distance(part, scale), **limits)
+    by_chance = distances.values(months, lambda part: _chance(part, scale), **limits)
+    use = shares.values(months, lambda part: _share(part, named), **limits)
+    known = by_chance[np.isfinite(by_chance)]
+    chance = float(known.mean()) if known.size else float("nan")
+    return (
+        _chart("distance", months, level, settings.target_distance, chance=chance),
+        _chart("scale_use", months, use, settings.target_scale_use),
+    )
+
+
+def _chart(
+    key: Literal["distance", "scale_use"],
+    months: Sequence[str],
+    values: FloatArray,
+    target: float | None,
+    *,
+    chance: float = float("nan"),
+) -> RunChart:
+    aim = float("nan") if target is None else target
+    return RunChart(key, tuple(months), values, process(values), aim, chance)
+
+
+@dataclass(frozen=True, slots=True)
+class _Monthly:
+    """Rows with a month, a reader and a count."""
+
+    rows: pd.DataFrame
+    month: str
+    count: str
+
+    def values(
+        self,
+        months: Sequence[str],
+        measure: Callable[[pd.DataFrame], float],
+        *,
+        minimum: int,
+        minimum_readers: int,
+    ) -> FloatArray:
+        """Measure every month (T,); NaN where it is withheld or nothing was written."""
+        parts = {m: self.rows[self.rows[self.month] == m] for m in months}
+        sizes = {m: float(part[self.count].sum()) for m, part in parts.items()}
+        readers = {m: int(part["reader_code"].nunique()) for m, part in parts.items()}
+        few = {m for m in months if sizes[m] < minimum or readers[m] < minimum_readers}
+        hidden = few | complementary(sizes, few)
+        return np.array([np.nan if m in hidden else measure(parts[m]) for m in months])
+
+
+def _distance(part: pd.DataFrame, scale: Scale) -> float:
+    shown = rounded(tally_of(part, scale.phrases))
+    return float(phrase_error(shown.n, shown.label_mass, means=scale.phrases.means))
+
+
+def _chance(part: pd.DataFrame, scale: Scale) -> float:
+    """Give the distance to expect of exactly right words: E|rate − m| ≈ √(2 m (1 − m) / π n)."""
+    n, m = rounded(tally_of(part, scale.phrases)).n, scale.phrases.means
+    return float(np.sqrt(2.0 * m * (1.0 - m) * n / np.pi).sum() / n.sum())
+
+
+def _share(part: pd.DataFrame, named: Collection[str]) -> float:
+    inside = part.loc[part["phrase"].isin(list(named)), "n"].sum()
+    return float(counted(inside) / counted(part["n"].sum()))
+
+
+def scale_use(
+    words: pd.DataFrame,
+    *,
+    months: Sequence[str],
+    phrases: Phrases,
+    minimum: int,
+    minimum_readers: int,
+    withheld: Collection[str] = (),
+) -> ScaleUse | None:
+    """Share out the hedges of paired X-ray reports (`sums.words`); None where there is none.
+
+    Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
+    than `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer
+    than `minimum_readers`, or named in `withheld` by another table of the same page.
+    """
+    used = words[words["performed_month"].isin(list(months))]
+    if used.empty:
+        return None
+    spans = {
+        q: used[used["performed_month"].isin(inside)] for q, inside in quarters(months).items()
+    }
+    spans = {name: part for name, part in spans.items() if len(part)}
+    terms = used.groupby("phrase")["n"].sum()
+    terms = terms.sort_values(ascending=False, kind="stable")
+    counts = {str(term): int(count) for term, count in terms.items()}
+    users = used.groupby("phrase")["reader_code"].nunique()
+    cells = _withheld(
+        counts,
+        {str(term): int(n) for term, n in users.items()},
+        minimum=minimum,
+        minimum_readers=minimum_readers,
+        named=withheld,
+    )
+    return ScaleUse(
+        periods=tuple(spans),
+        n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),
+        recommended=_shares(spans, phrases.recommended, minimum),
+        discouraged=_shares(spans, phrases.discouraged, minimum),
+        terms=tuple(
+            (term, cells.get(term, count), _kind(term, phrases)) for term, count in counts.items()
+        ),
+    )
+
+
+def _withheld(
+    counts: Mapping[str, int],
+    users: Mapping[str, int],
+    *,
+    minimum: int,
+    minimum_readers: int,
+    named: Collection[str],
+) -> dict[str, SuppressedCell]:
+    """Give the terms whose count may not be printed, and why."""
+    few = few_users(
+        {term: n for term, n in counts.items() if term not in named},
+        users,
+        minimum_n=minimum,
+        minimum_readers=minimum_readers,
+    )
+    cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
+    for term in (*few, *(term for term in named if term in counts)):
+        cells.setdefault(term, SuppressedCell(minimum_readers, "readers"))
+    return cells
+
+
+def _shares(
+    spans: dict[str, pd.DataFrame], named: tuple[str, ...], minimum: int
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array(
+        [
+            float(part.loc[part["phrase"].isin(list(named)), "n"].sum() / part["n"].sum())
+            if part["n"].sum() >= minimum
+            else np.nan
+            for part in spans.values()
+        ]
+    )
+
+
+def _kind(term: str, phrases: Phrases) -> Literal["recommended", "discouraged", "other"]:
+    if term in phrases.recommended:
+        return "recommended"
+    return "discouraged" if term in phrases.discouraged else "other"

@@ -1,0 +1,221 @@
+"""A vault over the years: another key for it, and what is older than a limit goes.
+
+Codes are random and lie in the rows, so pages, tables and returned sheets stay valid. What hangs on
+the key itself does not: values invented in place of identifiers (``replacement = "surrogate"``) are
+others in texts that are cleaned from then on. Copies made before open with the former key only.
+
+Raw exams go by when they were performed, coded ones by their true month (their times are shifted).
+A shard that keeps rows is rewritten under its own name, so that a later run does not make it
+again; tallies, results and pages hold no text and no identifier and stay.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.store.files import replacing
+from pipeline.store.workspace import Workspace, Zone
+from pipeline.vault.codes import (
+    DOMAINS,
+    Domain,
+    exam_identifiers,
+    normalised,
+    patient_identifiers,
+    study_identifiers,
+)
+from pipeline.vault.key import Box, Key
+from pipeline.vault.vault import SCHEMA, Vault
+
+__all__ = [
+    "NEW_KEY_FILE_VARIABLE",
+    "NEW_KEY_VARIABLE",
+    "Purged",
+    "Rekeyed",
+    "identifiers",
+    "named",
+    "purge",
+    "replace_key",
+]
+
+NEW_KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY_FILE"
+NEW_KEY_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY"
+
+
+@dataclass(frozen=True, slots=True)
+class Rekeyed:
+    """How many codes and date shifts lie under the new key; shifts of nobody in the vault ended."""
+
+    codes: int
+    shifts: int
+    shifts_of_nobody: int
+
+
+def replace_key(path: Path, old: Key, new: Key) -> Rekeyed:
+    """Put a vault under another key, whole or not at all; nobody may write to it meanwhile.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no vault, the old key is not its key, or the new one is the old one.
+    RadcalError
+        If a row does not open; the vault stays as it was.
+    """
+    if old.material == new.material:
+        msg = "The new key is the vault's own. Name another in RADCAL_VAULT_NEW_KEY_FILE."
+        raise ConfigurationError(msg)
+    Vault.open(path, old).close()
+    with replacing(path) as partial:
+        partial.touch(mode=0o600)
+        with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(partial)) as target:
+            target.executescript(SCHEMA)
+            with target:
+                _copy_meta(source, target, new)
+                patients = _copy_codes(source, target, (old, new))
+                shifts, lost = _copy_shifts(source, target, (old, new), patients)
+                (codes,) = target.execute("SELECT count(*) FROM codes").fetchone()
+    return Rekeyed(int(codes), shifts, lost)
+
+
+def _copy_meta(source: sqlite3.Connection, target: sqlite3.Connection, new: Key) -> None:
+    meta: Mapping[str, bytes] = dict(source.execute("SELECT name, value FROM meta"))
+    sealed = {"check": Box(new).seal(b"radcal vault", "check")}
+    target.executemany("INSERT INTO meta VALUES (?, ?)", {**meta, **sealed}.items())
+
+
+def _copy_codes(
+    source: sqlite3.Connection, target: sqlite3.Connection, keys: tuple[Key, Key]
+) -> list[str]:
+    """Copy every code; gives the patients' identifiers, folded."""
+    old, new = map(Box, keys)
+    lookups = {domain: keys[1].hmac(f"lookup/{domain}") for domain in DOMAINS}
+    patients = []
+    for domain, epoch, code, sealed in source.execute(
+        "SELECT domain, epoch, code, sealed FROM codes"
+    ):
+        identifier, place = old.open(sealed, f"{domain}/{code}"), f"{domain}/{code}"
+        folded = normalised(identifier.decode(), domain)
+        patients += [folded] if domain == "patient" else []
+        row = (domain, epoch, lookups[domain](folded), code, new.seal(identifier, place))
+        target.execute("INSERT INTO codes VALUES (?, ?, ?, ?, ?)", row)
+    return patients
+
+
+def _copy_shifts(
+    source: sqlite3.Connection,
+    target: sqlite3.Connection,
+    keys: tuple[Key, Key],
+    patients: list[str],
+) -> tuple[int, int]:
+    """Copy the date shifts of these patients; gives how many, and how many were nobody's."""
+    old, new = map(Box, keys)
+    before, after = (key.hmac("lookup/shift") for key in keys)
+    copied = 0
+    for patient in patients:
+        lookup, place = before(patient), after(patient)
+        row = source.execute("SELECT sealed FROM shifts WHERE lookup = ?", (lookup,)).fetchone()
+        if row is not None:
+            days = old.open(row[0], f"shift/{lookup.hex()}")
+            sealed = new.seal(days, f"shift/{place.hex()}")
+            target.execute("INSERT INTO shifts VALUES (?, ?)", (place, sealed))
+            copied += 1
+    (in_all,) = source.execute("SELECT count(*) FROM shifts").fetchone()
+    return copied, int(in_all) - copied
+
+
+_NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
+"""Columns of raw exams that say who and when; every version of this program wrote them."""
+_DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """How many rows and codes went."""
+
+    raw_exams: int
+    clean_exams: int
+    codes: int
+
+    def summary(self) -> dict[str, object]:
+        """Give the counts for the command line and the audit log."""
+        return {"raw_exams": self.raw_exams, "clean_exams": self.clean_exams, "codes": self.codes}
+
+
+def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Purged:
+    """Delete what was performed before a time.
+
+    Parameters
+    ----------
+    store
+        The workspace; hold its lock.
+    before
+        Exams performed earlier go; a coded exam goes when its whole month lies earlier.
+    vault
+        Forgets patients and studies that have no exam left; None only counts, deleting nothing.
+    """
+    month = before.strftime("%Y-%m")
+    delete = vault is not None
+    old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
+    left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
+    raw = 0
+    for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
+        gone = pd.to_datetime(frame["performed_at"], utc=True) < before
+        for domain, values in identifiers(frame).items():
+            old[domain] |= set(values[gone])
+            left[domain] |= set(values[~gone])
+        raw += _drop(store, "raw", "exams", key, gone, delete=delete)
+    clean = sum(
+        _drop(
+            store, "analysis", "clean_exams", key, frame["performed_month"] < month, delete=delete
+        )
+        for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",))
+    )
+    forgotten = {domain: old[domain] - left[domain] for domain in old}
+    codes = sum(map(len, forgotten.values()))
+    if vault is not None:
+        codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
+    return Purged(raw, clean, codes)
+
+
+def named(store: Workspace, key: str) -> pd.DataFrame:
+    """Read who and when of a shard of identified exams, whichever version wrote it."""
+    try:
+        return store.read("raw", "exams", [key], columns=(*_NAMED, "patient_domain"))
+    except InputError:
+        return store.read("raw", "exams", [key], columns=_NAMED)
+
+
+def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
+    """Give what of each exam stands in the vault, by domain."""
+    return {
+        "patient": pd.Series(patient_identifiers(exams), index=exams.index),
+        "study": pd.Series(study_identifiers(exams), index=exams.index),
+        "exam": pd.Series(exam_identifiers(exams), index=exams.index),
+    }
+
+
+def _shards(
+    store: Workspace, zone: Zone, table: str, columns: Sequence[str]
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Give these columns of every shard that has rows."""
+    for key in store.keys(zone, table):
+        frame = store.read(zone, table, [key], columns=columns)
+        if len(frame):
+            yield key, frame
+
+
+def _drop(
+    store: Workspace, zone: Zone, table: str, key: str, gone: pd.Series, *, delete: bool
+) -> int:
+    count = int(gone.sum())
+    if count and delete:
+        frame, facts = store.read(zone, table, [key]), store.facts(zone, table, key, object)
+        store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
+    return count
