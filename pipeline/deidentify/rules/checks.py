@@ -2,7 +2,8 @@
 
 Most questions are put together from a number and a property, as in ``none report`` or ``first
 given``: *all*, *any*, *none*, *first*, *last* or *not* (the first) of the words, folded as the name
-lists are written. The others have names of their own. No word at all fails every check that is put together.
+lists are written. The others have names of their own. No word at all fails every check that is put
+together.
 """
 
 from __future__ import annotations
