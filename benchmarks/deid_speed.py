@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
-from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.known import LeakScan
 
 GENERATOR = Path(__file__).parents[1] / "tests" / "fixtures" / "deid" / "generator.py"
 TARGET = 500.0

@@ -31,7 +31,7 @@ from pipeline.formats.attachments import document_text
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
-from pipeline.formats.fhir.reports import exams as fhir_exams
+from pipeline.formats.fhir import exams as fhir_exams
 from pipeline.formats.fhir.resources import Directory, resources_of
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams

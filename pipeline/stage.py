@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pipeline.config.document import digest_of
 from pipeline.errors import DamagedShardError
+from pipeline.store.objects import SCHEMA_VERSION
 from pipeline.store.provenance import code_by_room
-from pipeline.store.shards import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

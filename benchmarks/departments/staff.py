@@ -1,6 +1,6 @@
 """Who reads in a department: what each reader writes how often, and how often it is then there.
 
-A reader is calibrated, off by a curve of `pipeline.simulate.scale`, or calibrated with a
+A reader is calibrated, off by a curve of `pipeline.simulate.department`, or calibrated with a
 habit: one phrase in one finding off by a quarter. Rates scatter besides (`conditions.VARIATION`) in
 a form that each department draws. Half of the departments have most of their faulty readers lean
 the same way. Words are used unevenly, some of them by two readers only. "Absent" and "present" are
@@ -20,9 +20,9 @@ from scipy.special import logit
 from benchmarks.departments.conditions import VARIATION, VOLUMES
 from calibration.survey import PhraseTable, builtin
 from pipeline.simulate.cases import Practice
+from pipeline.simulate.department import CURVES, LEVELS
 from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.rates import hedged, scattered
-from pipeline.simulate.scale import CURVES, LEVELS
 
 __all__ = ["HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_staff", "meanings", "scale"]
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
-from extraction.engines.guide import Doubt
-from extraction.engines.witness import VERDICTS, Coverage, Verdict
+from extraction.engines.guide import VERDICTS, Coverage, Doubt, Verdict
 from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
 __all__ = [

@@ -19,11 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from extraction.engines.completer import Completion, Question, Usage
-from extraction.engines.ledger import Memory, Named
+from extraction.engines.ledger import Memory, Named, ReplayCompleter, read_heading
 from extraction.engines.model import ModelEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
-from extraction.engines.record import ReplayCompleter, read_heading
 from extraction.engines.settings import LocalSettings, ServerSettings, revision
 from extraction.engines.traffic import Traffic
 from extraction.prompt import Prompts

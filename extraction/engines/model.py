@@ -20,11 +20,17 @@ from typing import Final, TypeAlias
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Completer, Completion, Question, Usage
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided
-from extraction.engines.ledger import NO_ANSWER, Ledger, Memory, Named, check_outage
+from extraction.engines.guide import Guided, Testimony
+from extraction.engines.ledger import (
+    NO_ANSWER,
+    Heading,
+    Ledger,
+    Memory,
+    Named,
+    RecordingCompleter,
+    check_outage,
+)
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.engines.record import Heading, RecordingCompleter
-from extraction.engines.witness import Testimony
 from extraction.finding import Failed, FailureReason, Modality, Outcome
 from extraction.prompt import MARK
 

@@ -85,7 +85,7 @@ def _clean(
     reports: Path, out: Path, spans: Path | None, cleaner: Deidentifier
 ) -> dict[str, object]:
     """Write the clean table, and what was removed where."""
-    from pipeline.deidentify.tables import clean_table
+    from pipeline.deidentify.coding import clean_table
     from pipeline.formats.tables import read_table, write_table
 
     result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
@@ -163,7 +163,7 @@ def audit_deid(given: Audit) -> None:
 
 def _own(words: Path | None) -> Lexicon | None:
     """Read a site's own lists, if a folder of them was named."""
-    from pipeline.names.own_lists import own_lexicon
+    from pipeline.names.lexicon import own_lexicon
 
     return own_lexicon(words, option="--words") if words else None
 

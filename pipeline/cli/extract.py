@@ -15,8 +15,7 @@ import typer
 
 from pipeline.cli.common import Output, audit, taking
 from pipeline.cli.extraction_audit import audit_extraction
-from pipeline.cli.extraction_checks import annotate, vocabulary_check, vocabulary_list
-from pipeline.cli.extraction_pool import pool
+from pipeline.cli.extraction_checks import annotate, pool, vocabulary_check, vocabulary_list
 from pipeline.cli.extraction_shared import (
     Held,
     ModelChoice,

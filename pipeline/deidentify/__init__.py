@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pipeline.deidentify.engine import Deidentifier, Options
-from pipeline.deidentify.known import KnownIdentifiers
-from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.second_layer import Presidio, SecondLayer
 from pipeline.deidentify.spans import CATEGORIES, Clean, Outcome, Quarantined, Removed
 from pipeline.deidentify.surrogates import Surrogates

@@ -21,8 +21,7 @@ from pipeline.deidentify import known as known_pass
 from pipeline.deidentify import locks
 from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
-from pipeline.deidentify.known import KnownIdentifiers
-from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed

@@ -1,27 +1,42 @@
-"""The known-identifier pass: what the record's own fields say, looked for in its text.
+"""Known identifiers: what the record's own fields say, looked for in its text; then a last scan.
 
 Names are matched word by word, capitalised or in capitals only, on token boundaries, with one
 typing error allowed in words of six letters or more; words of one or two letters are left to the
 other rules. A name that is also a word of reports (White, Long, Case) is taken only where it
 stands as a name: beside another known part, after an initial, or capitalised inside a sentence
 that is not itself in capitals. Numbers are matched whole, with or without their punctuation.
+
+`LeakScan` holds the cleaned text against the identifiers of everyone in the batch. It fails closed,
+so what counts as a hit is chosen to be certain, not merely suspicious:
+
+- a **number** (patient id, accession, phone) of anyone, whole, with four digits or more;
+- a **full name** of anyone: two of their name words side by side, in either order, capitalised;
+- a **rare family name** of anyone: a capitalised word of four letters or more that is no word of
+  reports, no clinical name and not part of an eponym (Parkinson disease).
+
+Somebody's surname White, Long, May or Fields is therefore no hit in "White matter" or "lung
+Fields", while "May White" side by side is one if a May White is in the batch.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
 
-from pipeline.deidentify.rules.window import Word, Words
+from pipeline.deidentify import locks
+from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words
 from pipeline.deidentify.spans import Found
+from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon
 
 __all__ = [
     "KnownIdentifiers",
+    "LeakScan",
     "find",
     "name_words",
     "normalised_number",
@@ -213,3 +228,81 @@ def _capital_inside_sentence(text: str, words: Words, at: int) -> bool:
         and gap in (" ", "  ")
         and follows in (" ", "  ", ", ")
     )
+
+
+_MIN_RARE_LETTERS: Final = 4
+_BESIDE: Final = re.compile(r"[ \t]{0,2}[,^\n-]?[ \t]{0,4}")
+"""What may stand between two words of one name; a full stop parts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeakScan:
+    """Everything that must not stand in any cleaned text of a batch.
+
+    Attributes
+    ----------
+    numbers
+        Normalised numbers and codes.
+    pairs
+        Two different words of one person's name.
+    rare
+        Name words that no report uses as words.
+    """
+
+    numbers: frozenset[str]
+    pairs: frozenset[frozenset[str]]
+    rare: frozenset[str]
+    lexicon: Lexicon
+    words: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Collect every word that could make a hit."""
+        words = self.rare.union(*self.pairs)
+        object.__setattr__(self, "words", words)
+
+    @classmethod
+    def from_known(
+        cls, known: Iterable[KnownIdentifiers], *, lexicon: Lexicon | None = None
+    ) -> LeakScan:
+        """Collect the identifiers of a batch."""
+        lexicon = lexicon or lexicons.load()
+        numbers: set[str] = set()
+        names: set[str] = set()
+        for record in known:
+            numbers.update(map(normalised_number, record.numbers))
+            names.update(record.names)
+        words = [name_words(name) for name in names]
+        pairs = {frozenset((a, b)) for each in words for a in each for b in each if a != b}
+        rare = {
+            word
+            for each in words
+            for word in each
+            if len(word) >= _MIN_RARE_LETTERS and not lexicon.is_word(word)
+        }
+        return cls(frozenset(numbers - {""}), frozenset(pairs), frozenset(rare), lexicon)
+
+    def hits(self, text: str) -> int:
+        """Count identifiers left in a cleaned text."""
+        found = (
+            sum(number in self.numbers for number in number_candidates(text)) if self.numbers else 0
+        )
+        words = capital_words(text) if self._names_someone(text) else []
+        suspects = [word for word in words if word.folded in self.rare]
+        paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
+        return found + paired + (self._unguarded(text, suspects) if suspects else 0)
+
+    def _names_someone(self, text: str) -> bool:
+        """Tell fast whether any word of anyone's name stands in a text at all."""
+        return not self.words.isdisjoint(capital_forms(text))
+
+    def _is_pair(self, text: str, a: Word, b: Word) -> bool:
+        if frozenset((a.folded, b.folded)) not in self.pairs:
+            return False
+        return _BESIDE.fullmatch(text, a.end, b.start) is not None
+
+    def _unguarded(self, text: str, suspects: list[Word]) -> int:
+        spans = list(locks.guarded(text, Words(text), self.lexicon))
+        return sum(
+            not any(start <= word.start and word.end <= end for start, end in spans)
+            for word in suspects
+        )

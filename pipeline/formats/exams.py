@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import pandas as pd
 
-from pipeline.config.columns import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 __all__ = [
     "EXAM_COLUMNS",

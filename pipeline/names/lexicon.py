@@ -1,6 +1,7 @@
-"""The word lists behind the rules, with `#` for remarks: one expression a line, or many words.
+"""The word lists behind the rules, and a site's own laid over them.
 
-A hospital may lay its own lists over ours: a file of the same name in its folder adds its lines.
+`#` begins a remark; else there is one expression a line, or many words. A hospital may lay its own
+lists over ours: a file of the same name in its folder adds its lines.
 """
 
 from __future__ import annotations
@@ -14,8 +15,18 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-__all__ = ["RULES", "Lexicon", "load", "trigger_lists", "triggers", "unaccented"]
+from pipeline.errors import ConfigurationError
 
+__all__ = [
+    "RULES",
+    "Lexicon",
+    "contents",
+    "load",
+    "own_lexicon",
+    "trigger_lists",
+    "triggers",
+    "unaccented",
+]
 
 RULES: Final = "rules.toml"
 """A site's own rules, beside its lists."""
@@ -320,3 +331,51 @@ def _lines(name: str, folder: Path | None) -> list[str]:
         texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
     lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
     return [line for line in lines if line]
+
+
+_SUFFIX: Final = ".txt"
+
+
+def own_lexicon(folder: Path, *, option: str) -> Lexicon:
+    """Read our lists with a folder's on top.
+
+    Parameters
+    ----------
+    folder
+        Text files named as ours are (``sites.txt``, ``surnames.txt``), one expression a line;
+        ``rules.toml`` with rules of the site's own.
+    option
+        What names the folder, for the message.
+
+    Raises
+    ------
+    ConfigurationError
+        If the folder holds no list, a file that is none of ours, or one that cannot be read.
+    """
+    contents(folder, option=option)
+    return load(folder)
+
+
+def contents(folder: Path, *, option: str) -> dict[str, str]:
+    """Give the text of each list of a folder by its name, checked.
+
+    Raises
+    ------
+    ConfigurationError
+        As `own_lexicon`.
+    """
+    files = sorted(folder.glob(f"*{_SUFFIX}")) if folder.is_dir() else []
+    files += [rules] if (rules := folder / RULES).is_file() else []
+    shipped = resources.files("pipeline.names").joinpath("words")
+    known = {RULES, *(each.name for each in shipped.iterdir())}
+    strange = [each.name for each in files if each.name not in known]
+    if not files or strange:
+        what = f"{strange[0]} is none of our lists" if strange else "no list lies there"
+        lists = ", ".join(sorted(name for name in known if name.endswith(_SUFFIX)))
+        msg = f"{option}: {what}. The lists that a site can lengthen: {lists}; its rules: {RULES}."
+        raise ConfigurationError(msg)
+    try:
+        return {each.name: each.read_text(encoding="utf-8") for each in files}
+    except (OSError, UnicodeError):
+        msg = f"{option}: a list cannot be read as UTF-8 text."
+        raise ConfigurationError(msg) from None

@@ -29,9 +29,8 @@ from calibration.regression import indicators
 from calibration.substitution.guardrails import statements_of_certainty
 from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
-from pipeline.tables.observations import tallied
+from pipeline.tables.observations import BANDS, tallied
 from pipeline.tables.results import Scale
-from pipeline.tables.sums import BANDS
 from reports.content import SuppressedCell
 from reports.review_content import CaseHistogram, CaseMix, Disagreement, MixRow
 

@@ -20,10 +20,9 @@ from calibration.groups import tally_of
 from calibration.regression import indicators, logistic_calibration, selection_weights
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
-from pipeline.tables.observations import Label, Silence, ct_labels, tallied
+from pipeline.tables.observations import QUIET, Label, Silence, ct_labels, tallied
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.results import Scale
-from pipeline.tables.sums import QUIET
 from reports.content import SuppressedCell
 from reports.review_content import SensitivityRow, SensitivityTable
 

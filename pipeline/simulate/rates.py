@@ -31,9 +31,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from pipeline.simulate.cases import Practice, draw_cases, granted
-from pipeline.simulate.department import Observation, Variation
+from pipeline.simulate.department import LEVELS, Observation, Variation, ct_labels
 from pipeline.simulate.lexicon import hospital, wording
-from pipeline.simulate.scale import LEVELS, ct_labels
 
 __all__ = [
     "ct_statement",

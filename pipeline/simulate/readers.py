@@ -21,11 +21,17 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from pipeline.simulate.cases import Practice
-from pipeline.simulate.department import Department, Kind
+from pipeline.simulate.department import (
+    CURVES,
+    LEVELS,
+    Department,
+    Kind,
+    phrase_logits,
+    phrase_means,
+)
 from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
-from pipeline.simulate.scale import CURVES, LEVELS, phrase_logits, phrase_means
 
 __all__ = ["Habit", "Reader", "Staff", "draw_staff"]
 

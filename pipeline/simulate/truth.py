@@ -27,11 +27,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from pipeline.simulate.department import Department
+from pipeline.simulate.department import Department, ct_labels, phrase_logits, phrase_means
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.readers import Reader, Staff
-from pipeline.simulate.scale import ct_labels, phrase_logits, phrase_means
 
 __all__ = [
     "CLEAR_SHIFT",

@@ -22,7 +22,7 @@ from pipeline.config.document import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.formats.readers import reader_notes
-from pipeline.names.own_lists import contents, own_lexicon
+from pipeline.names.lexicon import contents, own_lexicon
 from pipeline.stage import Keyed, Made, Named, Stage, options
 from pipeline.vault.codes import exam_identifiers, patient_identifiers, study_identifiers
 from pipeline.vault.key import key_from_environment

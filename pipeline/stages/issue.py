@@ -14,9 +14,9 @@ import pandas as pd
 from calibration.profile import ProfileSettings
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
+from pipeline.tables.observations import added
 from pipeline.tables.profiles import OBSERVED, compact, joined, profile_table
 from pipeline.tables.results import Period, choose_period
-from pipeline.tables.sums import added
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

@@ -30,10 +30,10 @@ from pipeline.stage import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
+from pipeline.tables.observations import coded
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.profiles import department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
-from pipeline.tables.sums import coded
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist, return_sheet

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named, options
-from pipeline.tables import sums
+from pipeline.tables.observations import coverage
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
 from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time, parts
 
@@ -108,7 +108,7 @@ class Pair(Keyed[Block, Paired]):
         wanted = _wanted(gathered, pd.concat([paired.pairs, *others.values()]))
         store.write("analysis", "fates", key, paired.fates)
         store.write("analysis", "contradictory", key, paired.contradictory)
-        store.write("analysis", "coverage", key, sums.coverage(paired.fates))
+        store.write("analysis", "coverage", key, coverage(paired.fates))
         store.write("analysis", "wanted", key, wanted)
         store.write(
             "analysis", "addenda", key, parts(in_force(gathered), wanted["exam_key"].tolist())

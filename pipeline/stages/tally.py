@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.document import digest_of
 from pipeline.stage import Keyed, Named
-from pipeline.tables import sums
-from pipeline.tables.observations import Answer, tallied
+from pipeline.tables.observations import Answer, Block, alternatives, mix, tallied, words
 from pipeline.tables.pairing import FlowStep
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def blocks(paired: Sequence[Paired], read: Sequence[Read]) -> list[ReadBlock]:
 
 
 class Tally(Keyed[ReadBlock, Tallied]):
-    """Set each forecast of a block against its outcome, and add up (`tables.sums`)."""
+    """Set each forecast of a block against its outcome, and add up (`tables.observations`)."""
 
     name = kind = "tally"
     counted = ("observations",)
@@ -95,7 +94,7 @@ class Tally(Keyed[ReadBlock, Tallied]):
         store, settings = site.workspace, site.config.calibration
         block = _block(store, item)
         answer = Answer(site.phrases, settings.label, settings.ct_silence)
-        observed, other = block.observed(answer), sums.alternatives(block, answer)
+        observed, other = block.observed(answer), alternatives(block, answer)
         rows = observed.observations
         tallies = tallied(rows)
         found = Tallied(
@@ -109,8 +108,8 @@ class Tally(Keyed[ReadBlock, Tallied]):
         )
         store.write("analysis", "observations", key, rows)
         store.write("analysis", "alternatives", key, other)
-        store.write("analysis", "mix", key, sums.mix(rows))
-        store.write("analysis", "words", key, sums.words(block.pairs, block.report_findings))
+        store.write("analysis", "mix", key, mix(rows))
+        store.write("analysis", "words", key, words(block.pairs, block.report_findings))
         store.write("analysis", "tallies", key, tallies, facts=found)
         return found
 
@@ -138,7 +137,7 @@ def answers(store: Workspace) -> pd.DataFrame:
     return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
 
 
-def _block(store: Workspace, item: ReadBlock) -> sums.Block:
+def _block(store: Workspace, item: ReadBlock) -> Block:
     """Read a block's pairs, and what all readings say of its exams, by numbers for their keys."""
     wanted = store.read("analysis", "wanted", [item.pairs], columns=["exam_key"])["exam_key"]
     exams = pd.Index(wanted.unique(), dtype="object")
@@ -158,7 +157,7 @@ def _block(store: Workspace, item: ReadBlock) -> sums.Block:
         kept = [rows for rows in own if len(rows)] or own[:1]
         return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
 
-    return sums.Block(
+    return Block(
         pairs=paired("pairs", item.pairs),
         windows={hours: paired("window_pairs", key) for hours, key in item.windows},
         report_findings=said("report_findings", _SAID),

@@ -10,7 +10,7 @@ The two zones may lie on any fsspec address instead (`pipeline.store.objects`); 
 
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
 of all that went into it, so a shard that exists need not be made again. That is the whole of
-resuming. A shard that was damaged later is found when it is read (`pipeline.store.shards`), put
+resuming. A shard that was damaged later is found when it is read (`pipeline.store.objects`), put
 aside and made again. The version of the schema is part of every key: after an upgrade the former
 version's shards stay, for going back, and none is taken for the new one's. Folders are 0700 and
 files 0600.
@@ -34,14 +34,14 @@ import pyarrow.compute as pc
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError
 from pipeline.store.files import held, holder, no_room, plain, replacing, typed
-from pipeline.store.objects import objects
-from pipeline.store.shards import (
+from pipeline.store.objects import (
     SCHEMA_VERSION,
     DamageError,
     OtherVersionError,
     decode,
     encode,
     facts_of,
+    objects,
 )
 
 __all__ = ["IRREPLACEABLE", "Workspace", "Zone"]

@@ -1,11 +1,14 @@
-"""Blocks onto pages: a column that fills, breaks and carries header and footer on every page."""
+"""Blocks onto pages: a column that fills, breaks and carries header and footer on every page.
+
+Sections of blocks stand before it is known whether they become PDF or HTML.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol, TypeAlias
 
 from reports.content import Masthead
 from reports.drawing.marks import Bookmark, Box, Drawing, Element, Line, Picture, Role
@@ -16,15 +19,29 @@ from reports.drawing.style import (
     HEADING,
     MARGIN,
     NOTE,
+    SUBHEADING,
     TITLE,
     Style,
     Type,
     fitted,
     palette,
 )
+from reports.drawing.tables import Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
 
-__all__ = ["Block", "Composer", "Figure", "Prose", "Splittable"]
+__all__ = [
+    "Block",
+    "Composer",
+    "Figure",
+    "Piece",
+    "Prose",
+    "Section",
+    "Splittable",
+    "Subheading",
+    "compose",
+    "note",
+    "statement",
+]
 
 _LOGO_WIDTH: Final = 110.0
 _LOGO_HEIGHT: Final = 36.0
@@ -250,3 +267,49 @@ class Composer:
             second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
             put(drawing, (MARGIN, y + 9.0), second, kind.muted)
         put(drawing, (width - MARGIN, y), page, NOTE.muted, anchor="end", id="page")
+
+
+@dataclass(frozen=True, slots=True)
+class Subheading:
+    """A small heading inside a section; ``room`` is what it wants to stand above, in points."""
+
+    title: str
+    room: float = 100.0
+
+
+Piece: TypeAlias = Prose | Figure | Table | Subheading
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with its bookmark, an optional note, and what stands below."""
+
+    title: str
+    pieces: tuple[Piece, ...]
+    note: str = ""
+    level: Literal[0, 1] = 0
+    room: float = 120.0
+
+
+def statement(text: str) -> Prose:
+    """Print a state ("not computed in this run") as such, set apart from results."""
+    return Prose(text, BODY.oblique.muted)
+
+
+def note(text: str) -> Prose:
+    """Print an explanation below a table."""
+    return Prose(text, CAPTION.muted)
+
+
+def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
+    """Lay sections out one below the other."""
+    for section in sections:
+        composer.heading(section.title, level=section.level, room=section.room, note=section.note)
+        for i, piece in enumerate(section.pieces):
+            if isinstance(piece, Subheading):
+                composer.heading(piece.title, level=1, kind=SUBHEADING, room=piece.room)
+            elif isinstance(piece, Table):
+                explained = i + 1 < len(section.pieces) and isinstance(section.pieces[i + 1], Prose)
+                composer.flow(piece, after=4.0 if explained else 10.0)
+            else:
+                composer.add(piece)

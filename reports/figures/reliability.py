@@ -18,8 +18,7 @@ from calibration.result import GroupResult
 from reports.content import PathologyResult, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis, y_axis
-from reports.drawing.document import Piece, note
-from reports.drawing.layout import Figure
+from reports.drawing.layout import Figure, Piece, note
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from reports.content import FlowStep, Gate, GateFailureContent, Instrument, Masthead
-from reports.drawing.document import note, statement
-from reports.drawing.layout import Composer, Figure, Prose
+from reports.drawing.layout import Composer, Figure, Prose, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language

@@ -348,7 +348,7 @@ def test_purging_reaches_what_a_former_version_left(
 ) -> None:
     store = Workspace(site.parent / "workspace")
     with monkeypatch.context() as former:
-        former.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
+        former.setattr("pipeline.store.objects.SCHEMA_VERSION", "0")
         for zone, table in (("raw", "exams"), ("analysis", "clean_exams")):
             for key in store.keys(zone, table):
                 store.write(zone, table, key, store.read(zone, table, [key]), facts={"n": 2})

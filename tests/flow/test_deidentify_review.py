@@ -14,7 +14,7 @@ from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.review import doubtful, explained, learn
 from pipeline.errors import InputError
-from pipeline.names.own_lists import own_lexicon
+from pipeline.names.lexicon import own_lexicon
 
 TEXT = (
     "CHEST X-RAY\nPatient: Jane Doe   MRN 8812345\nHistory: cough since March 3, 2021.\n"

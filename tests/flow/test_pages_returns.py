@@ -22,7 +22,7 @@ from reports.content import Case
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style
-from reports.pages.radiologist.appendix import case_table
+from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import build
 
 PAIRS = pd.DataFrame(
@@ -93,7 +93,7 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as former:
-        former.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
+        former.setattr("pipeline.store.objects.SCHEMA_VERSION", "0")
         Site.open(str(config)).workspace.write("analysis", "pairs", "k", PAIRS)
         record(Site.open(str(config)), [sheet(tmp_path, (1, "effusion", "Wrong pair"))])
     assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}

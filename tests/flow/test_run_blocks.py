@@ -19,7 +19,7 @@ from pipeline.stages.clean import Coded, Registered
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.pair import PAIR, Block, Paired
 from pipeline.stages.tally import TALLY
-from pipeline.tables import sums
+from pipeline.tables import observations as sums
 from pipeline.tables.pairing import pair
 from tests.fixtures.here import Here
 from tests.fixtures.here import coded as coded_exams

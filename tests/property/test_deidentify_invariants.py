@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, locks
-from pipeline.deidentify.leaks import LeakScan
+from pipeline.deidentify.known import LeakScan
 from pipeline.deidentify.rules.window import Word, Words
 from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.exams import MessageOptions, exams

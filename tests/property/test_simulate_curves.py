@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.simulate.scale import CURVES
+from pipeline.simulate.department import CURVES
 from pipeline.simulate.truth import CLEAR_SHIFT, Standing, standing_of
 
 MEANS = np.linspace(0.01, 0.99, 99)

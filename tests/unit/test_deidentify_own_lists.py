@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pipeline.cli.deidentify import register
 from pipeline.deidentify import Clean, Deidentifier
 from pipeline.errors import ConfigurationError
-from pipeline.names.own_lists import contents, own_lexicon
+from pipeline.names.lexicon import contents, own_lexicon
 
 TEXT = "Nodule in 2019, from Warm Water. Likely a granuloma."
 

@@ -12,8 +12,7 @@ from pipeline.deidentify.rules.rows import Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
-from pipeline.names.lexicon import load
-from pipeline.names.own_lists import own_lexicon
+from pipeline.names.lexicon import load, own_lexicon
 
 LEXICON = load()
 ROWS = [

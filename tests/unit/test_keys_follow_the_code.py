@@ -97,7 +97,7 @@ def test_a_changed_word_list_counts_as_changed_code(
     [
         ("ingest", "pipeline.names.lexicon", "pipeline.deidentify.engine"),
         ("de-identify", "pipeline.deidentify.engine", "extraction.rules.engine"),
-        ("pair", "pipeline.tables.sums", "pipeline.formats.exports"),
+        ("pair", "pipeline.tables.observations", "pipeline.formats.exports"),
         ("extract", "pipeline.tables.versions", "extraction.prompt"),
         ("tally", "calibration.distributions", "extraction.rules.engine"),
         ("pages", "reports.pages.radiologist", "pipeline.deidentify.engine"),

@@ -7,7 +7,7 @@ import pytest
 from extraction.engines.account import Answer, AnswerLine, Disagreement, masked
 from extraction.engines.completion import CompletionReader
 from extraction.engines.grounding import Place
-from extraction.engines.witness import Witness
+from extraction.engines.guide import Witness
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.prompt import NOT_EVALUABLE, OTHER
 from extraction.report import SectionReader

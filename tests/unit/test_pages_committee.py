@@ -27,7 +27,7 @@ from pipeline.pages.small_cells import (
 )
 from pipeline.pages.variation import Variation, variation
 from pipeline.store.workspace import Workspace
-from pipeline.tables import sums
+from pipeline.tables import observations as sums
 from pipeline.tables.observations import Answer, tallied
 from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table

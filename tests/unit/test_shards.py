@@ -15,7 +15,7 @@ import pytest
 from pipeline.errors import DamagedShardError, InputError, StorageError
 from pipeline.run.shield import shielded
 from pipeline.store.files import replacing, storage_error
-from pipeline.store.shards import DamageError, decode, encode, facts_of
+from pipeline.store.objects import DamageError, decode, encode, facts_of
 from pipeline.store.workspace import Workspace
 
 FRAME = pd.DataFrame(
@@ -86,7 +86,7 @@ def test_shard_of_another_version_is_read_where_its_columns_are_there(
     store = Workspace(tmp_path)
     store.prepare()
     with monkeypatch.context() as patch:
-        patch.setattr("pipeline.store.shards.SCHEMA_VERSION", "0")
+        patch.setattr("pipeline.store.objects.SCHEMA_VERSION", "0")
         store.write("analysis", "t", "k1", FRAME, facts={"rows": 20})
     assert store.read("analysis", "t", ["k1"], columns=["n"])["n"].tolist() == list(range(20))
     assert store.facts("analysis", "t", "k1", dict[str, int]) == {"rows": 20}

@@ -7,17 +7,221 @@ own, and in any order.
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
+from pipeline.formats.attachments import (
+    Attachment,
+    Chosen,
+    chosen,
+    decoded_base64,
+    plain_text,
+)
 from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
-from pipeline.formats.fhir.reports import exams
-from pipeline.formats.fhir.resources import KINDS, Directory, resources_of, text_of
+from pipeline.formats.fhir.resources import (
+    DECODED_AS,
+    KINDS,
+    Directory,
+    Resource,
+    items,
+    known_people,
+    patient_numbers,
+    people,
+    reader,
+    reference,
+    resources_of,
+    text_of,
+)
+from pipeline.formats.values import RETRACTED, modality_of, status_of
 
-__all__ = ["FhirOptions", "read"]
+__all__ = ["FhirOptions", "exams", "read"]
+
+_ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
+_IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
+
+_WITHOUT_REPORT: Final[Mapping[str, str]] = {
+    "registered": "no_valid_report", "unknown": "no_valid_report",
+}  # fmt: skip
+"""Statuses of a report that must not be read, and the reason."""
+_CLASS: Final = {
+    "IMP": "inpatient", "ACUTE": "inpatient", "NONAC": "inpatient", "EMER": "emergency",
+    "AMB": "outpatient",
+}  # fmt: skip
+_SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
+"""Codes of DiagnosticReport.category (HL7 table 0074, DICOM) → modality."""
+
+
+def exams(
+    report: Resource, directory: Directory, exam_codes: Mapping[str, str]
+) -> Iterator[Mapping[str, str] | SetAside]:
+    """Read a report, an exam for each accession; never raises on what an export may hold."""
+    raw_status = text_of(report, "status").casefold()
+    if raw_status in _WITHOUT_REPORT:
+        yield SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
+        return
+    directory = directory.within(report)
+    is_gone = status_of(raw_status) == RETRACTED
+    text, form, fault = ("", "", None) if is_gone else _text(report, directory)
+    is_own = bool(raw_status) and not status_of(raw_status) and fault is None
+    if not text and not is_gone and not is_own:
+        nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
+        yield fault or nothing
+        return
+    status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
+    patient = directory.get(reference(report, "subject"))
+    code, name = _code(report)
+    number, issuer, _ = patient_numbers(report, patient)
+    signed = text_of(report, "issued")
+    version = f"{signed or 'undated'}.{_digest(text)}"
+    study = directory.get(reference(report, "imagingStudy"))
+    performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
+    born = text_of(patient, "birthDate")
+    found = {
+        **reader(report, directory, text, is_preliminary=status == "prelim"),
+        **known_people(report, directory, patient),
+        "patient_id": number,
+        "patient_authority": issuer,
+        "patient_birth_date": born,
+        "patient_age_years": _age(born, performed),
+        "patient_class": _class(report, directory),
+        "site": "",
+        "modality": exam_codes.get(code) or modality_of(name) or _service(report, study),
+        "exam_code": code,
+        "exam_name": name,
+        "performed_at": performed,
+        "signed_at": signed,
+        "sent_at": text_of(next(iter(items(report, "meta")), {}), "lastUpdated"),
+        "status": status,
+        "version": version,
+        "referring_name": _referring(report, directory),
+        "decoded_as": text_of(report, DECODED_AS),
+        "text_form": form,
+        "text": text,
+    }
+    for accession in _accessions(report, directory):
+        named = {"exam_id": f"{accession}/{status}/{version}", "accession": accession}
+        yield {**found, **named}
+
+
+def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
+    """Give the report's text, the form it was read from, and why an attachment gave none.
+
+    An attachment that is an address only is looked for among the documents of the export.
+    """
+    fault: SetAside | None = None
+    found: list[Attachment] = []
+    for form in items(report, "presentedForm"):
+        url = text_of(form, "url")
+        binary = directory.document(url) if url and not text_of(form, "data") else {}
+        content = decoded_base64(text_of(binary or form, "data"))
+        if content is None:
+            fault = SetAside("bad_attachment", "base64 that is none")
+        elif content:
+            kind = text_of(form, "contentType") or text_of(binary, "contentType")
+            found.append(Attachment(content, kind))
+        elif url:
+            fault = fault or _ELSEWHERE
+    best = chosen(found) if found else None
+    if isinstance(best, Chosen):
+        form_read = best.form if best.form in ("RTF", "PDF") else ""
+        return "\n".join(text.strip() for _, text in best.parts), form_read, None
+    narrative = report.get("text")
+    div = text_of(narrative, "div") if isinstance(narrative, dict) else ""
+    conclusion = text_of(report, "conclusion")
+    shown = plain_text(div)
+    if conclusion and conclusion not in shown:
+        shown = f"{shown}\n{_headed(conclusion)}".strip()
+    return shown, "", fault or best
+
+
+def _headed(conclusion: str) -> str:
+    """Put a heading before a conclusion, unless it holds a report that has its own."""
+    return conclusion if _IMPRESSION.search(conclusion) else f"IMPRESSION: {conclusion}"
+
+
+def _accessions(report: Resource, directory: Directory) -> list[str]:
+    """Find the accession numbers: the report's own, else its orders', else its studies'.
+
+    They are told by type or system. An order or a study may be named by its identifier alone,
+    without a reference.
+    """
+    ordered, studied = (
+        [r for i in items(report, name) for r in (directory.get(text_of(i, "reference")), i)]
+        for name in ("basedOn", "imagingStudy")
+    )
+    for resources in ([report], ordered, studied):
+        if numbers := list(dict.fromkeys(n for each in resources for n in _numbers(each) if n)):
+            return numbers
+    first = next((text_of(item, "value") for item in items(report, "identifier")), "")
+    return [first or text_of(report, "id")]
+
+
+def _numbers(resource: Resource) -> Iterator[str]:
+    """Yield a resource's accession numbers."""
+    for identifier in items(resource, "identifier"):
+        types = items(next(iter(items(identifier, "type")), {}), "coding")
+        named = "accession" in text_of(identifier, "system").casefold()
+        if named or any(text_of(coding, "code") == "ACSN" for coding in types):
+            yield text_of(identifier, "value")
+
+
+def _code(report: Resource) -> tuple[str, str]:
+    concept = next(iter(items(report, "code")), {})
+    codings = items(concept, "coding")
+    name = text_of(concept, "text") or next(
+        (text_of(coding, "display") for coding in codings if text_of(coding, "display")), ""
+    )
+    return text_of(next(iter(codings), {}), "code"), name
+
+
+def _service(report: Resource, study: Resource) -> str:
+    """Give the modality by the report's category or its study, where its name does not say."""
+    codings = [c for category in items(report, "category") for c in items(category, "coding")]
+    series = [
+        *items(study, "modality"),
+        *(m for s in items(study, "series") for m in items(s, "modality")),
+    ]
+    known = (_SERVICES.get(text_of(coding, "code").upper(), "") for coding in (*codings, *series))
+    return next((modality for modality in known if modality), "")
+
+
+def _period(report: Resource) -> str:
+    period = next(iter(items(report, "effectivePeriod")), {})
+    return text_of(period, "start") or text_of(period, "end")
+
+
+def _class(report: Resource, directory: Directory) -> str:
+    encounter = next(iter(items(report, "encounter")), {})
+    found = directory.get(text_of(encounter, "reference"))
+    codings = items(found, "class")
+    # R5 nests a coding in a concept; R4 gives the coding itself.
+    codes = [
+        text_of(c, "code") or text_of(next(iter(items(c, "coding")), {}), "code") for c in codings
+    ]
+    return next((_CLASS[code] for code in codes if code in _CLASS), "")
+
+
+def _referring(report: Resource, directory: Directory) -> str:
+    orders = (directory.get(text_of(item, "reference")) for item in items(report, "basedOn"))
+    asked = (person for order in orders for person in people(order, "requester", directory))
+    return next((person.name for person in asked), "")
+
+
+def _age(born: str, performed: str) -> str:
+    if len(born) < 4 or len(performed) < 10 or not (born[:4] + performed[:4]).isdigit():
+        return ""
+    years = int(performed[:4]) - int(born[:4]) - (len(born) == 10 and performed[5:10] < born[5:10])
+    return str(years) if years >= 0 else ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
 
 _SUFFIXES: Final = tuple(
     kind + end for kind in (".ndjson", ".json", ".jsonl") for end in ("", ".gz")

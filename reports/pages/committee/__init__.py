@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
-from reports.drawing.document import Section, compose
-from reports.drawing.layout import Composer, Prose
+from reports.drawing.layout import Composer, Prose, Section, compose
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language

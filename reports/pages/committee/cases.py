@@ -7,8 +7,7 @@ from typing import Final
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Ticks
-from reports.drawing.document import Piece, Section, note, statement
-from reports.drawing.layout import Figure
+from reports.drawing.layout import Figure, Piece, Section, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, GUTTER, NOTE
 from reports.drawing.tables import Cell, Column, Row, Span, Table

@@ -16,8 +16,7 @@ from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import DepartmentProfile, ReaderProfile
 from calibration.run_chart import LEAST
 from reports.content import SuppressedCell
-from reports.drawing.document import Section, statement
-from reports.drawing.layout import Figure, Prose
+from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart

@@ -13,8 +13,7 @@ import re
 from html import escape
 
 from reports.disclosure import guard_committee
-from reports.drawing.document import Piece, Section, Subheading
-from reports.drawing.layout import Figure, Prose
+from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span

@@ -11,8 +11,7 @@ from scipy.special import expit
 from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderProfile, Shared
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
-from reports.drawing.document import Piece, Section, note, statement
-from reports.drawing.layout import Figure, Prose
+from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY
 from reports.drawing.tables import Column, Row, Table

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reports.content import SuppressedCell
-from reports.drawing.document import Piece, Section, note, statement
-from reports.drawing.layout import Figure
+from reports.drawing.layout import Figure, Piece, Section, note, statement
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.figures.readers import funnel_plot
 from reports.numbers import BLANK, count, decimal, interval, percent, signed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from calibration.result import GroupResult
 from reports.content import PathologyAdvice, SuppressedCell
-from reports.drawing.document import Piece, Section, Subheading, note, statement
-from reports.drawing.layout import Figure, Prose
+from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph

@@ -14,9 +14,8 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
-from reports.pages.radiologist.appendix import appendices
 from reports.pages.radiologist.first import first_page
-from reports.pages.radiologist.second import second_page
+from reports.pages.radiologist.later import appendices, second_page
 
 __all__ = ["build", "build_both", "pages"]
 
