@@ -34,7 +34,7 @@ _FEATURES: Final = ["patient_class", "age_band", "reader_code", "performed_month
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A period's sums, all readers (`tables.sums`).
+    """A period's sums, all readers (`tables.observations`).
 
     Attributes
     ----------

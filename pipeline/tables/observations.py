@@ -4,8 +4,8 @@ An X-ray that does not mention a finding made no forecast and yields no observat
 does not mention it counts as absent, or leaves the observation out (`ct_silence`). Everything
 left out is counted under its reason; nothing is coerced into a label.
 
-Every table of sums has one row per combination of its columns and a count, so that the tables of two
-blocks of patients add up (`added`) to the table of both, and no page needs the rows behind them.
+Every table of sums has one row per combination of its columns and a count, so that the tables of
+two blocks of patients add up (`added`) to the table of both, and no page needs the rows behind.
 """
 
 from __future__ import annotations
