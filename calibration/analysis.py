@@ -35,8 +35,6 @@ from calibration.substitution.transport import Regularisation, Regulariser
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
-__all__ = ["Analysis", "MapOutcome", "Settings", "Study", "advice_shares"]
-
 _LEAST_SPLIT = 4
 """Fewest observations that are split into a part to fit on and a part to test on."""
 

@@ -26,8 +26,6 @@ from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution
 from calibration.errors import CalibrationError
 
-__all__ = ["BinRule", "BinTables", "bin_edges", "bin_tables", "phrase_bins"]
-
 BinRule = Literal["exact", "midpoint", "paper"]
 
 

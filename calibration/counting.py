@@ -12,8 +12,6 @@ import pandas as pd
 
 from calibration.arrays import FloatArray, IntArray
 
-__all__ = ["count_cells", "label_codes"]
-
 _BLOCK = 1 << 16
 _SAMPLE = 1 << 12
 _MOST_VALUES = 200

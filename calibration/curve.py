@@ -52,17 +52,6 @@ from calibration.phrase_calibration import phrase_error
 from calibration.plain import LEFT_OUT
 from calibration.tally import Tally
 
-__all__ = [
-    "ReliabilityCurve",
-    "calibration_error",
-    "calibration_error_without_end_bins",
-    "curve_points",
-    "maximum_calibration_error",
-    "phrase_error_interval",
-    "simultaneous_band",
-    "smooth_calibration_error",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityCurve:

@@ -37,16 +37,6 @@ from calibration.scores import auroc, order_probabilities
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "Corp",
-    "Diagnostics",
-    "FitTest",
-    "corp",
-    "diagnose",
-    "phrase_chi_squared",
-    "spiegelhalter_z",
-]
-
 _DEFAULTS = Options(bootstrap=200)
 
 

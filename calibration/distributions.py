@@ -32,18 +32,6 @@ from scipy.special import betaln as log_beta
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError, SurveyError
 
-__all__ = [
-    "RANGE_END",
-    "Atom",
-    "Beta",
-    "Distribution",
-    "UniformMixture",
-    "fit_likelihood",
-    "fit_moments",
-    "moments_of_percentages",
-    "moments_of_ranges",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Beta:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CalibrationError", "NotConvergedError", "SurveyError", "TallyError"]
-
 
 class CalibrationError(ValueError):
     """Any input these numerics refuse."""

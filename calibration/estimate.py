@@ -28,18 +28,6 @@ from calibration.distributions import Distribution
 from calibration.errors import CalibrationError
 from calibration.tally import GroupedTally, Tally
 
-__all__ = [
-    "Estimate",
-    "IntervalRule",
-    "Options",
-    "cells_of",
-    "cluster_moments",
-    "estimate_from_replicates",
-    "interval",
-    "multinomial_moments",
-    "null_moments",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

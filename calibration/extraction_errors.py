@@ -36,15 +36,6 @@ from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "Audit",
-    "CorrectedErrors",
-    "CorrectedTally",
-    "correct_tally",
-    "corrected_errors",
-    "corrected_replicates",
-]
-
 _WORST_CONDITION = 1e3
 _DEFAULTS = Options(bootstrap=200)
 

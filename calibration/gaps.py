@@ -35,8 +35,6 @@ from calibration.arrays import FloatArray, IntArray
 from calibration.regression import ridge_logistic
 from calibration.tally import Tally
 
-__all__ = ["Funnel", "Gaps", "ShrunkGaps", "adjusted_gaps", "funnel", "reader_gaps", "shrink_gaps"]
-
 _Z = 1.959963984540054
 _CLIP = 0.01
 

@@ -22,8 +22,6 @@ from calibration.substitution import Advice
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 
-__all__ = ["GroupResults", "group_results", "quarters", "tally_of", "trend"]
-
 
 @dataclass(frozen=True, slots=True)
 class GroupResults:

@@ -20,15 +20,6 @@ from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "InTheLarge",
-    "PhraseCalibration",
-    "in_the_large",
-    "phrase_calibration",
-    "phrase_error",
-    "wilson",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PhraseCalibration:

@@ -21,8 +21,6 @@ import numpy as np
 
 from calibration.arrays import FloatArray, settled
 
-__all__ = ["INLINE", "LEFT_OUT", "Plain", "named", "plain", "plain_fields"]
-
 Plain: TypeAlias = "bool | float | str | list[Plain] | dict[str, Plain] | None"
 
 _KEY: Final = "plain"

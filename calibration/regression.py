@@ -31,15 +31,6 @@ from calibration.estimate import Estimate
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "LogisticCalibration",
-    "SelectionWeights",
-    "indicators",
-    "logistic_calibration",
-    "ridge_logistic",
-    "selection_weights",
-]
-
 _STEPS = 100
 _TOLERANCE = 1e-9
 _CLIP = 0.01

@@ -39,8 +39,6 @@ from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
-__all__ = ["GroupResult", "calibrate"]
-
 _DEFAULTS = Options()
 _MOST_SAMPLES = 200
 """Samples behind the band and the interval of the phrase error; more do not change them."""

@@ -34,8 +34,6 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray
 from calibration.tally import Tally
 
-__all__ = ["BASE", "STEP", "counted", "measured", "part", "rounded"]
-
 BASE: Final = 5
 """Counts that are printed alike."""
 STEP: Final = 3

@@ -25,8 +25,6 @@ import numpy as np
 
 from calibration.arrays import FloatArray
 
-__all__ = ["LEAST", "Process", "Signal", "process"]
-
 LEAST: Final = 10
 """Values below which limits say nothing."""
 _LIMIT: Final = 2.66

@@ -31,15 +31,6 @@ from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution
 from calibration.errors import CalibrationError
 
-__all__ = [
-    "LabelRule",
-    "accuracy",
-    "auroc",
-    "brier",
-    "label_values",
-    "order_probabilities",
-]
-
 
 def brier(
     n: FloatArray, label_mass: FloatArray, *, means: FloatArray, variances: FloatArray

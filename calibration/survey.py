@@ -28,8 +28,6 @@ from calibration.distributions import (
 )
 from calibration.errors import SurveyError
 
-__all__ = ["BUILTIN", "PhraseTable", "builtin", "builtin_answers", "builtin_source"]
-
 BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
 """Names accepted by :func:`builtin`."""
 

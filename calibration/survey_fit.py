@@ -34,15 +34,6 @@ from calibration.distributions import (
 from calibration.errors import SurveyError
 from calibration.survey import PhraseTable
 
-__all__ = [
-    "FitMethod",
-    "FittedPhrase",
-    "PhraseSurvey",
-    "fit_moments",
-    "fit_phrase",
-    "fit_survey",
-]
-
 FitMethod = Literal["moments", "likelihood"]
 
 _ROUNDING = 0.005

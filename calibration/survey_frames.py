@@ -27,8 +27,6 @@ from calibration.distributions import RANGE_END
 from calibration.errors import SurveyError
 from calibration.survey_fit import PhraseSurvey
 
-__all__ = ["read_survey"]
-
 _SCALE = {
     "absent": "0",
     "very low": "0-5",

@@ -22,8 +22,6 @@ from calibration.arrays import FloatArray, IntArray
 from calibration.counting import count_cells
 from calibration.errors import TallyError
 
-__all__ = ["GroupedTally", "Tally", "tally", "tally_groups"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:

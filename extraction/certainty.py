@@ -18,8 +18,6 @@ from typing import Final
 from extraction.rules.lexicon import END, Node, Part, build
 from extraction.vocabulary import Vocabulary, load
 
-__all__ = ["CertaintyReader", "certainty_spans", "recommends_ct"]
-
 _WORD: Final = re.compile(r"(\w+|[^\w\s-])")
 _ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
 """The same in small letters where every character is one of ASCII, and faster."""

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "ExtractionError", "ModelOutageError", "ModelRefusedError", "ModelSettingsError",
-    "VocabularyError",
-]  # fmt: skip
-
 
 class ExtractionError(Exception):
     """Root of this package's errors."""

@@ -10,23 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias, get_args
 
-__all__ = [
-    "FAILURE_REASONS",
-    "IMPRESSION",
-    "NOT_EVALUABLE",
-    "OTHER",
-    "PLAIN",
-    "Engine",
-    "Explanation",
-    "Extracted",
-    "Failed",
-    "FailureReason",
-    "Finding",
-    "Modality",
-    "NothingStated",
-    "Outcome",
-]
-
 IMPRESSION: Final = "impression"
 """The section whose statements outrank all others."""
 

@@ -23,8 +23,6 @@ import numpy as np
 from calibration.neighbours.difficulty import human_dissensus, human_entropy, review_order
 from extraction.resolution import ReportFinding, State
 
-__all__ = ["Decided", "Disputed", "PooledCell", "Reading", "Vote", "review_queue", "vote"]
-
 Reading: TypeAlias = Mapping[str, Mapping[str, ReportFinding]]
 """One engine's cells: report → pathology → what it says; a report it never saw is left out."""
 

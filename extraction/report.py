@@ -15,8 +15,6 @@ from extraction.finding import IMPRESSION
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary.schema import SectionEntry
 
-__all__ = ["Section", "SectionReader"]
-
 FINDINGS: Final = "findings"
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
 _WORD: Final = re.compile(r"\S")

@@ -18,18 +18,6 @@ from extraction.errors import ExtractionError
 from extraction.finding import FAILURE_REASONS, IMPRESSION, Extracted, Failed, Finding, Outcome
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "DEFAULT_RULE",
-    "NEEDED_COLUMNS",
-    "ReadingError",
-    "ReportFinding",
-    "ResolutionRule",
-    "State",
-    "outcomes_of",
-    "readings_of",
-    "resolve",
-]
-
 State: TypeAlias = Literal["stated", "not mentioned", "failed", "not evaluable", "unmapped"]
 ResolutionRule: TypeAlias = Literal["impression first", "strongest", "last"]
 DEFAULT_RULE: Final[ResolutionRule] = "impression first"

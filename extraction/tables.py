@@ -27,23 +27,6 @@ from extraction.finding import Engine, Extracted, Failed, Finding, Outcome
 from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "ANSWER_COLUMNS",
-    "DOUBT_COLUMNS",
-    "NARROW",
-    "QUEUE_COLUMNS",
-    "REPORT_COLUMNS",
-    "STATEMENT_COLUMNS",
-    "Readings",
-    "answer_table",
-    "doubt_table",
-    "explain",
-    "queue_table",
-    "read_reports",
-    "report_table",
-    "statement_table",
-]
-
 STATEMENT_COLUMNS: Final = (
     "report_id", "section", "start", "end", "sentence", "pathology", "cue", "phrase", "outcome",
     "reason", "mention", "read_by",

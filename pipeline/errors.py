@@ -7,18 +7,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-__all__ = [
-    "EXIT_QUARANTINED",
-    "ConfigurationError",
-    "DamagedShardError",
-    "GateFailedError",
-    "InputError",
-    "RadcalError",
-    "RunLockedError",
-    "ShardTimeoutError",
-    "StorageError",
-]
-
 EXIT_QUARANTINED = 3
 """The work is done, but some input was set aside; the counts are printed."""
 

@@ -23,8 +23,6 @@ from pipeline.run.run import Run, Summary
 from pipeline.stages import clean, deliver, extract, ingest, issue, pages, pair, tally
 from pipeline.stages.pages import RunFacts
 
-__all__ = ["nightly", "whole_job"]
-
 ConfigPath = Annotated[str, Field(pattern=r"\.toml$", max_length=4096, title="radcal.toml")]
 Month = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", title="last month, as 2026-09")]
 

@@ -22,8 +22,6 @@ from pipeline.store.provenance import code_by_room
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
-__all__ = ["Keyed", "Look", "Made", "Named", "Stage", "merged", "options"]
-
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Named = dict[str, str]

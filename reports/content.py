@@ -26,28 +26,6 @@ if TYPE_CHECKING:
     from calibration.result import GroupResult
     from calibration.substitution import Advice
 
-__all__ = [
-    "ActionCases",
-    "Case",
-    "Coverage",
-    "Exclusion",
-    "FloatArray",
-    "FlowStep",
-    "Gate",
-    "GateFailureContent",
-    "GovernanceText",
-    "Instrument",
-    "InstrumentFigure",
-    "Masthead",
-    "PathologyAdvice",
-    "PathologyResult",
-    "RadiologistContent",
-    "Returned",
-    "SuppressedCell",
-    "TrendPoint",
-    "Unscored",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SuppressedCell:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from calibration.profile import AtomJudgement, DepartmentProfile, ReaderProfile
     from calibration.result import GroupResult
 
-__all__ = ["guard_committee", "guard_radiologist", "state_of"]
-
 Cell = TypeVar("Cell", bound="Estimate | GroupResult")
 
 

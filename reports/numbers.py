@@ -14,18 +14,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-__all__ = [
-    "BLANK",
-    "count",
-    "decimal",
-    "interval",
-    "percent",
-    "percent_interval",
-    "points",
-    "signed",
-    "written",
-]
-
 BLANK: Final = "–"
 _SPACE: Final = "\u00a0"
 _COMMAS: Final = str.maketrans(",.", ".,")

@@ -30,22 +30,6 @@ if TYPE_CHECKING:
     from calibration.result import GroupResult
     from calibration.run_chart import Process
 
-__all__ = [
-    "CaseHistogram",
-    "CaseMix",
-    "CommitteeContent",
-    "Disagreement",
-    "FrontierPoint",
-    "Funnel",
-    "FunnelPoint",
-    "MixRow",
-    "ReaderRow",
-    "RunChart",
-    "ScaleUse",
-    "SensitivityRow",
-    "SensitivityTable",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class FunnelPoint:

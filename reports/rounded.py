@@ -28,11 +28,6 @@ from reports.review_content import (
 if TYPE_CHECKING:
     from calibration.profile import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile, Swap
 
-__all__ = [
-    "case_mix", "coverage", "disagreement", "flow", "funnel", "profile", "reader_row", "scale_use",
-    "sensitivity_row", "unscored",
-]  # fmt: skip
-
 Rated = TypeVar("Rated", bound="Habit | PhraseRate | Swap")
 Value = TypeVar("Value", bound="Estimate | SuppressedCell | None")
 

@@ -17,8 +17,6 @@ from calibration.profile import Pattern, ReaderProfile, Swap
 from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 
-__all__ = ["Action", "Side", "about", "action_of", "claimed", "kept_swaps", "side_of"]
-
 Side: TypeAlias = Literal["more", "less"]
 _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
     frozenset({"undercalls"}): ("more", "more"),

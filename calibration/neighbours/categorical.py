@@ -24,17 +24,6 @@ from numpy.typing import ArrayLike
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.errors import CalibrationError
 
-__all__ = [
-    "SUM_TOLERANCE",
-    "Ties",
-    "checked_pair",
-    "checked_probabilities",
-    "checked_votes",
-    "credit",
-    "frequencies",
-    "predicted",
-]
-
 SUM_TOLERANCE: Final = 1e-3
 """How far a row of probabilities may be from 1: room for three printed decimals, not for errors."""
 

@@ -18,14 +18,6 @@ from calibration.neighbours.disagreement.study import HISTOGRAM_BINS, Control
 from calibration.neighbours.scalar import PersonalPhrase, RankingRisk, SliderResult
 from calibration.plain import Plain, plain_fields
 
-__all__ = [
-    "difficulty_data",
-    "disagreement_data",
-    "personal_data",
-    "ranking_data",
-    "slider_data",
-]
-
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 

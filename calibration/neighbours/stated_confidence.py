@@ -43,17 +43,6 @@ from calibration.substitution.transport import transport_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "Baseline",
-    "BaselineName",
-    "MethodScore",
-    "compare_methods",
-    "fit_baseline",
-    "fitted_maps",
-    "scalar_bins",
-    "scalar_error",
-]
-
 BaselineName = Literal["platt", "histogram", "isotonic", "beta"]
 
 _CLIP = 0.01

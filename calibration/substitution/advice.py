@@ -27,8 +27,6 @@ from calibration.substitution.transport import STANDARD, Regularisation, transpo
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["Advice", "advise", "hold_order"]
-
 _SPLITS = 5
 """Random splits for the cross-fitted effects, each used in every fold."""
 

@@ -20,8 +20,6 @@ from calibration.curve import calibration_error
 from calibration.errors import NotConvergedError
 from calibration.plain import LEFT_OUT, plain_fields
 
-__all__ = ["SubstitutionMap", "substituted_error", "substitution_cost"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubstitutionMap:

@@ -33,8 +33,6 @@ import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["DualProblems", "DualSolutions", "solve_dual"]
-
 _TOLERANCE = 1e-13
 _ACCEPTABLE = 1e-9
 _MAX_STEPS = 100

@@ -21,16 +21,6 @@ from calibration.estimate import Estimate, estimate_from_replicates, multinomial
 from calibration.scores import brier
 from calibration.tally import Tally
 
-__all__ = [
-    "HeldOutEffect",
-    "MapFitter",
-    "Scores",
-    "fold_tally",
-    "held_out_effect",
-    "split_effect",
-    "split_tally",
-]
-
 MapFitter = Callable[[Tally], FloatArray]
 """Tally → row-stochastic weights (K, K)."""
 

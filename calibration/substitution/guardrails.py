@@ -35,20 +35,6 @@ from calibration.bins import BinTables, phrase_bins
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
-__all__ = [
-    "GuardRails",
-    "Setting",
-    "SuppressionReason",
-    "allowed_cells",
-    "best_target",
-    "cell_reason",
-    "evident_phrases",
-    "gains",
-    "keeps",
-    "resolution",
-    "statements_of_certainty",
-]
-
 _NEARLY = 0.005
 
 SuppressionReason = Literal[

@@ -28,8 +28,6 @@ from calibration.substitution.cost import SubstitutionMap
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = ["balanced_map", "brier_map", "exact_error_map", "monotone_map"]
-
 
 def exact_error_map(
     tally: Tally,

@@ -37,8 +37,6 @@ from calibration.substitution.guardrails import (
 )
 from calibration.tally import Tally
 
-__all__ = ["Suggestion", "Suppressed", "suggest"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:

@@ -37,16 +37,6 @@ from calibration.substitution.dual import DualProblems, DualSolutions, solve_dua
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-__all__ = [
-    "STANDARD",
-    "FrontierPoint",
-    "Regularisation",
-    "Regulariser",
-    "frontier",
-    "transport_map",
-    "transport_maps",
-]
-
 Regulariser = Literal["kl", "entropy"]
 
 _ACCEPTABLE = 1e-9

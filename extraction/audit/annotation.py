@@ -16,8 +16,6 @@ from extraction.audit.gold import GoldError, GoldFinding, GoldReport
 from extraction.finding import Extracted, Failed, Outcome
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["COLUMNS", "VERDICTS", "gold_from_sheet", "sheet", "sheet_html"]
-
 COLUMNS: Final = (
     "report_id", "modality", "section", "sentence", "pathology", "cue", "phrase", "verdict",
     "correct_pathology", "correct_phrase", "text",

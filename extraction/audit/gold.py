@@ -20,22 +20,6 @@ from extraction.errors import ExtractionError
 from extraction.finding import IMPRESSION, Extracted, Outcome
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "NOT_MENTIONED",
-    "GoldError",
-    "GoldFinding",
-    "GoldReport",
-    "Score",
-    "by_pathology",
-    "by_phrase",
-    "by_section",
-    "load_gold",
-    "pathology_confusion_of",
-    "phrase_confusion_of",
-    "ratio",
-    "said_of",
-]
-
 
 class GoldError(ExtractionError):
     """A gold file cannot be used; the message says which lines and why."""

@@ -38,10 +38,6 @@ from extraction.finding import Outcome
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "NOT_MENTIONED", "Audit", "Interval", "Score", "audit", "counts_of", "percentiles",
-]  # fmt: skip
-
 PLAIN: Final = frozenset({"absent", "present"})
 _SILENT: Final = frozenset({"not mentioned", "not evaluable"})
 

@@ -16,15 +16,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from extraction.audit.gold import GoldReport
-from extraction.audit.scores import NOT_MENTIONED, Audit, Interval, Score, counts_of, percentiles
+from extraction.audit.gold import NOT_MENTIONED, GoldReport, Score
+from extraction.audit.scores import Audit, Interval, counts_of, percentiles
 from extraction.finding import Outcome
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
-
-__all__ = [
-    "Change", "Difference", "as_data", "as_lines", "as_text", "changes", "differences",
-]  # fmt: skip
 
 _SHOWN = 15
 

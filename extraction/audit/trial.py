@@ -18,8 +18,6 @@ from extraction.engines.model import ModelEngine
 from extraction.finding import Extracted, Failed, Modality
 from extraction.prompt import MARK, estimated_tokens
 
-__all__ = ["Known", "Tried", "known", "trial"]
-
 NEEDED: Final = 8
 """Of ten known statements, those that must be read right."""
 

@@ -16,11 +16,6 @@ from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checka
 from extraction.engines.guide import VERDICTS, Coverage, Doubt, Verdict
 from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
-__all__ = [
-    "REJECTIONS", "Answer", "AnswerLine", "Became", "Disagreement", "Rejection", "answers_of",
-    "masked",
-]  # fmt: skip
-
 Rejection: TypeAlias = Literal[
     "broken line",
     "ungrounded sentence",

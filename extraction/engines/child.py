@@ -22,8 +22,6 @@ from extraction.engines.completer import Completion, Question, Reply
 from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
 
-__all__ = ["Child", "ChildEnded", "answer_of"]
-
 _BOOT: Final = "import sys; sys.path.append(sys.argv[1]); from model_process import main; main()"
 _LONGEST_LINE: Final = 16_000_000
 _LINES_KEPT: Final = 60

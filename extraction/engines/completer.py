@@ -12,9 +12,6 @@ from typing import Literal, Protocol, TypeAlias
 
 from extraction.finding import FailureReason
 
-__all__ = ["Bound", "Completer", "Completion", "Question", "Reply", "Usage"]
-
-
 Bound: TypeAlias = Literal["no", "regex", "schema"]
 """How answers are bound to their form."""
 

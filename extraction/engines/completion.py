@@ -32,8 +32,6 @@ from extraction.prompt.forms import BY_WORDS
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["MAX_LINES", "CompletionReader"]
-
 MAX_LINES: Final = 200
 """More lines than this are no answer about one report."""
 

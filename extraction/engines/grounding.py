@@ -20,8 +20,6 @@ from rapidfuzz import fuzz
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["FUZZY_THRESHOLD", "DecidingWords", "Grounder", "Place"]
-
 FUZZY_THRESHOLD: Final = 90.0
 """Least similarity of a near match, of 100."""
 

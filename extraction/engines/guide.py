@@ -47,21 +47,6 @@ from extraction.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from extraction.prompt import AnswerForm, Line
 
-__all__ = [
-    "DOUBTS",
-    "REVISION",
-    "VERDICTS",
-    "Coverage",
-    "Doubt",
-    "Guided",
-    "Testimony",
-    "Verdict",
-    "Witness",
-    "doubtful",
-    "guided",
-    "margins",
-]
-
 Doubt: TypeAlias = Literal["hedged", "conflicting", "unstated"]
 """Why a model is asked about a sentence; a closed set."""
 

@@ -19,8 +19,6 @@ from typing import Final
 
 from extraction.engines.settings import ServerSettings
 
-__all__ = ["CEILING", "LONGEST_BUSY", "START", "VAIN_TRIALS", "Health", "Pace"]
-
 LONGEST_BUSY: Final = 600.0
 """Seconds for which a server may say that it is busy before its questions fail."""
 

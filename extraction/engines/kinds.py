@@ -28,15 +28,6 @@ from extraction.engines.traffic import Traffic
 from extraction.prompt import Prompts
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "ModelCopies",
-    "OfflineEngine",
-    "ReplayEngine",
-    "ServerCompleter",
-    "ServerEngine",
-    "processes",
-]
-
 BLOCKS = 3
 """Blocks of reports under way at once, so that one's last answers do not leave the server idle."""
 

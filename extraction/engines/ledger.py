@@ -30,18 +30,6 @@ from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt import AnswerForm, Manner
 
-__all__ = [
-    "NO_ANSWER",
-    "Heading",
-    "Ledger",
-    "Memory",
-    "Named",
-    "RecordingCompleter",
-    "ReplayCompleter",
-    "check_outage",
-    "read_heading",
-]
-
 NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
     {
         "server unreachable",

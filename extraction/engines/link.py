@@ -27,8 +27,6 @@ from extraction.engines.completer import Question, Reply
 from extraction.engines.settings import ServerSettings
 from extraction.finding import FailureReason
 
-__all__ = ["PLAIN_SAMPLING", "SAMPLING", "Body", "Kind", "Link", "Served", "Setback", "fields"]
-
 Json: TypeAlias = object
 
 PLAIN_SAMPLING: Final[dict[str, Json]] = {

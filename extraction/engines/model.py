@@ -34,8 +34,6 @@ from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import Failed, FailureReason, Modality, Outcome
 from extraction.prompt import MARK
 
-__all__ = ["BLOCK", "ModelEngine"]
-
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
 

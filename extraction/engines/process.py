@@ -22,8 +22,6 @@ from extraction.engines.completer import Completion, Question, Usage
 from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
 
-__all__ = ["ModelProcess"]
-
 T = TypeVar("T")
 
 _AT_ONCE: Final = (1_000_000, 8, 1)

@@ -37,8 +37,6 @@ from extraction.prompt.template import REVISION, TokenCounter
 from extraction.report import Section, SectionReader, without_markup
 from extraction.vocabulary import Vocabulary, load
 
-__all__ = ["MAX_CHARACTERS", "Asked", "PromptedReader"]
-
 MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are not looked at: they are no reports."""
 

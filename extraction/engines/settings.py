@@ -20,18 +20,6 @@ from extraction.engines.completer import Bound
 from extraction.errors import ModelSettingsError
 from extraction.prompt import RAW, Manner
 
-__all__ = [
-    "Backend",
-    "DType",
-    "LocalSettings",
-    "Precision",
-    "ServerSettings",
-    "has_chat_template",
-    "revision",
-    "weight_digests",
-    "weight_files",
-]
-
 _SERVER_ABOVE_ZERO: Final = (
     "concurrency", "timeout_seconds", "silence_seconds", "attempts", "answer_tokens",
 )  # fmt: skip

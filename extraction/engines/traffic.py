@@ -25,8 +25,6 @@ from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelRefusedError
 from extraction.finding import FailureReason
 
-__all__ = ["Traffic"]
-
 _LOOKS_PER_SILENCE: Final = 10
 
 

@@ -14,8 +14,6 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from extraction.neighbours.forms import Asked
 
-__all__ = ["REASONS", "Stated", "Unreadable", "UnreadableReason", "read_answer", "read_own_phrases"]
-
 UnreadableReason: TypeAlias = Literal[
     "empty answer",
     "truncated answer",

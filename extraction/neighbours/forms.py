@@ -31,20 +31,6 @@ from typing import Final, Literal, get_args
 
 from extraction.neighbours.questions import Completer, Completion, Question
 
-__all__ = [
-    "FORMS",
-    "OWN_PHRASES",
-    "STOPS",
-    "Asked",
-    "Form",
-    "Judge",
-    "Prompter",
-    "Verdict",
-    "matched",
-    "normalised",
-    "options_of",
-]
-
 Form = Literal["probability", "phrase", "beta", "own-phrase"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
 

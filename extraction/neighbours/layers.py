@@ -26,15 +26,6 @@ from extraction.errors import ExtractionError
 from extraction.neighbours.forms import options_of
 from extraction.neighbours.questions import Question
 
-__all__ = [
-    "Cases",
-    "Layerwise",
-    "LayerwiseError",
-    "cases_of_questions",
-    "cases_of_texts",
-    "layerwise",
-]
-
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 

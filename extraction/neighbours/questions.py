@@ -38,16 +38,6 @@ from extraction.engines import completer as engines
 from extraction.errors import ExtractionError
 from extraction.finding import FailureReason
 
-__all__ = [
-    "Completer",
-    "Completion",
-    "ModelCompleter",
-    "Question",
-    "QuestionError",
-    "RememberingCompleter",
-    "load_questions",
-]
-
 
 class QuestionError(ExtractionError):
     """A question file cannot be used; the message says which lines and why."""

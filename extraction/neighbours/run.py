@@ -39,18 +39,6 @@ from extraction.neighbours.questions import Completer, Question
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "ANSWER_TOKENS",
-    "Claim",
-    "Elicited",
-    "Way",
-    "claims_of",
-    "elicit",
-    "own_phrases",
-    "put",
-    "with_truth",
-]
-
 ANSWER_TOKENS: Final = 96
 """Room for a short guess and its confidence."""
 

@@ -1,17 +1,7 @@
 """What a language model is shown and in which lines it answers; the worked examples are data."""
 
-from extraction.prompt.examples import (
-    NONE,
-    NOT_EVALUABLE,
-    OTHER,
-    Example,
-    Line,
-    Prompts,
-    load,
-    parse,
-    regex,
-    written,
-)
+from extraction.finding import NOT_EVALUABLE, OTHER
+from extraction.prompt.examples import NONE, Example, Line, Prompts, load, parse, regex, written
 from extraction.prompt.forms import AnswerForm, Parsed
 from extraction.prompt.template import (
     MARK,

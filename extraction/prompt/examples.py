@@ -22,21 +22,6 @@ from extraction.errors import ExtractionError
 from extraction.finding import NOT_EVALUABLE, OTHER, Modality
 from extraction.vocabulary import Vocabulary
 
-__all__ = [
-    "FILES",
-    "NONE",
-    "NOT_EVALUABLE",
-    "OTHER",
-    "Example",
-    "Line",
-    "PromptError",
-    "Prompts",
-    "load",
-    "parse",
-    "regex",
-    "written",
-]
-
 NONE: Final = "- none"
 """The answer for a report that states nothing; an empty answer is a failure instead."""
 

@@ -16,10 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from extraction.prompt.examples import NONE, NOT_EVALUABLE, OTHER, Line, parse, regex, written
+from extraction.finding import NOT_EVALUABLE, OTHER
+from extraction.prompt.examples import NONE, Line, parse, regex, written
 from extraction.vocabulary import Vocabulary
-
-__all__ = ["BY_WORDS", "AnswerForm", "Parsed", "says_none"]
 
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)\w*\s*")
 _CELL: Final = r"\s*,\s*\"?([^,\"]+)\"?"

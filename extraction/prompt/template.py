@@ -19,24 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from extraction.finding import Modality
-from extraction.prompt.examples import NOT_EVALUABLE, OTHER, Example
+from extraction.finding import NOT_EVALUABLE, OTHER, Modality
+from extraction.prompt.examples import Example
 from extraction.prompt.forms import BY_WORDS, AnswerForm
 from extraction.vocabulary import Vocabulary
-
-__all__ = [
-    "MARK",
-    "RAW",
-    "REVISION",
-    "Manner",
-    "Template",
-    "TokenCounter",
-    "Turn",
-    "Worked",
-    "estimated_tokens",
-    "fitting",
-    "ordered",
-]
 
 MARK: Final = "###"
 """What stands before every block, and so where an answer stops."""

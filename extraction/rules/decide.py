@@ -18,8 +18,6 @@ from extraction.rules.scopes import alternative_of, one_of_two, scopes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["RULES", "Decision", "carry_back", "decide"]
-
 RULES = (
     "plain assertion",
     "said of the subject",

@@ -23,8 +23,6 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-__all__ = ["MAX_CHARACTERS", "REVISION", "RuleEngine", "Spoken"]
-
 REVISION: Final = "5"
 """Raised whenever the rules change what any report yields."""
 

@@ -15,8 +15,6 @@ from extraction.vocabulary import Vocabulary
 from extraction.vocabulary.patterns import expand, plural
 from extraction.vocabulary.schema import CueKind, CueSide
 
-__all__ = ["END", "Cue", "Lexeme", "Node", "Part", "build"]
-
 END: Final = ""
 Node: TypeAlias = dict[str, Any]
 _BUILT: Final[dict[str, Node]] = {}

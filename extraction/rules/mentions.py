@@ -14,8 +14,6 @@ from extraction.rules.scan import Item, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["Mention", "MentionFinder"]
-
 _NEAR: Final = 3
 _LISTED: Final = Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE
 

@@ -15,8 +15,6 @@ from extraction.rules.scan import GOVERNABLE, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["absorbed_until", "backward", "forward", "is_place", "meant", "without_places"]
-
 _WITHIN: Final = 6
 _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB

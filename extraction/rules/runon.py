@@ -17,8 +17,6 @@ from extraction.rules.scan import Item, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["is_run_on", "pieces"]
-
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
 _TWO: Final = 2

@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
 
-__all__ = ["GOVERNABLE", "Clause", "Item", "Scope", "clauses", "governs", "is_finite", "scan"]
-
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 """What a cue can speak of."""
 

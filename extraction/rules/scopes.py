@@ -16,9 +16,6 @@ from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["alternative_of", "one_of_two", "scopes"]
-
-
 _SHORT: Final = 3
 """Words that may name a cause of no name of ours."""
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})

@@ -18,8 +18,6 @@ from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compi
 
 from extraction.vocabulary.schema import GrammarFile
 
-__all__ = ["Token", "TokenReader", "split"]
-
 _MARK: Final = re.compile(r"[^\w\s]")
 _FIRST: Final = re.compile(r"^[^\w\s]")
 _LAST: Final = re.compile(r"[^\w\s]$")

@@ -14,8 +14,6 @@ from typing import Final
 from extraction.errors import VocabularyError
 from extraction.vocabulary import Vocabulary
 
-__all__ = ["MAX_VARIANTS", "expand", "plural", "warnings_for"]
-
 MAX_VARIANTS: Final = 20_000
 """A single pattern that expands to more is refused: it is a mistake, and would cost memory."""
 

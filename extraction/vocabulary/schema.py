@@ -6,22 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = [
-    "AttributeEntry",
-    "ContextTable",
-    "CueEntry",
-    "CueFile",
-    "CueKind",
-    "CueSide",
-    "GrammarFile",
-    "PathologyEntry",
-    "PathologyFile",
-    "PhraseFile",
-    "SectionEntry",
-    "SectionFile",
-    "SplitEntry",
-]
-
 CueKind: TypeAlias = Literal["negation", "hedge", "denial", "assertion", "ignore", "not evaluable"]
 CueSide: TypeAlias = Literal["before", "after", "either", "around"]
 Words: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from calibration.tally import Tally
     from pipeline.tables.counted import Columns, Counted
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal calibrate``."""

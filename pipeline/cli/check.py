@@ -16,8 +16,6 @@ from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 if TYPE_CHECKING:
     from pipeline.run.rehearsal import Rehearsal, SourceSeen
 
-__all__ = ["register"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Table:

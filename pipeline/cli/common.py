@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     from calibration.plain import Plain
     from calibration.survey import PhraseTable
 
-__all__ = [
-    "JsonOption",
-    "OutOption",
-    "Output",
-    "QuietOption",
-    "audit",
-    "emit",
-    "phrase_table",
-    "taking",
-    "write_result",
-    "write_whole",
-]
-
 T = TypeVar("T")
 
 

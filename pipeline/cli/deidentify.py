@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pipeline.deidentify import Deidentifier
     from pipeline.names.lexicon import Lexicon
 
-__all__ = ["register"]
-
 Replacement = Literal["token", "surrogate"]
 WordsOption: TypeAlias = Annotated[
     Path | None,

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from extraction.resolution import ResolutionRule
     from extraction.rules.engine import RuleEngine
 
-__all__ = ["hold_against_words", "keep_answers", "keep_doubts", "register"]
-
 _LEVELS: Final = ("statement", "report")
 _RULES: Final = ("impression first", "strongest", "last")
 

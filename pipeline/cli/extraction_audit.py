@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
 
-__all__ = ["audit_extraction"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditGiven:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from extraction.audit.scores import NOT_MENTIONED, Audit, Score
+from extraction.audit.gold import NOT_MENTIONED, Score
+from extraction.audit.scores import Audit
 from extraction.vocabulary import Vocabulary
 from pipeline.store.files import replacing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style
 from reports.pages.extraction_audit import AuditFigure, AuditPages, AuditScore, audit_pages
-
-__all__ = ["write_audit_pdf"]
 
 
 def write_audit_pdf(path: Path, audits: Sequence[tuple[Audit, tuple[str, Vocabulary]]]) -> None:

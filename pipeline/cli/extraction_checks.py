@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
 
-__all__ = ["annotate", "pool", "vocabulary_check", "vocabulary_list"]
-
 
 def vocabulary_check(
     folder: Annotated[Path, typer.Argument(help="Folder with edited files, or one such file.")],

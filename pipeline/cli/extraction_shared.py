@@ -23,24 +23,6 @@ if TYPE_CHECKING:
     from extraction.vocabulary import Vocabulary
     from pipeline.config.sections import Extraction
 
-__all__ = [
-    "ENGINES",
-    "NEEDED",
-    "Held",
-    "ModelChoice",
-    "VocabularyOption",
-    "closing_model",
-    "gold_reports",
-    "model_settings",
-    "named_engine",
-    "one_of",
-    "outcomes_of",
-    "read_reports",
-    "rule_engine",
-    "run_answers",
-    "run_engine",
-]
-
 _HERE = "A model on this machine (--engine vllm or transformers)"
 _SERVED = "A model behind a server (--engine server)"
 

@@ -15,8 +15,6 @@ from pipeline.errors import ConfigurationError, InputError, RadcalError
 if TYPE_CHECKING:
     from pipeline.vault.audit_log import LogState
 
-__all__ = ["register"]
-
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 _MIN_REASON = 10
 
@@ -53,8 +51,8 @@ def reidentify(
 ) -> None:
     """Give the identifier behind one code, and write down who asked and why."""
     from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.codes import readable
-    from pipeline.vault.vault import Vault, domain_of
+    from pipeline.vault.codes import domain_of, readable
+    from pipeline.vault.vault import Vault
 
     _check_reason(reason)
     root = _workspace(config)

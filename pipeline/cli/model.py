@@ -25,8 +25,6 @@ from pipeline.errors import ConfigurationError, GateFailedError
 if TYPE_CHECKING:
     from extraction.audit.trial import Tried
 
-__all__ = ["register"]
-
 _DRIVER: Final = 580
 _LICENCES: Final = ("LICENSE*", "LICENCE*", "license*", "USE_POLICY*", "NOTICE*")
 _QUERY: Final = (

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from calibration.profile import DepartmentProfile
     from calibration.survey import PhraseTable
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal profile``."""

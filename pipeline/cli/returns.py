@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.store.workspace import Workspace
 
-__all__ = ["Recorded", "record", "register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""

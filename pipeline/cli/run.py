@@ -17,8 +17,6 @@ from pipeline.run.shield import LogFormat
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
 
-__all__ = ["register"]
-
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 
 DepartmentOption = Annotated[

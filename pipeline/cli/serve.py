@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pipeline.run.books import LastRun
     from pipeline.store.workspace import Workspace
 
-__all__ = ["register"]
-
 _START_SECONDS: Final = 180.0
 _TIMES = ("started_at", "ended_at", "exit_code", "last_success_at", "last_period")
 

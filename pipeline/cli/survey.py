@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from calibration.survey import PhraseTable
     from calibration.survey_fit import FittedPhrase
 
-__all__ = ["register"]
-
 _survey = typer.Typer(help="What phrases mean: fit a survey, or write a built-in table.")
 
 

@@ -34,8 +34,6 @@ from pipeline.config.sections import (
 )
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Configuration", "digest_of", "load", "template"]
-
 
 def digest_of(*parts: object) -> str:
     """Hash any JSON-like values into 16 hexadecimal digits."""

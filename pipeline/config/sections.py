@@ -18,23 +18,6 @@ from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt import AnswerForm, Manner
 
-__all__ = [
-    "EXAM_COLUMNS",
-    "OPTIONAL_COLUMNS",
-    "Advice",
-    "Calibration",
-    "Deidentification",
-    "Execution",
-    "Extraction",
-    "Input",
-    "Pairing",
-    "Phrases",
-    "ReaderIds",
-    "Reports",
-    "Section",
-    "Store",
-]
-
 EXAM_COLUMNS: Final[tuple[str, ...]] = (
     "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
     "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",

@@ -28,8 +28,6 @@ from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
 from pipeline.errors import InputError
 
-__all__ = ["LABELS", "WRONGS", "DeidAudit", "GoldReport", "GoldSpan", "Share", "audit", "read_gold"]
-
 _KEEP: Final = "KEEP"
 LABELS: Final = (*CATEGORIES, "AGE90", _KEEP)
 """What a gold span may be labelled; ``AGE90`` is an age over 89, as ``AGE``."""

@@ -24,18 +24,6 @@ from pipeline.deidentify.surrogates import Surrogates
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns, shown_names
 
-__all__ = [
-    "KNOWN_COLUMNS",
-    "CleanTable",
-    "Cleaned",
-    "Codes",
-    "clean",
-    "clean_table",
-    "is_adult",
-    "known_from_rows",
-    "known_identifiers",
-]
-
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
 )  # fmt: skip

@@ -30,8 +30,6 @@ from pipeline.names import lexicon as lexicons
 from pipeline.names.grammar import as_capitals
 from pipeline.names.lexicon import Lexicon, triggers
 
-__all__ = ["Deidentifier", "Options"]
-
 Replacement: TypeAlias = Callable[[str, Category], str]
 Span: TypeAlias = tuple[int, int]
 

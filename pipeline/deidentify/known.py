@@ -34,15 +34,6 @@ from pipeline.deidentify.spans import Found
 from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon
 
-__all__ = [
-    "KnownIdentifiers",
-    "LeakScan",
-    "find",
-    "name_words",
-    "normalised_number",
-    "number_candidates",
-]
-
 _FIGURES: Final = re.compile(r"\d[A-Za-z0-9]{0,40}")
 _LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,8}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")

@@ -29,8 +29,6 @@ from pipeline.deidentify.rules.window import Words
 from pipeline.deidentify.spans import Removed
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["firm", "guarded", "kept", "standing", "words"]
-
 Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6

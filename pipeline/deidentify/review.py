@@ -31,8 +31,6 @@ from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 from pipeline.store.files import replacing
 
-__all__ = ["EXPLAINED", "SHEET", "Lesson", "doubtful", "explained", "learn"]
-
 EXPLAINED = (
     "report_id", "start", "end", "category", "verdict", "by", "probability", "reasons",
 )  # fmt: skip

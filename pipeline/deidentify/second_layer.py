@@ -19,8 +19,6 @@ from typing import Any, Final, Protocol
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Presidio", "SecondLayer"]
-
 _CATEGORIES: Final[Mapping[str, Category]] = {
     "PERSON": "NAME",
     "LOCATION": "LOCATION",

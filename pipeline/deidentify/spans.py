@@ -13,20 +13,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-__all__ = [
-    "CATEGORIES",
-    "GUARD",
-    "LOCK",
-    "Category",
-    "Claims",
-    "Clean",
-    "Found",
-    "Outcome",
-    "Quarantined",
-    "Reason",
-    "Removed",
-]
-
 Category = Literal[
     "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION"
 ]

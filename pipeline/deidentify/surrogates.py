@@ -21,8 +21,6 @@ from typing import Final
 
 from pipeline.deidentify.spans import Category
 
-__all__ = ["Surrogates"]
-
 _MONTHS: Final = (
     "jan",
     "feb",

@@ -30,23 +30,6 @@ from typing import Final
 
 from pipeline.formats.exams import SetAside
 
-__all__ = [
-    "CODED_DOCUMENTS",
-    "FORMS",
-    "MAX_DOCUMENT_BYTES",
-    "NOT_TEXT",
-    "Attachment",
-    "Chosen",
-    "chosen",
-    "decoded_base64",
-    "document_text",
-    "form_of",
-    "plain_text",
-    "text_in_cell",
-    "text_of_bytes",
-    "without_marks",
-]
-
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
 _PROGRAM: Final = Path(__file__).with_name("document_reader.py")
 _HEAD: Final = struct.Struct(">cI")

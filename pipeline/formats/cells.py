@@ -16,8 +16,6 @@ from typing import Final, TypeAlias
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import Row, SetAside
 
-__all__ = ["LINE_NUMBER", "SEVERAL", "date_and_time", "report", "whole_reports", "written"]
-
 SEVERAL: Final = frozenset({"patient_name", "phone", "staff_names", "relative_names", "other_ids"})
 """Columns that may hold several, parted by semicolons."""
 _PADDING: Final = " \t\r\n\x00\u00a0\ufeff"

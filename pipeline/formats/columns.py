@@ -23,20 +23,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, written
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS
-
-__all__ = [
-    "NEEDED",
-    "STEP",
-    "ColumnMap",
-    "Columns",
-    "Keys",
-    "Spec",
-    "keys_of",
-    "nested_keys",
-    "numbers_of",
-]
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
 """A step of a path: a name, or a place in a list."""

@@ -20,8 +20,6 @@ from typing import BinaryIO, Final, cast
 
 from pipeline.errors import InputError
 
-__all__ = ["AUTO", "FALLBACK", "Lines", "fallback", "opened", "opened_lines", "suffix_of"]
-
 AUTO: Final = "auto"
 FALLBACK: Final = "cp1252"
 _GZIP: Final = b"\x1f\x8b"

@@ -18,18 +18,6 @@ import pandas as pd
 
 from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
-__all__ = [
-    "EXAM_COLUMNS",
-    "OPTIONAL_COLUMNS",
-    "QUARANTINE_COLUMNS",
-    "READING_COLUMNS",
-    "ExamBatch",
-    "Row",
-    "SetAside",
-    "batches",
-    "gathered",
-]
-
 QUARANTINE_COLUMNS: Final[tuple[str, ...]] = ("source", "row", "reason", "detail")
 """``row`` counts from 1 within the source; ``detail`` never holds text or identifiers."""
 

@@ -36,8 +36,6 @@ from pipeline.formats.records import (
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 
-__all__ = ["TableOptions", "read"]
-
 _T = TypeVar("_T")
 
 _LOOKED_THROUGH: Final = 2**20

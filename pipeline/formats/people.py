@@ -11,18 +11,6 @@ from typing import Final
 
 from pipeline.names import Lexicon, load
 
-__all__ = [
-    "Person",
-    "can_be_name",
-    "drafter",
-    "lexicon",
-    "masked",
-    "named_in_full",
-    "named_reader",
-    "person_from_text",
-    "shown_values",
-]
-
 _SHOWN: Final = 24
 _FEW_WORDS: Final = 3
 _FEW_DIGITS: Final = 5

@@ -25,8 +25,6 @@ from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full,
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.names.grammar import UPPER, name_end
 
-__all__ = ["ONLY_CASE", "SEVERAL_NAMES", "ReaderRules", "dictator", "reader_notes", "signer"]
-
 SEVERAL_NAMES: Final = "reader ids that stand for more than one name"
 ONLY_CASE: Final = "reader ids that differ from another in case only"
 _OPTION: Final = "input.reader_ids.aliases"

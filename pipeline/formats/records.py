@@ -27,16 +27,6 @@ from typing import Final, TypeGuard
 
 from pipeline.errors import InputError
 
-__all__ = [
-    "HEADER_WITHIN",
-    "WRONG_FIELD_COUNT",
-    "Header",
-    "header_of",
-    "objects",
-    "records",
-    "with_quotes_of",
-]
-
 _LIST: Final = re.compile(r'\s*(\{\s*"[^"\\]{1,64}"\s*:\s*)?\[(?=\s*(?:\{|\n|\r|\Z))')
 """How a list begins, or an object whose first value is one."""
 _HEAD: Final = 3

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError
 from pipeline.formats import exports, fhir, hl7v2, sql
 from pipeline.formats.decoding import AUTO, opened, suffix_of
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
+from pipeline.formats.exams import ExamBatch
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
     from pipeline.config import Input
-
-__all__ = ["Sources", "digest", "queried", "spool"]
 
 _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",

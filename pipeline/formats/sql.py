@@ -19,8 +19,6 @@ from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.tables import shown_names
 
-__all__ = ["SqlOptions", "read"]
-
 
 @dataclass(frozen=True, slots=True)
 class SqlOptions:

@@ -18,8 +18,6 @@ import pandas as pd
 from pipeline.errors import InputError
 from pipeline.store.files import replacing
 
-__all__ = ["READERS", "read_table", "require_columns", "shown_names", "undefused", "write_table"]
-
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 

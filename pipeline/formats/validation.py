@@ -25,8 +25,6 @@ from pipeline.formats.values import (
     utc_times,
 )
 
-__all__ = ["CLOCK_TOLERANCE", "REASONS", "IngestOptions", "validate"]
-
 REASONS: Final[Mapping[str, str]] = {
     "missing_accession": "no accession number",
     "missing_patient_id": "no patient identifier",

@@ -16,19 +16,6 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
-__all__ = [
-    "EPOCH",
-    "RETRACTED",
-    "between_clocks",
-    "date_formats",
-    "first_time",
-    "iso_time",
-    "iso_times",
-    "modality_of",
-    "status_of",
-    "utc_times",
-]
-
 _STATUS: Final[Mapping[str, str]] = {
     "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
     "approved": "final", "authenticated": "final", "released": "final", "auth (verified)": "final",

@@ -11,8 +11,6 @@ from typing import Final
 
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["LOWER", "NAME_REST", "NAME_WORD", "UPPER", "as_capitals", "name_end", "reads_as_name"]
-
 
 def _letters(*, upper: bool) -> str:
     wanted = map(chr, (*range(0xC0, 0x250), *range(0x1E00, 0x1F00)))

@@ -17,17 +17,6 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError
 
-__all__ = [
-    "RULES",
-    "Lexicon",
-    "contents",
-    "load",
-    "own_lexicon",
-    "trigger_lists",
-    "triggers",
-    "unaccented",
-]
-
 RULES: Final = "rules.toml"
 """A site's own rules, beside its lists."""
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})

@@ -25,8 +25,6 @@ from calibration.neighbours.categorical import checked_probabilities, checked_vo
 from pipeline.errors import InputError
 from pipeline.formats.tables import read_table, require_columns
 
-__all__ = ["ClassTable", "Pool", "aligned", "read_pool", "read_predictions", "read_votes"]
-
 
 class _Check(Protocol):
     """A check of calibration.neighbours.categorical."""

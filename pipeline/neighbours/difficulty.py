@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from calibration.neighbours.difficulty import Difficulty as Difficulties
 
-__all__ = ["PoolArrays", "difficulty", "queue", "read_pool_file"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difficulty:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from calibration.plain import Plain
     from pipeline.neighbours.lm_answers import StatedAnswers
 
-__all__ = ["register"]
-
 _lm = typer.Typer(help="Language models that state how sure they are.")
 
 

@@ -26,8 +26,6 @@ from pipeline.formats.tables import require_columns
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["FORMS", "StatedAnswers", "read_answers"]
-
 FORMS: Final[Mapping[str, str]] = {
     "probability": "probability",
     "phrase": "phrase",

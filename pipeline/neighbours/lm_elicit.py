@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from extraction.neighbours.questions import RememberingCompleter
     from extraction.neighbours.run import Claim
 
-__all__ = ["audit", "elicit"]
-
 FormOption = Annotated[
     list[str] | None,
     typer.Option(

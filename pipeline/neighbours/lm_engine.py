@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from extraction.neighbours import Elicited, Form, Prompter
     from extraction.neighbours.questions import RememberingCompleter
 
-__all__ = [
-    "COLUMNS",
-    "Asking",
-    "Words",
-    "answers_table",
-    "refuse_silence",
-    "summed_up",
-    "words",
-]
-
 _ENGINES: Final = ("server", "vllm", "transformers")
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from extraction.neighbours.layers import Cases, Layerwise
 
-__all__ = ["layers"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layers:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from calibration.curve import ReliabilityCurve
     from reports.neighbours.stated_confidence import StatedForm, Swap
 
-__all__ = ["report"]
-
 _FORMS: Final = ("probability", "phrase", "beta", "own_phrase")
 
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pipeline.neighbours.categories import ClassTable
     from pipeline.neighbours.measures_scalar import Judgements
 
-__all__ = ["register"]
-
 SeedOption = Annotated[int, typer.Option("--seed", min=0)]
 
 

@@ -20,8 +20,6 @@ from pipeline.neighbours.categories import ClassTable, aligned, read_predictions
 if TYPE_CHECKING:
     from calibration.plain import Plain
 
-__all__ = ["Judgements", "against_classes", "personal_table", "sliders"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgements:

@@ -34,8 +34,6 @@ from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.review_content import CaseHistogram, CaseMix, Disagreement, MixRow
 
-__all__ = ["EASY", "HARD", "MIX", "case_mix", "disagreement", "mix_columns"]
-
 MIX: Final = ("pathology", "age_band", "patient_class", "interval", "difficulty", "draft")
 """Columns of the case mix, the finding first."""
 

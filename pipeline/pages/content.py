@@ -42,25 +42,6 @@ from reports.swaps import kept_swaps
 if TYPE_CHECKING:
     from pipeline.config import Configuration
 
-__all__ = [
-    "COMMITTEE",
-    "Issue",
-    "ReaderFacts",
-    "action_cases",
-    "advice_rows",
-    "cases",
-    "coverage_of",
-    "flow_steps",
-    "governance",
-    "instrument",
-    "masthead",
-    "pathology_results",
-    "radiologist_content",
-    "returned_of",
-    "trend_points",
-    "unscored_of",
-]
-
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
 _LANGUAGES = {"en": "en-GB", "de": "de-DE"}

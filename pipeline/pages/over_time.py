@@ -22,8 +22,6 @@ from reports.review_content import RunChart, ScaleUse
 if TYPE_CHECKING:
     from pipeline.config import Phrases
 
-__all__ = ["run_charts", "scale_use"]
-
 
 def run_charts(
     cells: pd.DataFrame, words: pd.DataFrame, *, months: Sequence[str], scale: Scale

@@ -31,8 +31,6 @@ from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, Returned, SuppressedCell
 from reports.review_content import CommitteeContent, FrontierPoint
 
-__all__ = ["CommitteeFacts", "committee_content", "held_out_frontier"]
-
 
 @dataclass(frozen=True, slots=True)
 class CommitteeFacts:

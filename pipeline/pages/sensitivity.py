@@ -26,8 +26,6 @@ from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.review_content import SensitivityRow, SensitivityTable
 
-__all__ = ["Evidence", "extraction_tables", "sensitivity_tables"]
-
 _REPLICATES: Final = 200
 _FEATURES: Final = ["patient_class", "age_band", "reader_code", "performed_month"]
 

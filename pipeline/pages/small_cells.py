@@ -24,15 +24,6 @@ from calibration.substitution import Advice
 if TYPE_CHECKING:
     from pipeline.config import Reports
 
-__all__ = [
-    "complementary",
-    "few_users",
-    "of_enough_readers",
-    "results_without",
-    "withheld_phrases",
-    "without",
-]
-
 Name = TypeVar("Name")
 
 

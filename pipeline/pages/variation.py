@@ -30,8 +30,6 @@ from reports.content import SuppressedCell
 from reports.figures.readers import funnel_content
 from reports.review_content import Funnel, ReaderRow
 
-__all__ = ["Variation", "variation"]
-
 
 @dataclass(frozen=True, slots=True)
 class Variation:

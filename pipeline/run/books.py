@@ -28,8 +28,6 @@ from pipeline.store.provenance import version
 from pipeline.store.workspace import Workspace
 from reports.content import Gate
 
-__all__ = ["Books", "Counts", "LastRun", "Page", "StageEntry", "Trouble", "last_run"]
-
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Counts = Mapping[str, int | Mapping[str, int]]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.stages.tally import Tallied
 
-__all__ = ["Accounting", "Gathered", "Issued", "check"]
-
 
 @dataclass(frozen=True, slots=True)
 class Issued:

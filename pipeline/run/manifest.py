@@ -42,21 +42,6 @@ from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent
 from reports.strings import Strings
 
-__all__ = [
-    "KEYED",
-    "Ending",
-    "Ingredients",
-    "Manifest",
-    "Outcome",
-    "StageState",
-    "draw_refusal",
-    "draw_report",
-    "ingredients_of",
-    "outlook",
-    "run_id",
-    "shown",
-]
-
 KEYED: Final[tuple[Keyed[Any, Any], ...]] = (INGEST, CLEAN, PAIR, EXTRACT, TALLY, FEEDBACK)
 """A stage of each kind whose results are kept under keys of their own, in order."""
 

@@ -31,8 +31,6 @@ from pipeline.run.shield import in_words
 from pipeline.stages.deliver import Delivered
 from reports.content import Gate
 
-__all__ = ["exported", "exposition", "notified", "publish_gates", "publish_pages", "publish_stages"]
-
 _LOG = logging.getLogger("radcal")
 _PATIENCE_SECONDS: Final = 30.0
 _WELL: Final = (0, EXIT_QUARANTINED)

@@ -25,8 +25,6 @@ from pipeline.store.workspace import IRREPLACEABLE, Workspace, Zone
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.upkeep import identifiers, named
 
-__all__ = ["Pruning", "find", "keep_list", "listed", "remove"]
-
 _LIST: Final = "shards.json"
 
 _ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")

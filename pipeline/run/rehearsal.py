@@ -15,24 +15,14 @@ from typing import Final
 import pandas as pd
 import pyarrow.parquet as pq
 
+from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import RadcalError
-from pipeline.formats.exams import EXAM_COLUMNS, OPTIONAL_COLUMNS, ExamBatch
+from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import queried
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
-
-__all__ = [
-    "Column",
-    "Rehearsal",
-    "SourceSeen",
-    "Unmapped",
-    "cheap_findings",
-    "is_fit",
-    "is_small",
-    "rehearse",
-]
 
 _ROWS: Final = 5_000
 _SOURCES: Final = 5

@@ -45,8 +45,6 @@ from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
-__all__ = ["Run", "Summary"]
-
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 _LOG = logging.getLogger("radcal")

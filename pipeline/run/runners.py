@@ -33,8 +33,6 @@ from pipeline.run.workers import Done, in_worker, perform, workers
 from pipeline.site.site import Site
 from pipeline.stage import Stage
 
-__all__ = ["Runners", "orchestrated", "runners"]
-
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Runner = TaskRunner[Any]

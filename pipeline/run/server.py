@@ -22,8 +22,6 @@ from typing import Final
 
 from pipeline.errors import RadcalError
 
-__all__ = ["answers", "free_port", "settle", "temporary_server", "trim"]
-
 _PATIENCE_SECONDS: Final = 180.0
 _LARGEST_RECORDS: Final = 256 * 2**20
 _ADDRESS: Final = "PREFECT_API_URL"

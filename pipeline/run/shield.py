@@ -31,16 +31,6 @@ from extraction.errors import ExtractionError, ModelOutageError
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.store.files import storage_error
 
-__all__ = [
-    "JsonLines",
-    "LogFormat",
-    "UnforeseenError",
-    "in_words",
-    "logged",
-    "on_terminal",
-    "shielded",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

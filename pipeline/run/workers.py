@@ -28,8 +28,6 @@ from pipeline.run.shield import shielded
 from pipeline.site.site import Site
 from pipeline.stage import Made, Stage
 
-__all__ = ["Done", "in_worker", "perform", "workers"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Item = TypeVar("Item")

@@ -28,8 +28,6 @@ from scipy.special import ndtr
 from pipeline.simulate.department import Observation
 from pipeline.simulate.lexicon import hospital, wording
 
-__all__ = ["Cases", "Practice", "draw_cases", "granted", "repeats", "slipped"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -37,23 +37,6 @@ from calibration.survey import builtin
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.lexicon import hospital, wording
 
-__all__ = [
-    "CURVES",
-    "DEFAULT",
-    "LEVELS",
-    "Curve",
-    "Department",
-    "Kind",
-    "Observation",
-    "PlannedHabit",
-    "Variation",
-    "ct_labels",
-    "departments",
-    "load_department",
-    "phrase_logits",
-    "phrase_means",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[FloatArray, float], FloatArray]
 

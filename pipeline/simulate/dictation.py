@@ -16,8 +16,6 @@ from pipeline.simulate.identifiers import Context, Document, fill
 from pipeline.simulate.lexicon import Frame, Wording, frames
 from pipeline.simulate.sentences import Cell, Sentence, Speaker
 
-__all__ = ["dictate", "dictate_addendum", "dictate_other"]
-
 _WEAKER: Final = ("possibly", "may represent", "suggestive of", "probably", "likely")
 _COMPARTMENTS: Final = ("lungs", "pleura", "heart", "mediastinum", "bones")
 

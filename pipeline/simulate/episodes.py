@@ -17,8 +17,6 @@ import numpy as np
 from pipeline.simulate.lexicon import hospital, names
 from pipeline.simulate.people import Person, draw_people, patient_number
 
-__all__ = ["EXCLUDED", "Episode", "Patient", "draw_episodes", "visits_per_patient"]
-
 EXCLUDED: Final = (
     "xr_only", "ct_only", "ct_before_xr", "ct_too_late", "minor", "signed_after_ct",
     "other_body_part",

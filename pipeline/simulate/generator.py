@@ -33,8 +33,6 @@ from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
 
-__all__ = ["EXAM_FORMATS", "Simulation", "simulate", "simulate_chunks", "write_simulation"]
-
 
 @dataclass(frozen=True, slots=True)
 class Simulation:

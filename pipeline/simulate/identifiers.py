@@ -17,8 +17,6 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from pipeline.simulate.lexicon import Frame, frames
 from pipeline.simulate.people import Person, birth_date, clock_time, exam_date, exam_moment
 
-__all__ = ["CATEGORIES", "Context", "Document", "Span", "fill"]
-
 
 class Span(NamedTuple):
     """One planted identifier: ``text[start:end]`` is the identifier itself."""

@@ -10,8 +10,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple, TypeAlias
 
-__all__ = ["Frame", "Noun", "Pathology", "Wording", "frames", "hospital", "names", "wording"]
-
 Frame: TypeAlias = tuple[tuple[str, bool], ...]
 """A line with identifier slots: pieces of (text or slot name, is it a slot)."""
 

@@ -13,20 +13,6 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "FORMATS",
-    "Person",
-    "accession",
-    "birth_date",
-    "clock_time",
-    "draw_people",
-    "exam_date",
-    "exam_moment",
-    "patient_number",
-    "phone",
-    "record_name",
-]
-
 _PRIME: Final = 99_999_989
 _STEP: Final = 61_803_397
 

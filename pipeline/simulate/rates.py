@@ -34,16 +34,6 @@ from pipeline.simulate.cases import Practice, draw_cases, granted
 from pipeline.simulate.department import LEVELS, Observation, Variation, ct_labels
 from pipeline.simulate.lexicon import hospital, wording
 
-__all__ = [
-    "ct_statement",
-    "expected_labels",
-    "expected_parts",
-    "hedged",
-    "label_of",
-    "long_run_rates",
-    "scattered",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 

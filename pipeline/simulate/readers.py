@@ -33,8 +33,6 @@ from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
 
-__all__ = ["Habit", "Reader", "Staff", "draw_staff"]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 XRAY_STYLES = ("templated", "narrative", "terse", "capitals", "attested", "numbered")

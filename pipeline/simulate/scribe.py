@@ -17,8 +17,6 @@ from pipeline.simulate.readers import Reader
 from pipeline.simulate.sentences import Cell
 from pipeline.simulate.truth import Ledger
 
-__all__ = ["NUMBERS_PER_CHUNK", "Order", "Scribe"]
-
 NUMBERS_PER_CHUNK: Final = 16384
 """Exam and accession numbers set apart for one chunk."""
 

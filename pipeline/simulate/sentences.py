@@ -14,8 +14,6 @@ from typing import NamedTuple, TypeAlias
 
 from pipeline.simulate.lexicon import Noun, Pathology, Wording
 
-__all__ = ["Cell", "Sentence", "Speaker"]
-
 Cell: TypeAlias = tuple[int, int]
 """Index of a pathology and index of a canonical phrase."""
 

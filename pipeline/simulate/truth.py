@@ -32,20 +32,6 @@ from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.readers import Reader, Staff
 
-__all__ = [
-    "CLEAR_SHIFT",
-    "CLEAR_SLOPES",
-    "EXAM_COLUMNS",
-    "MARGINS",
-    "TABLES",
-    "Ledger",
-    "Standing",
-    "Truth",
-    "fixed_tables",
-    "line_of",
-    "standing_of",
-]
-
 FloatArray: TypeAlias = NDArray[np.float64]
 
 CLEAR_SHIFT: Final = 0.5

@@ -22,8 +22,6 @@ from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
 from pipeline.simulate.scribe import Order, Scribe
 from pipeline.simulate.sentences import Cell
 
-__all__ = ["Cohort", "draw_cohort", "write_visit"]
-
 IntArray: TypeAlias = NDArray[np.int64]
 FloatArray: TypeAlias = NDArray[np.float64]
 

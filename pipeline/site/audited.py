@@ -15,8 +15,6 @@ from calibration.estimate import Estimate
 from calibration.extraction_errors import Audit
 from pipeline.errors import ConfigurationError
 
-__all__ = ["PhraseErrors", "SiteAudit", "misread_share", "phrase_errors", "read_audit"]
-
 Triples = tuple[tuple[str, str, int], ...]
 NOT_MENTIONED = "not mentioned"
 _MOST_MISREAD = 0.5

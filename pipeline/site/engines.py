@@ -27,8 +27,6 @@ from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from pipeline.config.sections import Extraction
 
-__all__ = ["KEY_VARIABLE", "OutcomeMemory", "completer", "engine", "local_settings", "reading"]
-
 KEY_VARIABLE: Final = "RADCAL_SERVER_KEY"
 """The environment variable that holds a model server's key; it stands nowhere else."""
 

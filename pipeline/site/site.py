@@ -40,8 +40,6 @@ from pipeline.vault.sealing import read_passphrases
 from pipeline.vault.vault import Vault
 from reports.drawing.style import LogoError, check
 
-__all__ = ["Finding", "Site", "finding", "require", "site_findings"]
-
 T = TypeVar("T")
 _LOG = logging.getLogger("radcal")
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.ingest import Ingested
 
-__all__ = ["CLEAN", "REGISTER", "Coded", "ExamShard", "Registered", "own_words", "shards"]
-
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
     "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pages import Pages
     from pipeline.store.workspace import Workspace
 
-__all__ = ["DELIVER", "Delivered", "Delivery"]
-
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.store.workspace import Workspace
 
-__all__ = ["EXTRACT", "Read", "ReportShard", "shards"]
-
 _TABLES: Final = ("findings", "report_findings", "answers", "readings")
 
 

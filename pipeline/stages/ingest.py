@@ -29,11 +29,6 @@ from pipeline.stage import Keyed, Look, Named, options
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
-__all__ = [
-    "INGEST", "Ingest", "Ingested", "chest_codes", "database", "files", "formats", "judged",
-    "reader_rules", "sources",
-]  # fmt: skip
-
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from pipeline.stages.tally import Tallied
     from pipeline.store.workspace import Workspace
 
-__all__ = ["ISSUE", "Asked", "Issue", "asked", "summed"]
-
 _SUMS: Final = ("tallies", "alternatives", "mix", "words", "coverage")
 """Tables of blocks that add up; an issue keeps each sum under the same name after ``issue_``."""
 

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.tally import Tallied
 
-__all__ = ["FEEDBACK", "REVIEW", "File", "Leaf", "Pages", "RunFacts", "leaves", "look"]
-
 _COMMITTEE: Final = "committee"
 _DEPARTMENT: Final = "department"
 

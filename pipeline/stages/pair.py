@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.clean import Coded
 
-__all__ = ["PAIR", "Block", "Paired", "blocks", "exams"]
-
 _COLUMNS: Final = [
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.store.workspace import Workspace
 
-__all__ = ["TALLY", "ReadBlock", "Tallied", "answers", "blocks"]
-
 _TABLES: Final = ("tallies", "observations", "alternatives", "mix", "words")
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
 _ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")

@@ -25,17 +25,6 @@ from pydantic import TypeAdapter
 
 from pipeline.errors import RunLockedError, StorageError
 
-__all__ = [
-    "held",
-    "holder",
-    "no_room",
-    "plain",
-    "replacing",
-    "storage_error",
-    "typed",
-    "typed_json",
-]
-
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
 _SQLITE: Final = {

@@ -38,19 +38,6 @@ from calibration.arrays import settled
 from pipeline.errors import ConfigurationError
 from pipeline.store.files import replacing
 
-__all__ = [
-    "SCHEMA_VERSION",
-    "DamageError",
-    "Folder",
-    "Objects",
-    "OtherVersionError",
-    "Remote",
-    "decode",
-    "encode",
-    "facts_of",
-    "objects",
-]
-
 SCHEMA_VERSION: Final = "4"
 """Raised when a table's columns change meaning; part of every shard's key.
 

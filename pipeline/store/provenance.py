@@ -15,8 +15,6 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-__all__ = ["code_by_room", "reached", "version"]
-
 _HOUSE: Final = Path(__file__).resolve().parents[2]
 _PACKAGES: Final = ("calibration", "extraction", "reports", "pipeline")
 _DATA: Final = (".toml", ".csv", ".npz", ".txt", ".json", ".jsonl")

@@ -44,8 +44,6 @@ from pipeline.store.objects import (
     objects,
 )
 
-__all__ = ["IRREPLACEABLE", "Workspace", "Zone"]
-
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
 _PAGES: Final = "analysis/pages"

@@ -25,8 +25,6 @@ from calibration.tally import GroupedTally, tally_groups
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 
-__all__ = ["Columns", "Counted", "count"]
-
 _FINDING: Final = "pathology"
 """Column of the finding, over whose values one reader's chance of false advice is shared out."""
 _EVERYONE: Final = "department"

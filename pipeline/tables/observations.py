@@ -24,26 +24,6 @@ from calibration.scores import label_values
 from calibration.survey import PhraseTable
 from pipeline.tables.pairing import FlowStep
 
-__all__ = [
-    "BANDS",
-    "QUIET",
-    "TALLY_KEYS",
-    "Answer",
-    "Block",
-    "Label",
-    "Observed",
-    "Silence",
-    "added",
-    "alternatives",
-    "coded",
-    "coverage",
-    "ct_labels",
-    "mix",
-    "observe",
-    "tallied",
-    "words",
-]
-
 Label: TypeAlias = Literal["probability", "mean"]
 Silence: TypeAlias = Literal["absent", "exclude"]
 

@@ -20,8 +20,6 @@ import pandas as pd
 
 from pipeline.tables.versions import contradictory, in_force, in_time
 
-__all__ = ["INELIGIBLE", "LEFT_OUT", "TAKEN_BACK", "FlowStep", "PairedExams", "pair"]
-
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
 

@@ -32,15 +32,6 @@ from calibration.profile import (
 )
 from calibration.survey import PhraseTable
 
-__all__ = [
-    "OBSERVED",
-    "compact",
-    "department_of",
-    "joined",
-    "profile_of",
-    "profile_table",
-]
-
 OBSERVED: Final = ("pair_id", "patient_code", "reader_code", "pathology", "phrase", "label",
                    "performed_month", "weight")  # fmt: skip
 """Columns of the observations that a profile needs."""

@@ -31,17 +31,6 @@ from pipeline.errors import ConfigurationError
 if TYPE_CHECKING:
     from pipeline.config import Configuration
 
-__all__ = [
-    "Period",
-    "Scale",
-    "advice_table",
-    "choose_period",
-    "for_swap",
-    "plainest",
-    "result_table",
-    "swap_table",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Period:

@@ -25,8 +25,6 @@ from typing import Final
 
 import pandas as pd
 
-__all__ = ["VERSION_COLUMNS", "contradictory", "in_force", "in_time", "joined", "parts"]
-
 VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest")
 """Beside the time of signing and the status: what orders versions, and tells their words apart."""
 _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}

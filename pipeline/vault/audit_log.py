@@ -25,8 +25,6 @@ from typing import BinaryIO, Final
 from pipeline.errors import InputError, RadcalError
 from pipeline.store.files import replacing
 
-__all__ = ["AuditLog", "LogState", "verify"]
-
 _START: Final = "0" * 64
 _MAX_VALUE: Final = 400
 _TAIL: Final = 2**16

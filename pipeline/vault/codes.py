@@ -21,22 +21,6 @@ import pandas as pd
 
 from pipeline.errors import InputError
 
-__all__ = [
-    "DOMAINS",
-    "FEW",
-    "Domain",
-    "domain_of",
-    "exam_identifiers",
-    "feasible_shifts",
-    "normalised",
-    "patient_identifiers",
-    "random_code",
-    "random_shift",
-    "readable",
-    "shift_summary",
-    "study_identifiers",
-]
-
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {
     "patient": "P", "study": "S", "reader": "R", "exam": "E", "site": "T",

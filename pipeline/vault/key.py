@@ -22,8 +22,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from pipeline.errors import ConfigurationError, RadcalError
 
-__all__ = ["KEY_FILE_VARIABLE", "KEY_VARIABLE", "Box", "Key", "key_from_environment", "new_key"]
-
 KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
 KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
 

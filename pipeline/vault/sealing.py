@@ -24,8 +24,6 @@ import pikepdf
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.vault.vault import Vault
 
-__all__ = ["is_mark_of", "mark_of", "passphrases", "read_passphrases", "seal"]
-
 _SHORTEST: Final = 12
 _COLUMNS: Final = ("recipient", "passphrase")
 

@@ -34,17 +34,6 @@ from pipeline.vault.codes import (
 from pipeline.vault.key import Box, Key
 from pipeline.vault.vault import SCHEMA, Vault
 
-__all__ = [
-    "NEW_KEY_FILE_VARIABLE",
-    "NEW_KEY_VARIABLE",
-    "Purged",
-    "Rekeyed",
-    "identifiers",
-    "named",
-    "purge",
-    "replace_key",
-]
-
 NEW_KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY_FILE"
 NEW_KEY_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY"
 

@@ -28,16 +28,11 @@ from pipeline.store.files import replacing
 from pipeline.vault.codes import (
     DOMAINS,
     Domain,
-    domain_of,
     normalised,
     random_code,
     random_shift,
 )
-from pipeline.vault.key import Box, Key, key_from_environment
-
-__all__ = [
-    "DOMAINS", "SCHEMA", "Domain", "Vault", "domain_of", "key_from_environment", "normalised",
-]  # fmt: skip
+from pipeline.vault.key import Box, Key
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024

@@ -10,8 +10,6 @@ from reports.drawing.marks import Box, Drawing, Line
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put
 
-__all__ = ["Scale", "Ticks", "nice_ticks", "x_axis", "y_axis"]
-
 
 @dataclass(frozen=True, slots=True)
 class Scale:

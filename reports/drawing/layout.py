@@ -29,20 +29,6 @@ from reports.drawing.style import (
 from reports.drawing.tables import Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
 
-__all__ = [
-    "Block",
-    "Composer",
-    "Figure",
-    "Piece",
-    "Prose",
-    "Section",
-    "Splittable",
-    "Subheading",
-    "compose",
-    "note",
-    "statement",
-]
-
 _LOGO_WIDTH: Final = 110.0
 _LOGO_HEIGHT: Final = 36.0
 

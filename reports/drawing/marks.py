@@ -16,24 +16,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-__all__ = [
-    "Anchor",
-    "Bookmark",
-    "Box",
-    "Disc",
-    "Drawing",
-    "Element",
-    "Field",
-    "Line",
-    "Mark",
-    "Picture",
-    "Polygon",
-    "Rect",
-    "Ribbon",
-    "Role",
-    "Text",
-]
-
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 Shape: TypeAlias = Literal["circle", "diamond", "ring"]
 

@@ -18,8 +18,6 @@ from reports.drawing.style import register_fonts
 from reports.drawing.tagged import Structure
 from reports.drawing.typeset import adjoins, width_of_font
 
-__all__ = ["DocumentInfo", "to_pdf"]
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:

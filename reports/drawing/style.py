@@ -23,29 +23,6 @@ from reports.drawing.marks import Box
 from reports.numbers import written
 from reports.strings import Strings
 
-__all__ = [
-    "BODY",
-    "CAPTION",
-    "FIGURE",
-    "GUTTER",
-    "HEADING",
-    "LEAD",
-    "MARGIN",
-    "NOTE",
-    "SUBHEADING",
-    "TITLE",
-    "LogoError",
-    "Paper",
-    "Style",
-    "Type",
-    "check",
-    "fitted",
-    "in_language",
-    "palette",
-    "register_fonts",
-    "style_for",
-]
-
 MARGIN: Final = 48.0
 GUTTER: Final = 12.0
 _TOP: Final = 52.0

@@ -16,8 +16,6 @@ from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
 from reports.numbers import BLANK
 
-__all__ = ["Cell", "Column", "Row", "Span", "Table", "TickBox", "draw_span"]
-
 _PAD: Final = 3.0
 _GAP: Final = 8.0
 _SPAN: Final = 50.0

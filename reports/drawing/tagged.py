@@ -17,8 +17,6 @@ from reportlab.pdfgen.canvas import Canvas
 
 from reports.drawing.marks import Drawing, Element, Field
 
-__all__ = ["Structure"]
-
 _RADIO: Final = 1 << 15
 _PRINTED: Final = 4
 _MOST_MAPPED: Final = 100

@@ -12,19 +12,6 @@ from reportlab.pdfbase import pdfmetrics
 from reports.drawing.marks import Anchor, Box, Drawing, Role, Text
 from reports.drawing.style import Type, register_fonts
 
-__all__ = [
-    "adjoins",
-    "fit",
-    "heading",
-    "paragraph",
-    "paragraph_height",
-    "put",
-    "text_box",
-    "width_of",
-    "width_of_font",
-    "wrap",
-]
-
 _ASCENT: Final = 0.76
 _DESCENT: Final = 0.24
 _ELLIPSIS: Final = "…"

@@ -39,8 +39,6 @@ from reports.drawing.style import LEAD, NOTE
 from reports.drawing.typeset import adjoins, width_of_font
 from reports.strings import Strings
 
-__all__ = ["asset", "figure", "filled", "policy", "to_html", "to_svg"]
-
 _ENLARGED = 1.5
 """Pixels a point, where a screen has room."""
 

@@ -14,8 +14,6 @@ from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, percent
 
-__all__ = ["HALVES", "Binned", "Histogram", "confusion_grid", "histogram_panel", "reliability_bars"]
-
 _SIDE: Final = 8.0
 """Kept free on either side of a plot, where the outer tick labels reach."""
 

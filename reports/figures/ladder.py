@@ -22,8 +22,6 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.profile import Swap
 
-__all__ = ["ACTION_STRIP_HEIGHT", "MOST_LINES", "action_strip", "ladder"]
-
 MOST_LINES: Final = 8
 _LABELS: Final = 0.40
 _RIGHT: Final = 34.0

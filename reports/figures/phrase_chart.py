@@ -18,8 +18,6 @@ from reports.figures.phrase_rows import PhraseRow, RowState
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
-__all__ = ["phrase_chart", "phrase_chart_height", "phrase_key"]
-
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0

@@ -13,8 +13,6 @@ import numpy as np
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import AtomJudgement, Interval, ReaderProfile
 
-__all__ = ["PhraseRow", "RowState", "phrase_rows", "profile_rows"]
-
 _HIDDEN: Final = float("nan")
 
 

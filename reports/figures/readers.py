@@ -26,16 +26,6 @@ from reports.numbers import count, decimal, interval, signed
 from reports.review_content import Funnel, FunnelPoint
 from reports.strings import Strings
 
-__all__ = [
-    "MOST_ROWS",
-    "Margins",
-    "caterpillar",
-    "caterpillar_height",
-    "funnel_content",
-    "funnel_plot",
-    "plane",
-]
-
 _Z95, _Z998 = 1.959963984540054, 3.0902323061678132
 _STEPS: Final = 80
 

@@ -25,8 +25,6 @@ from reports.drawing.typeset import fit, put
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
-__all__ = ["COLUMNS", "PANEL_HEIGHT", "curve_marks", "panel_pieces", "panel_row", "reliability"]
-
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 

@@ -17,14 +17,6 @@ from reports.drawing.typeset import fit, put
 from reports.numbers import count
 from reports.strings import Strings
 
-__all__ = [
-    "RunStage",
-    "exam_flow",
-    "exam_flow_height",
-    "stage_times",
-    "stage_times_height",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RunStage:

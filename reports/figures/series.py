@@ -18,14 +18,6 @@ from reports.numbers import count, decimal, percent, points
 from reports.review_content import FrontierPoint, RunChart, ScaleUse
 from reports.strings import Strings
 
-__all__ = [
-    "frontier",
-    "printed",
-    "run_chart",
-    "shares_over_time",
-    "trend",
-]
-
 _PLAIN: tuple[float, MarkShape] = (2.3, "circle")
 _LABEL = 9.0
 """Points from one label's line to the next."""

@@ -18,8 +18,6 @@ from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution, UniformMixture
 from reports.drawing.style import palette, register_fonts
 
-__all__ = ["survey_fit"]
-
 _WIDE: Final = 150.0
 _TALL: Final = 84.0
 _GAP: Final = 20.0

@@ -23,12 +23,6 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.substitution import SubstitutionMap
 
-__all__ = [
-    "Stream",
-    "streams_of_map",
-    "swap_flow",
-]
-
 _WITHHELD: Final = "phrases not shown"
 
 

@@ -24,8 +24,6 @@ from reports.figures.counts import Binned, Histogram, histogram_panel, reliabili
 from reports.numbers import count, decimal
 from reports.strings import Strings
 
-__all__ = ["disagreement_pages", "disagreement_pdf"]
-
 _MOST_COLUMNS: Final = 4
 _BETWEEN: Final = 12.0
 _TALL: Final = 96.0

@@ -24,15 +24,6 @@ from reports.figures.swap_flow import Stream, swap_flow
 from reports.numbers import BLANK, count, decimal, percent
 from reports.strings import Strings
 
-__all__ = [
-    "RestatedBy",
-    "StatedForm",
-    "StatedValue",
-    "Swap",
-    "stated_confidence_pages",
-    "to_document",
-]
-
 _MOST_VALUES: Final = 14
 _DIAGRAM: Final = (230.0, 178.0)
 _CURVE_TALL: Final = 218.0

@@ -16,8 +16,6 @@ from reports.figures.counts import confusion_grid
 from reports.numbers import BLANK, count, decimal, interval
 from reports.strings import Strings
 
-__all__ = ["AuditFigure", "AuditPages", "AuditScore", "audit_pages", "to_document"]
-
 _MOST_MISTAKES: Final = 12
 _STEP: Final = 0.1
 

@@ -21,8 +21,6 @@ import pikepdf
 
 from reports.content import Case
 
-__all__ = ["Answer", "CaseAnswer", "ReturnSheetError", "about", "build", "read", "read_page"]
-
 Answer: TypeAlias = Literal["concordant", "discordant", "not applicable", "wrong pair"]
 
 _COLUMNS: Final = ("xray_code", "ct_code", "pathology", "you_wrote", "ct_said", "answer")

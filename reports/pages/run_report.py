@@ -23,20 +23,6 @@ from reports.figures.run import (
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.strings import Strings
 
-__all__ = [
-    "RunCounts",
-    "RunReportContent",
-    "build",
-    "count_table",
-    "gate_table",
-    "instrument_table",
-    "manifest_table",
-    "pages",
-    "refusal",
-    "refusal_pages",
-    "to_document",
-]
-
 
 def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
     """Audited shares with their intervals; what is not audited says so."""

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
+from pipeline.vault.codes import domain_of
 from pipeline.vault.key import Key, new_key
-from pipeline.vault.vault import Vault, domain_of
+from pipeline.vault.vault import Vault
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
 

@@ -24,8 +24,6 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 
-__all__ = ["SuccessSplit", "correlations", "spearman", "split_by_success"]
-
 _Z95 = 1.959963984540054
 _ROUNDING = 1e-12
 _METHOD = "Spearman, Bonett-Wright interval"

@@ -46,25 +46,6 @@ from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes, frequencies
 
-__all__ = [
-    "average_failure",
-    "checked_pool",
-    "checked_reference",
-    "conformal_set_sizes",
-    "failure_rate",
-    "first_right",
-    "human_dissensus",
-    "human_entropy",
-    "leave_one_out_thresholds",
-    "majority_reference",
-    "mean_entropy",
-    "mean_set_size",
-    "missing_probability",
-    "pool_dissensus",
-    "pool_entropy",
-    "pool_votes",
-]
-
 
 def human_dissensus(*, votes: ArrayLike) -> FloatArray:
     """H_dis = 1 − max π̄."""

@@ -40,8 +40,6 @@ from calibration.neighbours.difficulty.indicators import (
     pool_entropy,
 )
 
-__all__ = ["Difficulty", "difficulty", "review_order", "strata"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difficulty:

@@ -26,15 +26,6 @@ from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore
 
-__all__ = [
-    "Target",
-    "Zeros",
-    "classwise_ece",
-    "confidence_ece",
-    "majority_accuracy",
-    "replicates_of",
-]
-
 Target = Literal["majority", "votes"]
 Zeros = Literal["first bin", "dropped"]
 

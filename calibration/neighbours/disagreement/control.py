@@ -22,14 +22,6 @@ from calibration.neighbours.categorical import checked_votes, frequencies
 from calibration.neighbours.disagreement.per_item import distribution_calibration_error
 from calibration.neighbours.disagreement.score import ItemScore
 
-__all__ = [
-    "Divergence",
-    "error_histogram",
-    "histogram_divergence",
-    "reader_control",
-    "subsample_votes",
-]
-
 Against = Literal["all", "rest"]
 
 

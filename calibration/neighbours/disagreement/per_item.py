@@ -34,17 +34,6 @@ from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_pair, frequencies
 from calibration.neighbours.disagreement.score import ItemScore, SignedScore
 
-__all__ = [
-    "RankTies",
-    "brier_of_votes",
-    "distribution_calibration_error",
-    "entropy_calibration_error",
-    "log_score_of_votes",
-    "noise_floor",
-    "ranking_calibration_score",
-    "squared_distance",
-]
-
 
 def distribution_calibration_error(
     *, probs: ArrayLike, votes: ArrayLike, less_floor: bool = False

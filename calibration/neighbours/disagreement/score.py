@@ -14,8 +14,6 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.estimate import Estimate
 
-__all__ = ["BinnedScore", "ItemScore", "SignedScore"]
-
 _Z95 = 1.959963984540054
 
 

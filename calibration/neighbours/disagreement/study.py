@@ -38,8 +38,6 @@ from calibration.neighbours.disagreement.per_item import (
 )
 from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
 
-__all__ = ["Control", "Disagreement", "disagreement"]
-
 HISTOGRAM_BINS: Final = 20
 """Bins of the error histograms compared with the control."""
 

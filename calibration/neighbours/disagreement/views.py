@@ -24,8 +24,6 @@ from calibration.estimate import cells_of
 from calibration.neighbours.categorical import checked_pair, frequencies
 from calibration.tally import Tally
 
-__all__ = ["CaseErrors", "Marginals", "Pair", "marginals", "phrase_disagreement"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:

@@ -20,15 +20,6 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 
-__all__ = [
-    "RankingRisk",
-    "ScoreTies",
-    "checked_scalars",
-    "equal_pairs",
-    "inversions",
-    "ranking_risk",
-]
-
 ScoreTies = Literal["half", "wrong", "right"]
 _TIE_COST = {"half": 0.5, "wrong": 1.0, "right": 0.0}
 

@@ -30,8 +30,6 @@ from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities
 from calibration.neighbours.scalar.scores import checked_values
 
-__all__ = ["Optimum", "RankingBound", "pair_risk", "ranking_bound"]
-
 Optimum = Literal["least", "best_order", "scored"]
 _MOST_PAIRWISE: Final = 20_000
 

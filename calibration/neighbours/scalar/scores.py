@@ -36,17 +36,6 @@ from calibration.neighbours.categorical import checked_probabilities
 from calibration.neighbours.disagreement.score import ItemScore
 from calibration.neighbours.scalar.ranking import checked_scalars
 
-__all__ = [
-    "ErrorBound",
-    "checked_values",
-    "classwise_error",
-    "empirical_cdf",
-    "error_bound",
-    "expected_score",
-    "quantise",
-    "scalar_error",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ErrorBound:

@@ -22,16 +22,13 @@ from scipy.optimize import isotonic_regression
 from calibration.arrays import FloatArray, IntArray
 from calibration.curve import smooth_calibration_error
 from calibration.diagnostics import Corp, FitTest, corp, spiegelhalter_z
-from calibration.distributions import Atom, Beta
+from calibration.distributions import Atom, Beta, fit_moments
 from calibration.errors import CalibrationError
 from calibration.neighbours.disagreement.score import ItemScore
 from calibration.neighbours.scalar.ranking import RankingRisk, checked_scalars, ranking_risk
 from calibration.neighbours.scalar.scores import empirical_cdf, quantise
 from calibration.survey import PhraseTable
-from calibration.survey_fit import fit_moments
 from calibration.tally import Tally, tally
-
-__all__ = ["PersonalPhrase", "SliderResult", "personal_phrases", "slider_calibration"]
 
 _CLAMP: Final = 1e-8
 

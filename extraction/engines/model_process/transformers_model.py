@@ -11,8 +11,6 @@ import os
 from collections import Counter, deque
 from typing import Any
 
-__all__ = ["TransformersModel"]
-
 
 class TransformersModel:
     """One model in transformers; see `extraction.engines.model_process.Model`."""

@@ -10,8 +10,6 @@ import copy
 import os
 from typing import Any
 
-__all__ = ["VllmModel"]
-
 _OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",

@@ -18,8 +18,6 @@ from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["FINDERS", "listed", "postal"]
-
 _P: Final = patterns("addresses")
 _STREETS: Final = word_list("streets")
 _UNITS: Final = word_list("address_units")

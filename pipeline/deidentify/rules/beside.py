@@ -18,8 +18,6 @@ from pipeline.deidentify.rules.window import Window
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["dates", "families", "neighbours"]
-
 _P: Final = patterns("beside")
 _FIELD_GAPS: Final = frozenset({" ", "-", ", ", ". ", "^"})
 _FIELD_REACH: Final = 12

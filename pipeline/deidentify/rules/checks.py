@@ -19,20 +19,6 @@ from pipeline.deidentify.rules.window import Window
 from pipeline.names.grammar import LOWER, NAME_WORD, UPPER, reads_as_name
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
-__all__ = [
-    "KINDS",
-    "Check",
-    "check",
-    "is_listed",
-    "is_shouted_sentence",
-    "parts",
-    "patterns",
-    "reads",
-    "source",
-    "spelt",
-    "word_list",
-]
-
 _FRAGMENT: Final = re.compile(r"\{([A-Za-z]\w*)\}")
 _BREAK: Final = re.compile(r"\n[ ]*")
 _LETTERS: Final = {"Name": NAME_WORD, "upper": UPPER, "lower": LOWER, "Capital": f"[{UPPER}]"}

@@ -19,8 +19,6 @@ from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["FINDERS", "LONG", "in_figures"]
-
 _P: Final = patterns("dates")
 _ALSO_WORDS: Final = frozenset({"may", "march", "mar"})
 _MONTHS: Final = word_list("months")

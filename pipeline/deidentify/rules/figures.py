@@ -21,8 +21,6 @@ from pipeline.deidentify.rules.window import Window, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import triggers
 
-__all__ = ["find"]
-
 _P: Final = patterns("figures")
 _LEVELS: Final = frozenset("CTLSx")
 _DIGITS: Final = re.compile(r"\d+")

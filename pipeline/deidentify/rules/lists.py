@@ -28,8 +28,6 @@ from pipeline.deidentify.spans import Found
 from pipeline.names.grammar import name_end
 from pipeline.names.lexicon import Lexicon, unaccented
 
-__all__ = ["alone", "is_eponym", "pairs", "strangers"]
-
 _P: Final = patterns("lists")
 _TITLES: Final = word_list("titles")
 _BEFORE_FAMILY: Final = frozenset(" \t-")

@@ -15,8 +15,6 @@ from pipeline.deidentify.spans import Found
 from pipeline.names.grammar import name_end
 from pipeline.names.lexicon import Lexicon, unaccented
 
-__all__ = ["FINDERS"]
-
 _P: Final = patterns("names")
 _PLURAL: Final = frozenset({"drs", "doctors", "messrs"})
 _COPIES: Final = frozenset({"cc", "copy", "to"})

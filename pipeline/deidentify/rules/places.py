@@ -17,8 +17,6 @@ from pipeline.deidentify.rules.window import Window, Words, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
-__all__ = ["FINDERS", "capitals_start", "foreign", "initials", "sites", "trimmed"]
-
 _P: Final = patterns("places")
 _STRONG: Final = word_list("strong_kinds")
 """Kinds that make a clinical name before them part of a hospital's (Golden Oaks, Salem)."""

@@ -27,8 +27,6 @@ from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Compiled", "Finder", "Hit", "Row", "read", "shipped"]
-
 _RANGE: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 
 

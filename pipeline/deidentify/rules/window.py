@@ -15,16 +15,6 @@ from typing import Final, NamedTuple
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, unaccented
 
-__all__ = [
-    "Window",
-    "Word",
-    "Words",
-    "capital_forms",
-    "capital_words",
-    "line_before",
-    "lines",
-]
-
 _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )

@@ -20,22 +20,6 @@ from pipeline.formats.decoding import FALLBACK, fallback, opened
 from pipeline.formats.people import Person, drafter, person_from_text
 from pipeline.formats.readers import dictator, signer
 
-__all__ = [
-    "DECODED_AS",
-    "KINDS",
-    "Directory",
-    "Resource",
-    "items",
-    "known_people",
-    "patient_numbers",
-    "people",
-    "reader",
-    "reference",
-    "resources_of",
-    "text_of",
-    "written",
-]
-
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = (
     "Patient", "Practitioner", "PractitionerRole", "ServiceRequest", "Organization", "Encounter",

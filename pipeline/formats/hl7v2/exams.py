@@ -31,8 +31,6 @@ from pipeline.formats.people import drafter
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, modality_of, status_of
 
-__all__ = ["MessageOptions", "Order", "exams", "orders", "patient_id"]
-
 _COMMON: Final = frozenset({"PID", "PD1", "NK1", "PV1", "PV2", "GT1", "TXA"})
 
 

@@ -19,16 +19,6 @@ from pipeline.errors import ConfigurationError
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
 
-__all__ = [
-    "DEFAULT_FIELDS",
-    "SUB",
-    "FieldMap",
-    "Head",
-    "Place",
-    "numbers_of",
-    "person",
-]
-
 DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "accession": "OBR-3.1, ORC-3.1, TXA-15.1, TXA-14.1",
     "patient_id": "PID-3.1, PID-2.1, PID-4.1",

@@ -18,17 +18,6 @@ from typing import Final
 
 from pipeline.formats.decoding import FALLBACK, fallback, opened
 
-__all__ = [
-    "MAX_MESSAGE_BYTES",
-    "STANDARD",
-    "Separators",
-    "declared_encoding",
-    "decoded",
-    "messages",
-    "segments",
-    "unescaped",
-]
-
 _CHARACTER_SET_FIELD: Final = 17
 _DECLARED: Final[Mapping[str, str]] = {
     "ASCII": "ascii", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "UNICODE": "utf-8",

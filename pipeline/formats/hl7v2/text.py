@@ -26,8 +26,6 @@ from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.values import status_of
 
-__all__ = ["GONE", "Observations", "observations"]
-
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})

@@ -17,8 +17,6 @@ from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CaseHistogram, CaseMix, CommitteeContent, Disagreement, MixRow
 from reports.strings import Strings
 
-__all__ = ["case_mix", "disagreement"]
-
 _PANEL: Final = 118.0
 
 

@@ -26,8 +26,6 @@ from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
 from reports.verdict import sides
 
-__all__ = ["decisions", "over_time"]
-
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25

@@ -23,8 +23,6 @@ from reports.pages.committee import headline
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
-__all__ = ["build"]
-
 _SPAN = (120.0, 14.0)
 _BY_CODE = frozenset({"readers", "profiles"})
 """Tables of readers: they sort by code only, so that no order of readers can be made of them."""

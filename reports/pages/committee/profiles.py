@@ -21,8 +21,6 @@ from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
 
-__all__ = ["apart", "profile_table", "profiles", "short"]
-
 _PLANE: Final = 250.0
 
 

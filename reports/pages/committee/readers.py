@@ -22,13 +22,6 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
 
-__all__ = [
-    "measure_notes",
-    "missing_measures",
-    "reader_table",
-    "readers",
-]
-
 
 def readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out the funnel, then every reader in code order."""

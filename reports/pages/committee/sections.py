@@ -33,19 +33,6 @@ from reports.pages.run_report import (
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
-__all__ = [
-    "department",
-    "exams",
-    "gates",
-    "governance",
-    "instrument",
-    "manifest",
-    "maps",
-    "pathologies",
-    "scale_use",
-    "sensitivity",
-]
-
 _ROW = 15.0
 _KEY = 16.0
 

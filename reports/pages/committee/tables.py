@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion
 
-__all__ = [
-    "pathology_table",
-    "score_table",
-    "sensitivity_table",
-    "suggestion_table",
-    "suppressed_table",
-    "term_table",
-]
-
 Value: TypeAlias = "Estimate | SuppressedCell | None"
 
 

@@ -16,8 +16,6 @@ from reports.numbers import count
 from reports.strings import Strings
 from reports.verdict import sides
 
-__all__ = ["chart_height", "judged_rows", "phrases", "unscored_words"]
-
 _AROUND: Final = 104.0
 """Heading, key and notes around the chart."""
 _TIGHT, _ROOMY = 13.0, 19.0

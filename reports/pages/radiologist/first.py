@@ -28,8 +28,6 @@ from reports.strings import Strings
 from reports.swaps import Action
 from reports.verdict import Said, in_words
 
-__all__ = ["first_page"]
-
 _NUMBER: Final = 18.0
 _GUTTER: Final = 20.0
 _LINE: Final = 9.5

@@ -21,8 +21,6 @@ from reports.pages.radiologist.chart import phrases
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
-__all__ = ["appendices", "case_table", "number_table", "second_page"]
-
 _CURVE: Final = 252.0
 _LOW_CURVE: Final = 150.0
 _AROUND: Final = 30.0
