@@ -22,7 +22,17 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import neighbours_twin as twin  # noqa: E402
 
-from calibration.neighbours import difficulty, disagreement, scalar  # noqa: E402
+from calibration.neighbours import (  # noqa: E402
+    binned,
+    class_scores,
+    control,
+    correlation,
+    indicators,
+    per_item,
+    ranking,
+    regret,
+    sliders,
+)
 
 ITEMS, SMALL, LIMIT = 1_000_000, 400, 2.0
 Work = Callable[[], object]
@@ -57,25 +67,26 @@ def readers(g: np.random.Generator) -> Iterator[bool]:
     votes = g.multinomial(20, [0.5, 0.3, 0.2], ITEMS).astype(float)
     p, v = probs[:SMALL].tolist(), votes[:SMALL].tolist()
     both = {"probs": probs, "votes": votes}
-    d = disagreement
-    yield line("DistCE", lambda: d.distribution_calibration_error(**both),
+    yield line("DistCE", lambda: per_item.distribution_calibration_error(**both),
                lambda: twin.twin_distance(p, v))  # fmt: skip
-    yield line("noise floor of DistCE", lambda: d.noise_floor(**both))
-    yield line("EntCE", lambda: d.entropy_calibration_error(**both),
+    yield line("noise floor of DistCE", lambda: per_item.noise_floor(**both))
+    yield line("EntCE", lambda: per_item.entropy_calibration_error(**both),
                lambda: twin.twin_entropy(p, v))  # fmt: skip
-    yield line("RankCS, ties by index", lambda: d.ranking_calibration_score(**both),
+    yield line("RankCS, ties by index", lambda: per_item.ranking_calibration_score(**both),
                lambda: twin.twin_rank_agreement(p, v, aware=False))  # fmt: skip
-    yield line("RankCS, tie-aware", lambda: d.ranking_calibration_score(**both, ties="aware"),
+    yield line("RankCS, tie-aware", lambda: per_item.ranking_calibration_score(**both, ties="aware"),
                lambda: twin.twin_rank_agreement(p, v, aware=True))  # fmt: skip
-    yield line("confidence ECE", lambda: d.confidence_ece(**both),
+    yield line("confidence ECE", lambda: binned.confidence_ece(**both),
                lambda: twin.twin_confidence_ece(p, v))  # fmt: skip
-    yield line("class-wise ECE", lambda: d.classwise_ece(**both),
+    yield line("class-wise ECE", lambda: binned.classwise_ece(**both),
                lambda: twin.twin_classwise_ece(p, v))  # fmt: skip
-    yield line("Brier score of votes", lambda: d.brier_of_votes(**both))
-    yield line("log score of votes", lambda: d.log_score_of_votes(**both))
-    yield line("squared distance, unbiased", lambda: d.squared_distance(**both))
-    yield line("accuracy", lambda: d.majority_accuracy(**both))
-    yield line("control of 5 votes per item", lambda: d.reader_control(votes=votes, size=5, rng=g))
+    yield line("Brier score of votes", lambda: per_item.brier_of_votes(**both))
+    yield line("log score of votes", lambda: per_item.log_score_of_votes(**both))
+    yield line("squared distance, unbiased", lambda: per_item.squared_distance(**both))
+    yield line("accuracy", lambda: binned.majority_accuracy(**both))
+    yield line(
+        "control of 5 votes per item", lambda: control.reader_control(votes=votes, size=5, rng=g)
+    )
 
 
 def scalars(g: np.random.Generator) -> Iterator[bool]:
@@ -86,11 +97,11 @@ def scalars(g: np.random.Generator) -> Iterator[bool]:
     score, judged = probs @ values, g.random(ITEMS).round(2)
     s, z, eta = score[:SMALL].tolist(), judged[:SMALL].tolist(), truth[:SMALL].tolist()
     both = {"probs": probs, "truth": truth}
-    yield line("class-wise error", lambda: scalar.classwise_error(**both))
-    yield line("mean absolute error", lambda: scalar.scalar_error(score=score, judged=judged))
-    yield line("ranking risk", lambda: scalar.ranking_risk(score=score, judged=judged),
+    yield line("class-wise error", lambda: class_scores.classwise_error(**both))
+    yield line("mean absolute error", lambda: class_scores.scalar_error(score=score, judged=judged))
+    yield line("ranking risk", lambda: ranking.ranking_risk(score=score, judged=judged),
                lambda: twin.twin_ranking_risk(s, z), pairs=True)  # fmt: skip
-    yield line("bound by error", lambda: scalar.error_bound(**both, values=values))
+    yield line("bound by error", lambda: class_scores.error_bound(**both, values=values))
     for optimum, slow in (
         ("least", lambda: (twin.twin_least(eta), twin.twin_pair_risk(s, eta))),
         ("best_order", lambda: (twin.twin_best_order(eta), twin.twin_pair_risk(s, eta))),
@@ -98,14 +109,14 @@ def scalars(g: np.random.Generator) -> Iterator[bool]:
     ):
         yield line(
             f"bound by ranking, optimum {optimum}",
-            lambda o=optimum: scalar.ranking_bound(**both, values=values, optimum=o),
+            lambda o=optimum: regret.ranking_bound(**both, values=values, optimum=o),
             slow,
             pairs=True,
         )
-    cdf = scalar.empirical_cdf(judged)
-    yield line("quantising", lambda: scalar.quantise(cdf, points=np.linspace(0, 1, 19)))
+    cdf = class_scores.empirical_cdf(judged)
+    yield line("quantising", lambda: class_scores.quantise(cdf, points=np.linspace(0, 1, 19)))
     label = (g.random(ITEMS) < judged).astype(float)
-    yield line("slider calibration", lambda: scalar.slider_calibration(slider=judged, label=label))
+    yield line("slider calibration", lambda: sliders.slider_calibration(slider=judged, label=label))
 
 
 def pools(g: np.random.Generator) -> Iterator[bool]:
@@ -115,22 +126,21 @@ def pools(g: np.random.Generator) -> Iterator[bool]:
     y = votes.argmax(axis=1)
     chosen = pool.argmax(axis=2)
     p, few = pool[0, :SMALL].tolist(), y[:SMALL].tolist()
-    d = difficulty
-    yield line("H_dis", lambda: d.human_dissensus(votes=votes))
-    yield line("H_ent", lambda: d.human_entropy(votes=votes))
-    yield line("M_dis", lambda: d.pool_dissensus(probs=pool))
-    yield line("M_ent", lambda: d.pool_entropy(probs=pool))
-    yield line("M_avg_ent", lambda: d.mean_entropy(probs=pool))
+    yield line("H_dis", lambda: indicators.human_dissensus(votes=votes))
+    yield line("H_ent", lambda: indicators.human_entropy(votes=votes))
+    yield line("M_dis", lambda: indicators.pool_dissensus(probs=pool))
+    yield line("M_ent", lambda: indicators.pool_entropy(probs=pool))
+    yield line("M_avg_ent", lambda: indicators.mean_entropy(probs=pool))
     yield line("M_CP, one model, leave-one-out",
-               lambda: d.conformal_set_sizes(probs=pool[0], reference=y),
+               lambda: indicators.conformal_set_sizes(probs=pool[0], reference=y),
                lambda: twin.twin_set_sizes(p, few, 0.1), pairs=True)  # fmt: skip
-    yield line("M_CP, three models", lambda: d.mean_set_size(probs=pool, reference=y))
-    yield line("M_fail", lambda: d.failure_rate(probs=pool, reference=y))
-    yield line("M_first_layer / M_first_ckpt", lambda: d.first_right(
+    yield line("M_CP, three models", lambda: indicators.mean_set_size(probs=pool, reference=y))
+    yield line("M_fail", lambda: indicators.failure_rate(probs=pool, reference=y))
+    yield line("M_first_layer / M_first_ckpt", lambda: indicators.first_right(
         predictions=[chosen], reference=y))  # fmt: skip
-    yield line("M_avg_ckpt", lambda: d.average_failure(predictions=[chosen], reference=y))
-    yield line("M_avg_ckpt_p", lambda: d.missing_probability(probs=[pool], reference=y))
-    yield line("Spearman with interval", lambda: d.spearman(pool[0, :, 0], pool[1, :, 0]))
+    yield line("M_avg_ckpt", lambda: indicators.average_failure(predictions=[chosen], reference=y))
+    yield line("M_avg_ckpt_p", lambda: indicators.missing_probability(probs=[pool], reference=y))
+    yield line("Spearman with interval", lambda: correlation.spearman(pool[0, :, 0], pool[1, :, 0]))
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from calibration.neighbours.difficulty import human_dissensus, human_entropy, review_order
+from calibration.neighbours.difficulty import review_order
+from calibration.neighbours.indicators import human_dissensus, human_entropy
 from extraction.resolution import ReportFinding, State
 
 Reading: TypeAlias = Mapping[str, Mapping[str, ReportFinding]]

@@ -10,12 +10,12 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.distributions import Atom
 from calibration.estimate import Estimate
+from calibration.neighbours.correlation import SuccessSplit
 from calibration.neighbours.difficulty import Difficulty
-from calibration.neighbours.difficulty.correlation import SuccessSplit
-from calibration.neighbours.disagreement import Disagreement
-from calibration.neighbours.disagreement.score import BinnedScore
-from calibration.neighbours.disagreement.study import HISTOGRAM_BINS, Control
-from calibration.neighbours.scalar import PersonalPhrase, RankingRisk, SliderResult
+from calibration.neighbours.disagreement import HISTOGRAM_BINS, Control, Disagreement
+from calibration.neighbours.ranking import RankingRisk
+from calibration.neighbours.score import BinnedScore
+from calibration.neighbours.sliders import PersonalPhrase, SliderResult
 from calibration.plain import Plain, plain_fields
 
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)

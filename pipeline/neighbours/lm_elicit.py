@@ -30,9 +30,9 @@ from pipeline.neighbours.lm_engine import (
 )
 
 if TYPE_CHECKING:
-    from extraction.neighbours import Elicited, Form, Judge, Prompter, Question
-    from extraction.neighbours.questions import RememberingCompleter
-    from extraction.neighbours.run import Claim
+    from extraction.neighbours.forms import Form, Judge, Prompter
+    from extraction.neighbours.questions import Question, RememberingCompleter
+    from extraction.neighbours.run import Claim, Elicited
 
 FormOption = Annotated[
     list[str] | None,
@@ -75,7 +75,8 @@ def elicit(given: ElicitGiven) -> None:
     counted by reason (exit code 3), never taken as wrong. Run again to go on after an interruption;
     nothing is asked twice. See docs/neighbours.md.
     """
-    from extraction.neighbours import Judge, Prompter, load_questions
+    from extraction.neighbours.forms import Judge, Prompter
+    from extraction.neighbours.questions import load_questions
     from pipeline.formats.tables import write_table
 
     one_of("--judge", given.judge, ("match", "model"))
@@ -118,7 +119,7 @@ def _with_options(questions: Sequence[Question]) -> tuple[list[Question], list[s
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
-    from extraction.neighbours import FORMS
+    from extraction.neighbours.forms import FORMS
 
     for name in named or ():
         one_of("--form", name, FORMS)
@@ -133,8 +134,8 @@ def _asked(
     judge: Judge | None,
 ) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
-    from extraction.neighbours import Way
-    from extraction.neighbours import elicit as put
+    from extraction.neighbours.run import Way
+    from extraction.neighbours.run import elicit as put
 
     rows: list[tuple[Elicited, Words]] = []
     missing: dict[str, str] = {}
@@ -173,7 +174,7 @@ def audit(given: AuditGiven) -> None:
     certainty about its own reading can be believed. Reports that could not be read, and
     confidences that could not, are counted (exit code 3).
     """
-    from extraction.neighbours import FORMS, Prompter
+    from extraction.neighbours.forms import FORMS, Prompter
     from pipeline.formats.tables import write_table
 
     one_of("--reader", given.reader, ("model", "rules"))

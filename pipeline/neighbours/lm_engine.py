@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from calibration.survey import PhraseTable
-    from extraction.neighbours import Elicited, Form, Prompter
+    from extraction.neighbours.forms import Form, Prompter
     from extraction.neighbours.questions import RememberingCompleter
+    from extraction.neighbours.run import Elicited
 
 _ENGINES: Final = ("server", "vllm", "transformers")
 
@@ -54,7 +55,7 @@ class Asking:
 def _completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
     """Give the model as something that continues prompts and remembers its replies."""
     from extraction.engines.settings import revision
-    from extraction.neighbours import ModelCompleter, RememberingCompleter
+    from extraction.neighbours.questions import ModelCompleter, RememberingCompleter
     from pipeline.site import engines
 
     one_of("--engine", engine, _ENGINES)

@@ -118,8 +118,8 @@ def _arrays(
 
 
 def _cases(path: Path, options: int) -> tuple[Cases, int]:
-    from extraction.neighbours import load_questions
     from extraction.neighbours.layers import cases_of_questions
+    from extraction.neighbours.questions import load_questions
 
     if path.suffix.lower() != ".jsonl":
         return _texts(path), 0

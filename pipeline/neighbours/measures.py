@@ -79,7 +79,7 @@ def disagreement(given: Disagreement) -> None:
         frame.insert(0, "item", list(predicted.items))
         write_table(frame, given.items_out)
     if given.figures is not None:
-        from calibration.neighbours.disagreement.views import marginals
+        from calibration.neighbours.views import marginals
         from reports.neighbours.disagreement import disagreement_pdf
 
         views = marginals(probs=predicted.cells, votes=voted.cells)

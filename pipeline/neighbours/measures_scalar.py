@@ -67,7 +67,7 @@ class Judgements:
 
 def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
     """Bin-free calibration where there are labels, personal distributions where phrases."""
-    from calibration.neighbours.scalar import personal_phrases, slider_calibration
+    from calibration.neighbours.sliders import personal_phrases, slider_calibration
 
     found: dict[str, Plain] = {"calibration": None, "phrases": None}
     if judged.label is not None:
@@ -84,7 +84,7 @@ def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
 
 def personal_table(judged: Judgements, *, phrases: str) -> pd.DataFrame:
     """Give the phrases that two sliders or more define, as a phrase table for ``--phrases``."""
-    from calibration.neighbours.scalar import personal_phrases
+    from calibration.neighbours.sliders import personal_phrases
     from calibration.survey import PhraseTable
 
     found = personal_phrases(
@@ -104,7 +104,8 @@ def against_classes(
     judged: Judgements, *, predictions: Path, votes: Path | None, values: str
 ) -> dict[str, Plain]:
     """MAE and ranking risk of the expected score; with votes, class-wise error and bounds."""
-    from calibration.neighbours.scalar import expected_score, ranking_risk, scalar_error
+    from calibration.neighbours.class_scores import expected_score, scalar_error
+    from calibration.neighbours.ranking import ranking_risk
 
     predicted = read_predictions(predictions)
     slider = _for_items(judged, predicted)
@@ -127,7 +128,8 @@ def _against_votes(
     probs: NDArray[np.float64], votes: NDArray[np.float64], places: NDArray[np.float64]
 ) -> dict[str, Plain]:
     from calibration.neighbours.categorical import frequencies
-    from calibration.neighbours.scalar import classwise_error, error_bound, ranking_bound
+    from calibration.neighbours.class_scores import classwise_error, error_bound
+    from calibration.neighbours.regret import ranking_bound
 
     truth = frequencies(votes)
     by_error = error_bound(probs=probs, truth=truth, values=places)

@@ -23,8 +23,8 @@ from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, adjusted_gaps, reader_gaps
 from calibration.groups import tally_of
-from calibration.neighbours.difficulty import mean_entropy
-from calibration.neighbours.disagreement import CaseErrors, phrase_disagreement
+from calibration.neighbours.indicators import mean_entropy
+from calibration.neighbours.views import CaseErrors, phrase_disagreement
 from calibration.regression import indicators
 from calibration.substitution.guardrails import statements_of_certainty
 from calibration.survey import PhraseTable

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from calibration.analysis import advice_shares
 from calibration.arrays import FloatArray, IntArray
 from calibration.neighbours.export import personal_data, slider_data
-from calibration.neighbours.scalar import personal_phrases, slider_calibration
+from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.plain import Plain
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, tally_groups

@@ -19,13 +19,13 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.neighbours import load_questions
 from extraction.neighbours.layers import (
     LayerwiseError,
     cases_of_questions,
     cases_of_texts,
     layerwise,
 )
+from extraction.neighbours.questions import load_questions
 from pipeline.neighbours import measures as neighbours
 
 _APP = typer.Typer()

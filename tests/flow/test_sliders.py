@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from calibration.neighbours.scalar import personal_phrases, slider_calibration
+from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.survey import builtin
 from pipeline.cli import calibrate
 from pipeline.errors import InputError

@@ -5,16 +5,9 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from extraction.neighbours import (
-    FORMS,
-    REASONS,
-    Question,
-    Stated,
-    Unreadable,
-    read_answer,
-)
-from extraction.neighbours.answers import read_own_phrases
-from extraction.neighbours.forms import Asked, Form, matched, normalised
+from extraction.neighbours.answers import REASONS, Stated, Unreadable, read_answer, read_own_phrases
+from extraction.neighbours.forms import FORMS, Asked, Form, matched, normalised
+from extraction.neighbours.questions import Question
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(

@@ -10,21 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import neighbours_twin as twin
-from calibration.neighbours import disagreement, scalar
-from calibration.neighbours.difficulty import (
+from calibration.neighbours import binned, class_scores, control, per_item, ranking
+from calibration.neighbours.correlation import spearman
+from calibration.neighbours.difficulty import difficulty, review_order, strata
+from calibration.neighbours.indicators import (
     conformal_set_sizes,
     failure_rate,
     first_right,
     mean_entropy,
     pool_dissensus,
     pool_votes,
-    review_order,
-    spearman,
-    strata,
 )
-from calibration.neighbours.difficulty.study import difficulty
-from calibration.neighbours.scalar.ranking import inversions
-from calibration.neighbours.scalar.regret import Optimum, ranking_bound
+from calibration.neighbours.ranking import inversions
+from calibration.neighbours.regret import Optimum, ranking_bound
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
 
@@ -44,12 +42,12 @@ def cases(draw: st.DrawFn, *, most: int = 12) -> tuple[np.ndarray, np.ndarray]:
 def test_per_item_measures_equal_the_slow_twin(case: tuple[np.ndarray, np.ndarray]) -> None:
     probs, votes = case
     both = {"probs": probs, "votes": votes}
-    distance = disagreement.distribution_calibration_error(**both)
-    entropy = disagreement.entropy_calibration_error(**both)
+    distance = per_item.distribution_calibration_error(**both)
+    entropy = per_item.entropy_calibration_error(**both)
     np.testing.assert_allclose(distance.per_item, twin.twin_distance(probs, votes), atol=1e-12)
     np.testing.assert_allclose(entropy.signed, twin.twin_entropy(probs, votes), atol=1e-12)
     for ties, aware in (("index", False), ("aware", True)):
-        found = disagreement.ranking_calibration_score(**both, ties=ties)
+        found = per_item.ranking_calibration_score(**both, ties=ties)
         assert found.per_item.tolist() == twin.twin_rank_agreement(probs, votes, aware=aware)
 
 
@@ -58,7 +56,7 @@ def test_per_item_measures_equal_the_slow_twin(case: tuple[np.ndarray, np.ndarra
 def test_binned_errors_equal_the_slow_twin(case: tuple[np.ndarray, np.ndarray], bins: int) -> None:
     probs, votes = case
     both = {"probs": probs, "votes": votes, "bins": bins}
-    confidence, classwise = disagreement.confidence_ece(**both), disagreement.classwise_ece(**both)
+    confidence, classwise = binned.confidence_ece(**both), binned.classwise_ece(**both)
     assert confidence == pytest.approx(twin.twin_confidence_ece(probs, votes, bins), abs=1e-12)
     assert classwise == pytest.approx(twin.twin_classwise_ece(probs, votes, bins), abs=1e-12)
 
@@ -71,7 +69,7 @@ def test_noise_floor_equals_the_mean_over_every_outcome(
     probs, _ = case
     votes = np.zeros_like(probs)
     votes[:, 0] = size
-    floor = disagreement.noise_floor(probs=probs, votes=votes).per_item
+    floor = per_item.noise_floor(probs=probs, votes=votes).per_item
     np.testing.assert_allclose(floor, [twin.twin_floor(f, size) for f in probs], atol=1e-12)
 
 
@@ -82,13 +80,13 @@ def test_a_prediction_equal_to_the_votes_is_right_by_every_human_measure(
 ) -> None:
     votes = case[1]
     both = {"probs": votes / votes.sum(axis=1, keepdims=True), "votes": votes}
-    assert disagreement.distribution_calibration_error(**both) == 0.0
-    assert disagreement.entropy_calibration_error(**both) == pytest.approx(0.0, abs=1e-15)
-    assert disagreement.ranking_calibration_score(**both) == 1.0
-    assert disagreement.ranking_calibration_score(**both, ties="aware") == 1.0
-    assert disagreement.majority_accuracy(**both) == 1.0
-    assert disagreement.confidence_ece(**both, target="votes") == pytest.approx(0.0, abs=1e-15)
-    assert disagreement.classwise_ece(**both, target="votes") == pytest.approx(0.0, abs=1e-15)
+    assert per_item.distribution_calibration_error(**both) == 0.0
+    assert per_item.entropy_calibration_error(**both) == pytest.approx(0.0, abs=1e-15)
+    assert per_item.ranking_calibration_score(**both) == 1.0
+    assert per_item.ranking_calibration_score(**both, ties="aware") == 1.0
+    assert binned.majority_accuracy(**both) == 1.0
+    assert binned.confidence_ece(**both, target="votes") == pytest.approx(0.0, abs=1e-15)
+    assert binned.classwise_ece(**both, target="votes") == pytest.approx(0.0, abs=1e-15)
 
 
 @SETTINGS
@@ -100,12 +98,12 @@ def test_measures_do_not_depend_on_the_order_of_items_nor_on_their_repetition(
     order = np.arange(len(probs))
     random.shuffle(order)
     for measure in (
-        disagreement.distribution_calibration_error,
-        disagreement.entropy_calibration_error,
-        disagreement.ranking_calibration_score,
-        disagreement.confidence_ece,
-        disagreement.classwise_ece,
-        disagreement.brier_of_votes,
+        per_item.distribution_calibration_error,
+        per_item.entropy_calibration_error,
+        per_item.ranking_calibration_score,
+        binned.confidence_ece,
+        binned.classwise_ece,
+        per_item.brier_of_votes,
     ):
         once = measure(probs=probs, votes=votes)
         assert measure(probs=probs[order], votes=votes[order]) == pytest.approx(once, abs=1e-12)
@@ -121,12 +119,12 @@ def test_relabelling_classes_changes_no_measure_but_those_that_break_ties_by_ind
     probs, votes = case
     relabelled = [c for c in order if c < probs.shape[1]]
     for measure in (
-        disagreement.distribution_calibration_error,
-        disagreement.entropy_calibration_error,
-        disagreement.brier_of_votes,
-        disagreement.noise_floor,
-        lambda **both: disagreement.ranking_calibration_score(**both, ties="aware"),
-        lambda **both: disagreement.classwise_ece(**both, ties="shared"),
+        per_item.distribution_calibration_error,
+        per_item.entropy_calibration_error,
+        per_item.brier_of_votes,
+        per_item.noise_floor,
+        lambda **both: per_item.ranking_calibration_score(**both, ties="aware"),
+        lambda **both: binned.classwise_ece(**both, ties="shared"),
     ):
         before = measure(probs=probs, votes=votes)
         after = measure(probs=probs[:, relabelled], votes=votes[:, relabelled])
@@ -139,8 +137,8 @@ def test_dropping_zeros_takes_exactly_the_items_of_probability_zero_out_of_the_c
     case: tuple[np.ndarray, np.ndarray],
 ) -> None:
     probs, votes = case
-    kept = disagreement.classwise_ece(probs=probs, votes=votes)
-    dropped = disagreement.classwise_ece(probs=probs, votes=votes, zeros="dropped")
+    kept = binned.classwise_ece(probs=probs, votes=votes)
+    dropped = binned.classwise_ece(probs=probs, votes=votes, zeros="dropped")
     gone = (kept.count - dropped.count).sum(axis=1)
     assert gone.tolist() == (probs == 0).sum(axis=0).tolist()
     assert dropped >= 0.0
@@ -153,7 +151,7 @@ def test_subsampled_votes_are_a_part_of_the_votes(
 ) -> None:
     votes = case[1]
     size = int(votes.sum(axis=1).min())
-    drawn = disagreement.subsample_votes(votes=votes, size=size, rng=np.random.default_rng(seed))
+    drawn = control.subsample_votes(votes=votes, size=size, rng=np.random.default_rng(seed))
     assert (drawn.sum(axis=1) == size).all()
     assert ((drawn >= 0) & (drawn <= votes)).all()
 
@@ -170,7 +168,7 @@ def test_inversions_equal_the_count_over_all_pairs(ranks: list[int]) -> None:
 @given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=1, max_size=80))
 def test_ranking_risk_equals_the_slow_twin(pairs: list[tuple[int, int]]) -> None:
     score, judged = zip(*pairs, strict=True)
-    found = scalar.ranking_risk(score=score, judged=judged)
+    found = ranking.ranking_risk(score=score, judged=judged)
     assert (found.wrong, found.tied, found.untied, found.pairs) == twin.twin_ranking_risk(
         score, judged
     )
@@ -182,7 +180,7 @@ def test_reversing_a_score_without_ties_turns_right_pairs_wrong(
     pairs: list[tuple[float, float]],
 ) -> None:
     score, judged = (np.array(values) for values in zip(*pairs, strict=True))
-    up, down = (scalar.ranking_risk(score=s, judged=judged) for s in (score, -score))
+    up, down = (ranking.ranking_risk(score=s, judged=judged) for s in (score, -score))
     assert up.lost + down.lost == up.untied
 
 
@@ -218,8 +216,8 @@ def test_bounds_lie_below_the_class_wise_error_they_bound(
     probs, votes = case
     truth = votes / votes.sum(axis=1, keepdims=True)
     values = np.sort(np.random.default_rng(seed).random(probs.shape[1]))
-    error = scalar.classwise_error(probs=probs, truth=truth)
-    bound = scalar.error_bound(probs=probs, truth=truth, values=values)
+    error = class_scores.classwise_error(probs=probs, truth=truth)
+    bound = class_scores.error_bound(probs=probs, truth=truth, values=values)
     assert bound.paper <= bound.tight <= error + 1e-12
     if probs.shape[1] == 2:
         assert bound.tight == pytest.approx(error, abs=1e-12)
@@ -232,7 +230,7 @@ def test_quantised_shares_equal_assigning_every_value_to_its_nearest_point(
 ) -> None:
     points = [k / count for k in range(count + 1)]
     random.shuffle(points)
-    share = scalar.quantise(scalar.empirical_cdf(values), points=points)
+    share = class_scores.quantise(class_scores.empirical_cdf(values), points=points)
     ordered = sorted(points)
     middles = [(a + b) / 2 for a, b in itertools.pairwise(ordered)]
     nearest = [ordered[sum(v > m for m in middles)] for v in values]

@@ -20,7 +20,15 @@ import pytest
 from scipy import stats
 
 from calibration.distributions import Beta
-from calibration.neighbours import difficulty, disagreement, scalar
+from calibration.neighbours import (
+    binned,
+    class_scores,
+    correlation,
+    indicators,
+    per_item,
+    ranking,
+    regret,
+)
 
 
 def shared(name: str) -> dict[str, Any]:
@@ -36,14 +44,16 @@ def shared(name: str) -> dict[str, Any]:
 def test_scalar_measures_give_the_worked_numbers() -> None:
     w = shared("scalar.json")
     p, eta, f, z = (np.array(w[name]) for name in ("p", "eta", "f", "z"))
-    score = scalar.expected_score(probs=p, values=f)
+    score = class_scores.expected_score(probs=p, values=f)
     assert score.tolist() == pytest.approx(w["score"], abs=1e-15)
-    assert scalar.expected_score(probs=eta, values=f) == pytest.approx(w["score_eta"], abs=1e-15)
-    assert scalar.classwise_error(probs=p, truth=eta) == pytest.approx(w["CE"], abs=1e-15)
-    assert scalar.scalar_error(score=score, judged=z) == pytest.approx(w["MAE"], abs=1e-15)
-    bound = scalar.error_bound(probs=p, truth=eta, values=f)
+    assert class_scores.expected_score(probs=eta, values=f) == pytest.approx(
+        w["score_eta"], abs=1e-15
+    )
+    assert class_scores.classwise_error(probs=p, truth=eta) == pytest.approx(w["CE"], abs=1e-15)
+    assert class_scores.scalar_error(score=score, judged=z) == pytest.approx(w["MAE"], abs=1e-15)
+    bound = class_scores.error_bound(probs=p, truth=eta, values=f)
     assert {"paper": bound.paper, "tight": bound.tight} == pytest.approx(w["MAE_b"], abs=1e-15)
-    share = scalar.quantise(Beta(2, 3).cdf, points=w["w2_c"])
+    share = class_scores.quantise(Beta(2, 3).cdf, points=w["w2_c"])
     assert share.tolist() == pytest.approx(w["w2_beta23"], abs=1e-12)
 
 
@@ -56,12 +66,12 @@ def test_ranking_measures_give_the_worked_numbers() -> None:
         (w["score_ties"], w["z"], "half", "RR_score_ties_half"),
         (w["score_ties"], w["z"], "wrong", "RR_score_ties_wrong"),
     ):
-        found = scalar.ranking_risk(score=score, judged=judged, ties=ties)
+        found = ranking.ranking_risk(score=score, judged=judged, ties=ties)
         got = {"over_all_pairs": found.over_all_pairs, "over_untied": found.over_untied}
         assert got == pytest.approx(w[name], abs=1e-15)
     for optimum in ("least", "best_order"):
-        good = scalar.ranking_bound(probs=w["p"], truth=eta, values=f, optimum=optimum)
-        bad = scalar.ranking_bound(probs=w["p_bad"], truth=eta, values=f, optimum=optimum)
+        good = regret.ranking_bound(probs=w["p"], truth=eta, values=f, optimum=optimum)
+        bad = regret.ranking_bound(probs=w["p_bad"], truth=eta, values=f, optimum=optimum)
         assert good.regret == pytest.approx(w["regret_pair"], abs=1e-15)
         assert bad.regret == pytest.approx(w["regret_pair_bad"], abs=1e-15)
 
@@ -69,18 +79,18 @@ def test_ranking_measures_give_the_worked_numbers() -> None:
 def test_difficulty_indicators_give_the_worked_numbers() -> None:
     w = shared("difficulty.json")
     pool, y, votes = np.array(w["probs"]), np.array(w["y"]), w["human_counts"]
-    assert difficulty.pool_votes(probs=pool).tolist() == w["pool_votes"]
+    assert indicators.pool_votes(probs=pool).tolist() == w["pool_votes"]
     for name, values in (
-        ("H_dis", difficulty.human_dissensus(votes=votes)),
-        ("H_ent", difficulty.human_entropy(votes=votes)),
-        ("M_dis", difficulty.pool_dissensus(probs=pool)),
-        ("M_ent", difficulty.pool_entropy(probs=pool)),
-        ("M_avg_ent", difficulty.mean_entropy(probs=pool)),
-        ("M_fail", difficulty.failure_rate(probs=pool, reference=y)),
+        ("H_dis", indicators.human_dissensus(votes=votes)),
+        ("H_ent", indicators.human_entropy(votes=votes)),
+        ("M_dis", indicators.pool_dissensus(probs=pool)),
+        ("M_ent", indicators.pool_entropy(probs=pool)),
+        ("M_avg_ent", indicators.mean_entropy(probs=pool)),
+        ("M_fail", indicators.failure_rate(probs=pool, reference=y)),
     ):
         assert values.tolist() == pytest.approx(w[name], abs=1e-15), name
     for alpha, sizes in w["M_CP"].items():
-        found = difficulty.mean_set_size(probs=pool, reference=y, alpha=float(alpha))
+        found = indicators.mean_set_size(probs=pool, reference=y, alpha=float(alpha))
         assert found.tolist() == pytest.approx(sizes, abs=1e-15), alpha
 
 
@@ -88,19 +98,19 @@ def test_training_indicators_give_the_worked_numbers() -> None:
     w = shared("difficulty.json")
     pool, y = np.array(w["probs"]), np.array(w["y"])
     steps, wrong_end = w["preds_T_by_N"], w["preds_last_wrong_item0"]
-    first = difficulty.first_right(predictions=[steps], reference=y)
+    first = indicators.first_right(predictions=[steps], reference=y)
     assert first.tolist() == pytest.approx(w["first_correct_T+1_norm"], abs=1e-15)
-    late = difficulty.first_right(predictions=[wrong_end], reference=y)
+    late = indicators.first_right(predictions=[wrong_end], reference=y)
     assert late.tolist() == pytest.approx(w["first_correct_last_wrong"], abs=1e-15)
-    failed = difficulty.average_failure(predictions=[steps], reference=y)
+    failed = indicators.average_failure(predictions=[steps], reference=y)
     assert failed.tolist() == pytest.approx(w["avg_ckpt"], abs=1e-15)
-    missing = difficulty.missing_probability(probs=[pool, pool[::-1]], reference=y)
+    missing = indicators.missing_probability(probs=[pool, pool[::-1]], reference=y)
     expected = w["avg_ckpt_p_of_stack(P,reversed P) m=2,T=3"]
     assert missing.tolist() == pytest.approx(expected, abs=1e-15)
 
 
 def test_quantised_beta_gives_the_published_example() -> None:
-    share = scalar.quantise(Beta(2, 3).cdf, points=[0.05, 0.3, 0.5, 0.8])
+    share = class_scores.quantise(Beta(2, 3).cdf, points=[0.05, 0.3, 0.5, 0.8])
     assert share.round(6).tolist() == [0.143689, 0.381111, 0.348719, 0.126481]
 
 
@@ -120,12 +130,12 @@ GRID = [[i / 50, j / 50, (50 - i - j) / 50] for i in range(51) for j in range(51
 @pytest.mark.parametrize(
     ("measure", "size", "best"),
     [
-        (disagreement.distribution_calibration_error, 1, [1.0, 0.0, 0.0]),
-        (disagreement.distribution_calibration_error, 3, [0.66, 0.34, 0.0]),
-        (disagreement.brier_of_votes, 1, [0.6, 0.3, 0.1]),
-        (disagreement.brier_of_votes, 3, [0.6, 0.3, 0.1]),
-        (disagreement.log_score_of_votes, 1, [0.6, 0.3, 0.1]),
-        (disagreement.squared_distance, 3, [0.6, 0.3, 0.1]),
+        (per_item.distribution_calibration_error, 1, [1.0, 0.0, 0.0]),
+        (per_item.distribution_calibration_error, 3, [0.66, 0.34, 0.0]),
+        (per_item.brier_of_votes, 1, [0.6, 0.3, 0.1]),
+        (per_item.brier_of_votes, 3, [0.6, 0.3, 0.1]),
+        (per_item.log_score_of_votes, 1, [0.6, 0.3, 0.1]),
+        (per_item.squared_distance, 3, [0.6, 0.3, 0.1]),
     ],
 )
 def test_few_votes_pull_the_distance_but_not_the_proper_scores(
@@ -142,7 +152,7 @@ def test_few_votes_pull_the_distance_but_not_the_proper_scores(
 def test_entropies_equal_scipy() -> None:
     g = np.random.default_rng(0)
     probs, votes = g.dirichlet([1, 1, 1, 1], 50), g.multinomial(30, [0.1, 0.2, 0.3, 0.4], 50)
-    found = disagreement.entropy_calibration_error(probs=probs, votes=votes)
+    found = per_item.entropy_calibration_error(probs=probs, votes=votes)
     shares = votes / 30
     assert found.signed == pytest.approx(
         stats.entropy(probs, axis=1) - stats.entropy(shares, axis=1)
@@ -152,7 +162,7 @@ def test_entropies_equal_scipy() -> None:
 def test_wrong_pairs_equal_those_of_kendalls_tau() -> None:
     g = np.random.default_rng(1)
     score, judged = g.random(500), g.random(500)
-    found = scalar.ranking_risk(score=score, judged=judged)
+    found = ranking.ranking_risk(score=score, judged=judged)
     tau = stats.kendalltau(score, judged).statistic
     assert found.over_all_pairs == pytest.approx((1.0 - tau) / 2.0)
 
@@ -160,7 +170,7 @@ def test_wrong_pairs_equal_those_of_kendalls_tau() -> None:
 def test_ranking_risk_against_an_outcome_equals_the_mann_whitney_count() -> None:
     g = np.random.default_rng(2)
     score, label = g.integers(0, 12, 300).astype(float), g.integers(0, 2, 300)
-    found = scalar.ranking_risk(score=score, judged=label)
+    found = ranking.ranking_risk(score=score, judged=label)
     u = stats.mannwhitneyu(score[label == 1], score[label == 0]).statistic
     assert found.over_untied == pytest.approx(1.0 - u / found.untied)
 
@@ -168,7 +178,7 @@ def test_ranking_risk_against_an_outcome_equals_the_mann_whitney_count() -> None
 def test_spearman_equals_scipy_with_ties() -> None:
     g = np.random.default_rng(3)
     first, second = g.integers(0, 5, 200).astype(float), g.integers(0, 9, 200).astype(float)
-    found = difficulty.spearman(first, second)
+    found = correlation.spearman(first, second)
     assert found.value == pytest.approx(stats.spearmanr(first, second).statistic)
 
 
@@ -177,7 +187,7 @@ def test_conformal_sets_hold_the_reference_as_often_as_promised() -> None:
     probs = g.dirichlet([2, 1, 1], 4000)
     truth = np.array([g.choice(3, p=p) for p in probs])
     for alpha in (0.05, 0.1, 0.2):
-        t = difficulty.leave_one_out_thresholds(probs=probs, reference=truth, alpha=alpha)
+        t = indicators.leave_one_out_thresholds(probs=probs, reference=truth, alpha=alpha)
         covered = (probs[np.arange(4000), truth] >= t).mean()
         assert covered == pytest.approx(1 - alpha, abs=0.002)
 
@@ -192,13 +202,13 @@ def test_published_regularities_of_the_case_study_appear_on_data_of_its_kind() -
     oracle = votes / 100
     both = {"probs": sure, "votes": votes}
     blamed = {"probs": oracle, "votes": votes}
-    assert disagreement.confidence_ece(**blamed) > disagreement.confidence_ece(**both)
-    assert disagreement.majority_accuracy(**blamed) == 1.0
-    assert disagreement.distribution_calibration_error(**blamed) == 0.0
-    assert disagreement.confidence_ece(**blamed) == pytest.approx(1 - oracle.max(axis=1).mean())
+    assert binned.confidence_ece(**blamed) > binned.confidence_ece(**both)
+    assert binned.majority_accuracy(**blamed) == 1.0
+    assert per_item.distribution_calibration_error(**blamed) == 0.0
+    assert binned.confidence_ece(**blamed) == pytest.approx(1 - oracle.max(axis=1).mean())
     rank, right = (
-        disagreement.ranking_calibration_score(**both),
-        disagreement.majority_accuracy(**both),
+        per_item.ranking_calibration_score(**both),
+        binned.majority_accuracy(**both),
     )
     assert rank <= right
 
@@ -218,9 +228,10 @@ def test_case_study_measures_equal_exact_fractions_on_data_of_its_kind() -> None
     thousandths[:, 0] += 1000 - thousandths.sum(axis=1)
     probs = thousandths / 1000
     for name, exact in _exact_case_study(thousandths, votes).items():
-        measured = getattr(disagreement, name)(probs=probs, votes=votes)
+        room = per_item if hasattr(per_item, name) else binned
+        measured = getattr(room, name)(probs=probs, votes=votes)
         assert float(measured) == pytest.approx(exact, abs=1e-12), name
-    oracle = disagreement.classwise_ece(probs=votes / 100, votes=votes)
+    oracle = binned.classwise_ece(probs=votes / 100, votes=votes)
     exact = _exact_case_study(10 * votes, votes)["classwise_ece"]
     assert float(oracle) == pytest.approx(exact, abs=1e-12)
 

@@ -7,15 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from extraction.neighbours import (
-    Prompter,
-    Question,
-    QuestionError,
-    load_questions,
-    read_answer,
-)
-from extraction.neighbours.answers import Stated, Unreadable, read_own_phrases
-from extraction.neighbours.forms import Asked, Form, matched, options_of
+from extraction.neighbours.answers import Stated, Unreadable, read_answer, read_own_phrases
+from extraction.neighbours.forms import Asked, Form, Prompter, matched, options_of
+from extraction.neighbours.questions import Question, QuestionError, load_questions
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
-from calibration.neighbours.difficulty import (
+from calibration.neighbours.correlation import correlations, spearman, split_by_success
+from calibration.neighbours.difficulty import difficulty, review_order, strata
+from calibration.neighbours.indicators import (
     average_failure,
     conformal_set_sizes,
-    correlations,
-    difficulty,
     failure_rate,
     first_right,
     human_dissensus,
@@ -21,10 +21,6 @@ from calibration.neighbours.difficulty import (
     mean_entropy,
     missing_probability,
     pool_votes,
-    review_order,
-    spearman,
-    split_by_success,
-    strata,
 )
 
 POOL = [[[0.6, 0.4], [0.5, 0.5]], [[0.3, 0.7], [0.9, 0.1]], [[0.2, 0.8], [0.1, 0.9]]]

@@ -9,25 +9,24 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
-from calibration.neighbours.disagreement import (
-    brier_of_votes,
-    classwise_ece,
-    confidence_ece,
-    disagreement,
-    distribution_calibration_error,
-    entropy_calibration_error,
+from calibration.neighbours.binned import classwise_ece, confidence_ece, majority_accuracy
+from calibration.neighbours.control import (
     error_histogram,
     histogram_divergence,
-    log_score_of_votes,
-    majority_accuracy,
-    noise_floor,
-    phrase_disagreement,
-    ranking_calibration_score,
     reader_control,
-    squared_distance,
     subsample_votes,
 )
-from calibration.neighbours.disagreement.views import marginals
+from calibration.neighbours.disagreement import disagreement
+from calibration.neighbours.per_item import (
+    brier_of_votes,
+    distribution_calibration_error,
+    entropy_calibration_error,
+    log_score_of_votes,
+    noise_floor,
+    ranking_calibration_score,
+    squared_distance,
+)
+from calibration.neighbours.views import marginals, phrase_disagreement
 from calibration.tally import Tally
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]]

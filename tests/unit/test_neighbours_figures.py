@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.neighbours.disagreement import Disagreement, disagreement
-from calibration.neighbours.disagreement.views import Marginals, marginals
+from calibration.neighbours.views import Marginals, marginals
 from reports.drawing.marks import Drawing, Polygon, Rect, Text
 from reports.drawing.style import MARGIN
 from reports.drawing.typeset import text_box

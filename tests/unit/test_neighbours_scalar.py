@@ -9,18 +9,17 @@ import pytest
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
-from calibration.neighbours.scalar import (
+from calibration.neighbours.class_scores import (
     classwise_error,
     empirical_cdf,
     error_bound,
     expected_score,
-    personal_phrases,
     quantise,
-    ranking_bound,
-    ranking_risk,
     scalar_error,
-    slider_calibration,
 )
+from calibration.neighbours.ranking import ranking_risk
+from calibration.neighbours.regret import ranking_bound
+from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.survey import builtin
 
 SCALE = builtin("diagnostic-certainty-scale")

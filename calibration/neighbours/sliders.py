@@ -24,9 +24,9 @@ from calibration.curve import smooth_calibration_error
 from calibration.diagnostics import Corp, FitTest, corp, spiegelhalter_z
 from calibration.distributions import Atom, Beta, fit_moments
 from calibration.errors import CalibrationError
-from calibration.neighbours.disagreement.score import ItemScore
-from calibration.neighbours.scalar.ranking import RankingRisk, checked_scalars, ranking_risk
-from calibration.neighbours.scalar.scores import empirical_cdf, quantise
+from calibration.neighbours.class_scores import empirical_cdf, quantise
+from calibration.neighbours.ranking import RankingRisk, checked_scalars, ranking_risk
+from calibration.neighbours.score import ItemScore
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 

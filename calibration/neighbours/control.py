@@ -19,8 +19,8 @@ from scipy.special import rel_entr
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_votes, frequencies
-from calibration.neighbours.disagreement.per_item import distribution_calibration_error
-from calibration.neighbours.disagreement.score import ItemScore
+from calibration.neighbours.per_item import distribution_calibration_error
+from calibration.neighbours.score import ItemScore
 
 Against = Literal["all", "rest"]
 

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
-from calibration.neighbours.disagreement.score import BinnedScore, ItemScore
+from calibration.neighbours.score import BinnedScore, ItemScore
 
 Target = Literal["majority", "votes"]
 Zeros = Literal["first bin", "dropped"]

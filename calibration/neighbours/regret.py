@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities
-from calibration.neighbours.scalar.scores import checked_values
+from calibration.neighbours.class_scores import checked_values
 
 Optimum = Literal["least", "best_order", "scored"]
 _MOST_PAIRWISE: Final = 20_000

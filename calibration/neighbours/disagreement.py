@@ -16,27 +16,27 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate, estimate_from_replicates
-from calibration.neighbours.categorical import checked_pair
-from calibration.neighbours.disagreement.binned import (
+from calibration.neighbours.binned import (
     classwise_ece,
     confidence_ece,
     majority_accuracy,
     replicates_of,
 )
-from calibration.neighbours.disagreement.control import (
+from calibration.neighbours.categorical import checked_pair
+from calibration.neighbours.control import (
     Divergence,
     error_histogram,
     histogram_divergence,
     reader_control,
 )
-from calibration.neighbours.disagreement.per_item import (
+from calibration.neighbours.per_item import (
     brier_of_votes,
     distribution_calibration_error,
     entropy_calibration_error,
     noise_floor,
     ranking_calibration_score,
 )
-from calibration.neighbours.disagreement.score import BinnedScore, ItemScore, SignedScore
+from calibration.neighbours.score import BinnedScore, ItemScore, SignedScore
 
 HISTOGRAM_BINS: Final = 20
 """Bins of the error histograms compared with the control."""

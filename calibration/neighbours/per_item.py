@@ -32,7 +32,7 @@ from scipy.special import entr, gammaln, xlog1py, xlogy
 from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_pair, frequencies
-from calibration.neighbours.disagreement.score import ItemScore, SignedScore
+from calibration.neighbours.score import ItemScore, SignedScore
 
 
 def distribution_calibration_error(

@@ -20,12 +20,8 @@ from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.neighbours.categorical import checked_votes
-from calibration.neighbours.difficulty.correlation import (
-    SuccessSplit,
-    correlations,
-    split_by_success,
-)
-from calibration.neighbours.difficulty.indicators import (
+from calibration.neighbours.correlation import SuccessSplit, correlations, split_by_success
+from calibration.neighbours.indicators import (
     average_failure,
     checked_pool,
     failure_rate,

@@ -33,8 +33,8 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities
-from calibration.neighbours.disagreement.score import ItemScore
-from calibration.neighbours.scalar.ranking import checked_scalars
+from calibration.neighbours.ranking import checked_scalars
+from calibration.neighbours.score import ItemScore
 
 
 @dataclass(frozen=True, slots=True)
