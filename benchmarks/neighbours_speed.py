@@ -74,7 +74,8 @@ def readers(g: np.random.Generator) -> Iterator[bool]:
                lambda: twin.twin_entropy(p, v))  # fmt: skip
     yield line("RankCS, ties by index", lambda: per_item.ranking_calibration_score(**both),
                lambda: twin.twin_rank_agreement(p, v, aware=False))  # fmt: skip
-    yield line("RankCS, tie-aware", lambda: per_item.ranking_calibration_score(**both, ties="aware"),
+    by_rank = per_item.ranking_calibration_score
+    yield line("RankCS, tie-aware", lambda: by_rank(**both, ties="aware"),
                lambda: twin.twin_rank_agreement(p, v, aware=True))  # fmt: skip
     yield line("confidence ECE", lambda: binned.confidence_ece(**both),
                lambda: twin.twin_confidence_ece(p, v))  # fmt: skip

@@ -1,6 +1,23 @@
-"""``radcal.toml``: what may stand in it, its defaults, and every error at once."""
+"""``radcal.toml``: what may stand in it, its defaults, and every error at once.
 
-from pipeline.config.document import Configuration, load, template
+Unknown names are errors, so that a misspelt option never falls back to a default in silence.
+Relative paths are relative to the file. Secrets (the vault's key, a model server's token) come
+from the environment and have no place here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
 from pipeline.config.sections import (
     Advice,
     Calibration,
@@ -12,22 +29,124 @@ from pipeline.config.sections import (
     Pairing,
     Phrases,
     Reports,
+    Section,
     Store,
 )
+from pipeline.errors import ConfigurationError
 
-__all__ = [
-    "Advice",
-    "Calibration",
-    "Configuration",
-    "Deidentification",
-    "Execution",
-    "Extraction",
-    "Input",
-    "Notify",
-    "Pairing",
-    "Phrases",
-    "Reports",
-    "Store",
-    "load",
-    "template",
-]
+__all__ = ["Configuration", "digest_of", "load", "template"]
+
+
+def digest_of(*parts: object) -> str:
+    """Hash any JSON-like values into 16 hexadecimal digits."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Configuration(Section):
+    """A validated ``radcal.toml``; ``folder`` is where it lies."""
+
+    input: Input
+    deidentification: Deidentification = Deidentification()
+    pairing: Pairing = Pairing()
+    extraction: Extraction = Extraction()
+    phrases: Phrases = Phrases()
+    calibration: Calibration = Calibration()
+    advice: Advice = Advice()
+    reports: Reports = Reports()
+    store: Store = Store()
+    execution: Execution = Execution()
+    notify: Notify = Notify()
+    folder: Path = Field(default=Path(), exclude=True)
+
+    def path(self, name: str) -> Path:
+        """Resolve a path of the file against the folder it lies in."""
+        return (self.folder / name).resolve()
+
+    @property
+    def workspace(self) -> Path:
+        """The workspace folder, or what of a workspace elsewhere stays on this machine."""
+        return self.path(self.store.local if self.store.url else self.store.workspace)
+
+    @property
+    def digest(self) -> str:
+        """Hash of everything that can change a number or a page (not where things lie)."""
+        return digest_of(self.material())
+
+    def material(self) -> dict[str, Any]:
+        """Give every option that can change a number or a page, by section."""
+        return self.model_dump(
+            mode="json",
+            exclude={
+                "store": True,
+                "execution": True,
+                "notify": True,
+                "reports": {"passphrases"},
+                "extraction": {
+                    "server_url",
+                    "server_concurrency",
+                    "server_silence_seconds",
+                    "record",
+                    "data_parallel",
+                    "vllm_python",
+                    "memory_share",
+                    "max_sequences",
+                    "model_timeout_seconds",
+                },
+            },
+        )
+
+
+def load(path: Path) -> Configuration:
+    """Read and validate a configuration file.
+
+    Raises
+    ------
+    ConfigurationError
+        If the file is missing, is not TOML, or holds errors; all of them are listed.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        msg = f"{path}: no such file. `radcal init DIR` writes a commented one."
+        raise ConfigurationError(msg) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{path.name}: not valid TOML: {error}"
+        raise ConfigurationError(msg) from None
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error.strerror})."
+        raise ConfigurationError(msg) from None
+    content.pop("folder", None)
+    try:
+        return Configuration(**content, folder=path.resolve().parent)
+    except ValidationError as error:
+        lines = "\n".join(_explained(error.errors(include_url=False)))
+        msg = f"{path.name}: {error.error_count()} error(s):\n{lines}"
+        raise ConfigurationError(msg) from None
+
+
+def template() -> str:
+    """Give the commented configuration that ``radcal init`` writes."""
+    return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
+
+
+def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
+    for error in errors:
+        location = error["loc"]
+        where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
+        yield f"  {where}: {error['msg']}{_suggested(error)}"
+
+
+def _suggested(error: Mapping[str, object]) -> str:
+    """Name the option that an unknown one is most like; '' for other errors."""
+    location = error["loc"]
+    if error["type"] != "extra_forbidden" or not isinstance(location, tuple):
+        return ""
+    model: type[BaseModel] = Configuration
+    for step in location[:-1]:
+        within = model.model_fields[str(step)].annotation
+        if not (isinstance(within, type) and issubclass(within, BaseModel)):
+            return ""
+        model = within
+    like = get_close_matches(str(location[-1]), model.model_fields, n=1)
+    return f"; did you mean `{like[0]}`?" if like else ""

@@ -23,7 +23,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
-    from pipeline.config import Input
+    from pipeline.config.sections import Input
 
 _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",

@@ -20,7 +20,7 @@ from reports.content import SuppressedCell
 from reports.review_content import RunChart, ScaleUse
 
 if TYPE_CHECKING:
-    from pipeline.config import Phrases
+    from pipeline.config.sections import Phrases
 
 
 def run_charts(

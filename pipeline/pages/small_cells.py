@@ -22,7 +22,7 @@ from calibration.result import GroupResult
 from calibration.substitution import Advice
 
 if TYPE_CHECKING:
-    from pipeline.config import Reports
+    from pipeline.config.sections import Reports
 
 Name = TypeVar("Name")
 

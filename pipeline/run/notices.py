@@ -23,7 +23,7 @@ from prefect.artifacts import create_link_artifact, create_table_artifact
 from prefect.events import emit_event
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 
-from pipeline.config import Notify
+from pipeline.config.sections import Notify
 from pipeline.errors import EXIT_QUARANTINED, GateFailedError, RadcalError
 from pipeline.run.books import Books, LastRun, StageEntry
 from pipeline.run.runners import orchestrated

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline.config.document import digest_of
+from pipeline.config import digest_of
 from pipeline.errors import (
     ConfigurationError,
     DamagedShardError,

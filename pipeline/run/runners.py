@@ -26,7 +26,8 @@ from prefect.futures import PrefectFuture
 from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
-from pipeline.config import Configuration, Execution
+from pipeline.config import Configuration
+from pipeline.config.sections import Execution
 from pipeline.errors import ConfigurationError, RadcalError, ShardTimeoutError
 from pipeline.run.shield import UnforeseenError, shielded
 from pipeline.run.workers import Done, in_worker, perform, workers

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config import Notify
+from pipeline.config.sections import Notify
 from pipeline.errors import ConfigurationError, GateFailedError
 from pipeline.run.notices import notified
 

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 from calibration.survey import builtin
 from calibration.tally import Tally
 from pipeline.cli.calibrate import register
-from pipeline.config import Configuration, Input
+from pipeline.config import Configuration
+from pipeline.config.sections import Input
 from pipeline.errors import ConfigurationError
 from pipeline.pages.content import instrument
 from pipeline.pages.sensitivity import extraction_tables

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_MODULES = 334
+MOST_MODULES = 330
 MOST_LINES = 400
 LONGEST_FUNCTION = 50
 MOST_PARAMETERS = 6

@@ -13,7 +13,8 @@ from calibration.estimate import Estimate
 from calibration.groups import group_results, tally_of
 from calibration.rounding import rounded
 from calibration.survey import builtin
-from pipeline.config import Configuration, Phrases
+from pipeline.config import Configuration
+from pipeline.config.sections import Phrases
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import run_charts, scale_use
