@@ -169,10 +169,9 @@ def _scatter(failed: np.ndarray, doubt: np.ndarray) -> Drawing:
 
 def save(drawing: Drawing, name: str, label: str) -> None:
     """Write one drawing as a file that stands by itself, on white."""
-    size = f'width="{drawing.width:g}" height="{drawing.height:g}"'
     look = 'style="background:#fff;font-family:DejaVu Sans Condensed,sans-serif"'
     body = to_svg(drawing, label=label)
-    whole = body.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" {size} {look} ', 1)
+    whole = body.replace("<svg ", f'<svg xmlns="http://www.w3.org/2000/svg" {look} ', 1)
     (HERE / name).write_text(whole + "\n", encoding="utf-8")
 
 
