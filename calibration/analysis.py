@@ -161,12 +161,7 @@ class Study:
         )
 
     def analysis(
-        self,
-        tally: Tally,
-        name: str,
-        *,
-        share: float = 1.0,
-        patients: GroupedTally | None = None,
+        self, tally: Tally, name: str, *, share: float = 1.0, patients: GroupedTally | None = None
     ) -> Analysis:
         """Everything a result file says about one group.
 

@@ -62,10 +62,7 @@ def bin_edges(bins: int) -> FloatArray:
 
 
 def bin_tables(
-    distributions: Sequence[Distribution],
-    *,
-    edges: FloatArray,
-    rule: BinRule = "exact",
+    distributions: Sequence[Distribution], *, edges: FloatArray, rule: BinRule = "exact"
 ) -> BinTables:
     """Mass and first moment of every distribution in every bin.
 

@@ -26,12 +26,7 @@ from calibration.curve import (
     maximum_calibration_error,
     smooth_calibration_error,
 )
-from calibration.estimate import (
-    Estimate,
-    Options,
-    estimate_from_replicates,
-    multinomial_moments,
-)
+from calibration.estimate import Estimate, Options, estimate_from_replicates, multinomial_moments
 from calibration.plain import LEFT_OUT
 from calibration.scores import auroc, order_probabilities
 from calibration.survey import PhraseTable

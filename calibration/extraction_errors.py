@@ -117,12 +117,7 @@ def correct_tally(n: FloatArray, label_mass: FloatArray, *, audit: Audit) -> Cor
 
 
 def corrected_replicates(
-    tally: Tally,
-    *,
-    audit: Audit,
-    n: FloatArray,
-    label_mass: FloatArray,
-    rng: np.random.Generator,
+    tally: Tally, *, audit: Audit, n: FloatArray, label_mass: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Correct bootstrap replicates (B, K) of a tally, each with a resampled audit.
 

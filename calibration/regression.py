@@ -201,11 +201,7 @@ class SelectionWeights:
 
 
 def selection_weights(
-    design: FloatArray,
-    taken: BoolArray,
-    *,
-    n: FloatArray | None = None,
-    largest: float = 10.0,
+    design: FloatArray, taken: BoolArray, *, n: FloatArray | None = None, largest: float = 10.0
 ) -> SelectionWeights:
     """Fit e(x) by ridge logistic regression and weigh the exams taken.
 

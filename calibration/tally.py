@@ -166,11 +166,7 @@ class GroupedTally:
 
 
 def tally(
-    phrase_index: ArrayLike,
-    label: ArrayLike,
-    *,
-    n_phrases: int,
-    weight: ArrayLike | None = None,
+    phrase_index: ArrayLike, label: ArrayLike, *, n_phrases: int, weight: ArrayLike | None = None
 ) -> Tally:
     """Count observations per phrase and label value in one pass.
 

@@ -285,10 +285,7 @@ def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Resta
     found |= {name: baseline(name) for name in _BASELINES}
     if table is not None:
         found["transport"] = lambda fit: (means, _transport(fit, table).weights())
-        found["monotone"] = lambda fit: (
-            means,
-            monotone_map(fit, phrase_table=table).weights(),
-        )
+        found["monotone"] = lambda fit: (means, monotone_map(fit, phrase_table=table).weights())
     return found
 
 

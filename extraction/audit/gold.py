@@ -48,8 +48,7 @@ class GoldReport(BaseModel):
     def cells(self, strength: dict[str, int]) -> dict[str, str]:
         """Pathology → phrase for the report: the impression outranks, then the strongest wins."""
         ranked = sorted(
-            self.findings,
-            key=lambda label: (label.section == IMPRESSION, strength[label.phrase]),
+            self.findings, key=lambda label: (label.section == IMPRESSION, strength[label.phrase])
         )
         return {label.pathology: label.phrase for label in ranked}
 
@@ -182,9 +181,7 @@ def by_phrase(pairs: Pairs, phrases: Iterable[str]) -> dict[str, Score]:
 
 
 def by_section(
-    gold: Sequence[GoldReport],
-    outcomes: Sequence[Outcome],
-    strength: Mapping[str, int],
+    gold: Sequence[GoldReport], outcomes: Sequence[Outcome], strength: Mapping[str, int]
 ) -> dict[str, Score]:
     """Count by section, each section resolved in itself."""
     totals: dict[str, list[int]] = {}

@@ -178,10 +178,7 @@ def as_lines(found: Sequence[Difference]) -> Iterator[str]:
 
 
 def _gain(
-    measure: str,
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    draws: NDArray[np.int64],
+    measure: str, first: NDArray[np.float64], second: NDArray[np.float64], draws: NDArray[np.int64]
 ) -> Interval:
     value = _share(measure, second.sum(axis=0)) - _share(measure, first.sum(axis=0))
     resampled = _share(measure, second[draws].sum(axis=1)) - _share(

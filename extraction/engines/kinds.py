@@ -335,10 +335,6 @@ class ReplayEngine(ModelEngine):
             bound=heading.bound,
         )
         super().__init__(
-            ReplayCompleter(path),
-            reader,
-            named,
-            tolerated_outage=tolerated_outage,
-            memory=memory,
+            ReplayCompleter(path), reader, named, tolerated_outage=tolerated_outage, memory=memory
         )
         self.recorded = heading

@@ -129,12 +129,7 @@ class PromptedReader:
         return [*self._witness.guide(texts)] if self.manner.guided else [None] * len(texts)
 
     def ask(
-        self,
-        text: object,
-        *,
-        modality: Modality,
-        again: bool = False,
-        only: Collection[Place] = (),
+        self, text: object, *, modality: Modality, again: bool = False, only: Collection[Place] = ()
     ) -> Asked | Failed:
         """Write the question about a report.
 

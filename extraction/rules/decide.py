@@ -203,13 +203,7 @@ def _based(items: Sequence[Item], mention: Mention, before: Sequence[Scope]) -> 
             cue = Cue(_OPPOSITE[before[-1].cue.phrase], "hedge", "before")
             first = min(item.first, first)
     return Decision(
-        mention,
-        cue,
-        first,
-        mention.cue_last,
-        mention.first,
-        mention.last,
-        "said of the subject",
+        mention, cue, first, mention.cue_last, mention.first, mention.last, "said of the subject"
     )
 
 

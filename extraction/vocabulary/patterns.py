@@ -74,11 +74,7 @@ def warnings_for(vocabulary: Vocabulary) -> list[str]:
     One line each: cue expressions with two meanings on the same side, of which only the first
     counts; patterns that do not expand; words listed for a pathology and excluded from it at once.
     """
-    return [
-        *_malformed(vocabulary),
-        *_two_meanings(vocabulary),
-        *_excluded_words(vocabulary),
-    ]
+    return [*_malformed(vocabulary), *_two_meanings(vocabulary), *_excluded_words(vocabulary)]
 
 
 def _tokens(text: str) -> tuple[str, ...]:

@@ -34,19 +34,17 @@ class Table:
     """Options that say what the observations are."""
 
     phrases: Annotated[
-        str, typer.Option("--phrases", help="Phrase table file, or the name of a built-in one.")
+        str, typer.Option(help="Phrase table file, or the name of a built-in one.")
     ] = "diagnostic-certainty-scale"
-    by: Annotated[str, typer.Option("--by", help="Grouping columns, comma-separated.")] = ""
-    weight: Annotated[str, typer.Option("--weight", help="Column of weights.")] = ""
-    patient: Annotated[
-        str, typer.Option("--patient", help="Column of patients, to resample them whole.")
-    ] = ""
+    by: Annotated[str, typer.Option(help="Grouping columns, comma-separated.")] = ""
+    weight: Annotated[str, typer.Option(help="Column of weights.")] = ""
+    patient: Annotated[str, typer.Option(help="Column of patients, to resample them whole.")] = ""
     slider: Annotated[
-        str, typer.Option("--slider", help="Column of sliders set beside the phrases, if any.")
+        str, typer.Option(help="Column of sliders set beside the phrases, if any.")
     ] = ""
-    scale: Annotated[
-        float, typer.Option("--scale", min=1e-9, help="What a slider reads at certainty.")
-    ] = 100.0
+    scale: Annotated[float, typer.Option(min=1e-9, help="What a slider reads at certainty.")] = (
+        100.0
+    )
 
     def columns(self, most_groups: int) -> Columns:
         """Say which columns mean what."""
@@ -61,21 +59,19 @@ class Table:
 class Statistics:
     """Options that decide a number."""
 
-    bins: Annotated[int, typer.Option("--bins", min=1)] = 100
+    bins: Annotated[int, typer.Option(min=1)] = 100
     bin_rule: Annotated[
-        str, typer.Option("--bin-rule", help="exact, midpoint or paper.")
+        str, typer.Option(help="exact, midpoint or paper.")
     ] = "exact"  # fmt: skip
-    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0)] = 1000
-    interval: Annotated[
-        str, typer.Option("--interval", help="percentile, basic or bias-corrected.")
-    ] = "percentile"
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
-    epsilon: Annotated[float, typer.Option("--epsilon")] = 1e-3
-    tau: Annotated[float, typer.Option("--tau")] = 1e-3
-    regulariser: Annotated[str, typer.Option("--regulariser", help="kl or entropy.")] = "kl"
-    holdout: Annotated[
-        str, typer.Option("--holdout", help="Share used for testing a map, or none.")
-    ] = "0.5"
+    bootstrap: Annotated[int, typer.Option(min=0)] = 1000
+    interval: Annotated[str, typer.Option(help="percentile, basic or bias-corrected.")] = (
+        "percentile"
+    )
+    seed: Annotated[int, typer.Option(min=0)] = 0
+    epsilon: Annotated[float, typer.Option()] = 1e-3
+    tau: Annotated[float, typer.Option()] = 1e-3
+    regulariser: Annotated[str, typer.Option(help="kl or entropy.")] = "kl"
+    holdout: Annotated[str, typer.Option(help="Share used for testing a map, or none.")] = "0.5"
 
     def study(self, phrases: str) -> Study:
         """Put phrases, settings and seed together."""
@@ -99,18 +95,14 @@ class Calibrate:
     """Options of ``radcal calibrate``."""
 
     observations: Annotated[Path, typer.Argument(help="Table with columns phrase and label.")]
-    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
+    out: Annotated[Path, typer.Option(help="Result, one JSON file.")]
     table: Table
     statistics: Statistics
     audit: Annotated[
         Path | None,
-        typer.Option(
-            "--audit", help="Result of radcal audit extraction: also undo its reading mistakes."
-        ),
+        typer.Option(help="Result of radcal audit extraction: also undo its reading mistakes."),
     ] = None
-    most_groups: Annotated[
-        int, typer.Option("--most-groups", min=1, help="Refuse more groups than this.")
-    ] = 20_000
+    most_groups: Annotated[int, typer.Option(min=1, help="Refuse more groups than this.")] = 20_000
     output: Output
 
 

@@ -29,9 +29,7 @@ class Given:
     """Options of ``radcal check``."""
 
     config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
-    html: Annotated[
-        Path | None, typer.Option("--html", help="Also write it as a page, for a ticket.")
-    ] = None
+    html: Annotated[Path | None, typer.Option(help="Also write it as a page, for a ticket.")] = None
     output: Output
 
 

@@ -23,8 +23,7 @@ WordsOption: TypeAlias = Annotated[
 ]
 
 CautionOption: TypeAlias = Annotated[
-    float,
-    typer.Option("--caution", min=0, help="Needless removals a miss weighs; 0: rules alone."),
+    float, typer.Option("--caution", min=0, help="Needless removals a miss weighs; 0: rules alone.")
 ]
 
 
@@ -39,20 +38,19 @@ class Given:
     """Options of ``radcal deidentify``."""
 
     reports: Annotated[Path | None, typer.Argument(help="Table with report_id and text.")] = None
-    out: Annotated[Path | None, typer.Option("--out", help="Where the clean table goes.")] = None
+    out: Annotated[Path | None, typer.Option(help="Where the clean table goes.")] = None
     spans: Annotated[
-        Path | None, typer.Option("--spans", help="Also write what was removed where (JSONL).")
+        Path | None, typer.Option(help="Also write what was removed where (JSONL).")
     ] = None
     review: Annotated[
-        Path | None,
-        typer.Option("--review", help="Write the doubtful decisions as a sheet to correct."),
+        Path | None, typer.Option(help="Write the doubtful decisions as a sheet to correct.")
     ] = None
     learned: Annotated[
         Path | None,
         typer.Option("--learn", help="Take a corrected sheet into the lists that --words names."),
     ] = None
     replacement: Annotated[
-        Replacement, typer.Option("--replacement", help="What stands where an identifier was.")
+        Replacement, typer.Option(help="What stands where an identifier was.")
     ] = "token"
     caution: CautionOption = 5.0
     words: WordsOption = None
@@ -124,13 +122,12 @@ def _learn(sheet: Path, words: Path | None, caution: float) -> dict[str, object]
 class Audit:
     """Options of ``radcal audit deid``."""
 
-    gold: Annotated[Path, typer.Option("--gold", help="JSON lines: id, text, spans with labels.")]
+    gold: Annotated[Path, typer.Option(help="JSON lines: id, text, spans with labels.")]
     missed: Annotated[
-        Path | None, typer.Option("--missed", help="Also write where what was missed or harmed.")
+        Path | None, typer.Option(help="Also write where what was missed or harmed.")
     ] = None
     explain: Annotated[
-        Path | None,
-        typer.Option("--explain", help="Also write each decision with the rule or weights behind."),
+        Path | None, typer.Option(help="Also write each decision with the rule or weights behind.")
     ] = None
     caution: CautionOption = 5.0
     words: WordsOption = None

@@ -48,8 +48,7 @@ class AuditGiven:
     choice: ModelChoice
     vocabulary: VocabularyOption = None
     findings: Annotated[
-        Path | None,
-        typer.Option(help="Score this findings table instead of running an engine."),
+        Path | None, typer.Option(help="Score this findings table instead of running an engine.")
     ] = None
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import JsonOption, Output, QuietOption, emit
-from pipeline.cli.extraction_shared import (
-    VocabularyOption,
-    read_reports,
-    rule_engine,
-    run_engine,
-)
+from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
 def vocabulary_check(
     folder: Annotated[Path, typer.Argument(help="Folder with edited files, or one such file.")],
     sample: Annotated[
-        Path | None, typer.Option("--sample", help="Reports on which to show what changes.")
+        Path | None, typer.Option(help="Reports on which to show what changes.")
     ] = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
@@ -71,9 +66,7 @@ def vocabulary_check(
 
 
 def vocabulary_list(
-    vocabulary: VocabularyOption = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    vocabulary: VocabularyOption = None, as_json: JsonOption = False, quiet: QuietOption = False
 ) -> None:
     """Print every name a label or a table may use: pathologies, and phrases weakest first."""
     words = rule_engine(vocabulary).vocabulary
@@ -94,7 +87,7 @@ class Annotate:
     reports: Annotated[
         Path, typer.Argument(help="Reports to label; with --read, the corrected sheet.")
     ]
-    out: Annotated[Path, typer.Option("--out", help="Sheet (.csv) or, with --read, gold (.jsonl).")]
+    out: Annotated[Path, typer.Option(help="Sheet (.csv) or, with --read, gold (.jsonl).")]
     read: Annotated[bool, typer.Option("--read", help="Read a corrected sheet back as gold.")] = (
         False
     )
@@ -102,7 +95,7 @@ class Annotate:
         bool, typer.Option("--partial", help="With --read: leave out reports without a verdict.")
     ] = False
     html: Annotated[
-        Path | None, typer.Option("--html", help="Also write a page to read beside the sheet.")
+        Path | None, typer.Option(help="Also write a page to read beside the sheet.")
     ] = None
     vocabulary: VocabularyOption = None
     output: Output
@@ -175,19 +168,16 @@ class Pool:
     findings: Annotated[
         list[Path], typer.Argument(help="Findings of two or more engines, the most trusted first.")
     ]
-    out: Annotated[Path, typer.Option("--out", help="Voted table, one row per pathology stated.")]
-    queue: Annotated[
-        Path | None, typer.Option("--queue", help="Reports to read again, hardest first.")
-    ] = None
+    out: Annotated[Path, typer.Option(help="Voted table, one row per pathology stated.")]
+    queue: Annotated[Path | None, typer.Option(help="Reports to read again, hardest first.")] = None
     reports: Annotated[
         Path | None,
         typer.Option(
-            "--reports",
-            help="The reports every engine was given: one without a row then states nothing.",
+            help="The reports every engine was given: one without a row then states nothing."
         ),
     ] = None
     vocabulary: Annotated[
-        Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
+        Path | None, typer.Option(help="Folder with vocabulary files of your own.")
     ] = None
     every_state: Annotated[
         bool, typer.Option("--every-state", help="Also the cells nobody stated anything about.")

@@ -44,8 +44,8 @@ def _about_key() -> None:
 
 def reidentify(
     config: ConfigArgument,
-    code: Annotated[str, typer.Option("--code", help="One code, as it stands on a page.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes into the audit log.")],
+    code: Annotated[str, typer.Option(help="One code, as it stands on a page.")],
+    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,8 +71,8 @@ def reidentify(
 
 def cases(
     codes: Annotated[list[str], typer.Argument(help="Study codes, as they stand on pages.")],
-    config: Annotated[Path, typer.Option("--config", help="The configuration, radcal.toml.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why; it goes into the audit log.")],
+    config: Annotated[Path, typer.Option(help="The configuration, radcal.toml.")],
+    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -116,9 +116,7 @@ def _check_reason(reason: str) -> None:
 
 def purge(
     config: ConfigArgument,
-    older_than_days: Annotated[
-        int, typer.Option("--older-than-days", min=1, help="Exams performed earlier go.")
-    ],
+    older_than_days: Annotated[int, typer.Option(min=1, help="Exams performed earlier go.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
     as_json: JsonOption = False,
@@ -153,7 +151,7 @@ def purge(
 def prune(
     config: ConfigArgument,
     keep_runs: Annotated[
-        int | None, typer.Option("--keep-runs", min=1, help="Instead of [store] keep_runs.")
+        int | None, typer.Option(min=1, help="Instead of [store] keep_runs.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
@@ -198,7 +196,7 @@ def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
 
 def backup(
     config: ConfigArgument,
-    to: Annotated[Path, typer.Option("--to", help="A new file; keep it apart from the key.")],
+    to: Annotated[Path, typer.Option(help="A new file; keep it apart from the key.")],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -257,8 +255,7 @@ def audit_shifts(
 def verify_log(
     config: ConfigArgument,
     expect: Annotated[
-        str,
-        typer.Option("--expect", help="A head noted before: `audit_log_head` of a run's summary."),
+        str, typer.Option(help="A head noted before: `audit_log_head` of a run's summary.")
     ] = "",
     *,
     as_json: JsonOption = False,

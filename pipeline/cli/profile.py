@@ -34,22 +34,17 @@ class Given:
             help="Table with columns reader, phrase, label; pathology, patient, exam if known."
         ),
     ]
-    out: Annotated[Path, typer.Option("--out", help="Profile, one JSON file.")]
+    out: Annotated[Path, typer.Option(help="Profile, one JSON file.")]
     phrases: Annotated[
-        str, typer.Option("--phrases", help="Phrase table file, or the name of a built-in one.")
+        str, typer.Option(help="Phrase table file, or the name of a built-in one.")
     ] = "diagnostic-certainty-scale"
-    never: Annotated[
-        str, typer.Option("--never", help="Phrases never to suggest, comma-separated.")
-    ] = ""
+    never: Annotated[str, typer.Option(help="Phrases never to suggest, comma-separated.")] = ""
     misread: Annotated[
-        float,
-        typer.Option("--misread", min=0.0, max=0.5, help="Share of phrases misread, as audited."),
+        float, typer.Option(min=0.0, max=0.5, help="Share of phrases misread, as audited.")
     ] = 0.0
     earlier: Annotated[
         Path | None,
-        typer.Option(
-            "--earlier", help="Observations of a period before, to say what changed since."
-        ),
+        typer.Option(help="Observations of a period before, to say what changed since."),
     ] = None
     output: Output
 

@@ -33,7 +33,7 @@ def register(app: typer.Typer) -> None:
 
 def returns(
     sheets: Annotated[list[Path], typer.Argument(help="Return sheets or feedback PDFs.")],
-    config: Annotated[Path, typer.Option("--config", help="The configuration, radcal.toml.")],
+    config: Annotated[Path, typer.Option(help="The configuration, radcal.toml.")],
     *,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

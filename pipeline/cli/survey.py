@@ -46,20 +46,16 @@ def _about() -> None:
 class Given:
     """Options of ``radcal survey fit``."""
 
-    out: Annotated[Path, typer.Option("--out", help="Phrase table: .csv, .parquet or .jsonl.")]
+    out: Annotated[Path, typer.Option(help="Phrase table: .csv, .parquet or .jsonl.")]
     answers: Annotated[Path | None, typer.Argument(help="Survey file.")] = None
-    builtin: Annotated[str, typer.Option("--builtin", help="A built-in table by name.")] = ""
-    method: Annotated[str, typer.Option("--method", help="moments or likelihood.")] = "moments"
+    builtin: Annotated[str, typer.Option(help="A built-in table by name.")] = ""
+    method: Annotated[str, typer.Option(help="moments or likelihood.")] = "moments"
     respondents: Annotated[
-        int, typer.Option("--respondents", min=0, help="People asked, if cells are proportions.")
+        int, typer.Option(min=0, help="People asked, if cells are proportions.")
     ] = 0
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="Respondent resamples for intervals.")
-    ] = 0
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Fits over the answers: .svg or .pdf.")
-    ] = None
+    bootstrap: Annotated[int, typer.Option(min=0, help="Respondent resamples for intervals.")] = 0
+    seed: Annotated[int, typer.Option(min=0)] = 0
+    plot: Annotated[Path | None, typer.Option(help="Fits over the answers: .svg or .pdf.")] = None
     output: Output
 
 

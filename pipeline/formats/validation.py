@@ -166,10 +166,7 @@ def _unknown(raw: pd.DataFrame, reason: pd.Series) -> Counter[str]:
 
 
 def _reasons(
-    raw: pd.DataFrame,
-    exams: pd.DataFrame,
-    options: IngestOptions,
-    seen: set[str],
+    raw: pd.DataFrame, exams: pd.DataFrame, options: IngestOptions, seen: set[str]
 ) -> pd.Series:
     performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
     latest = options.now + CLOCK_TOLERANCE

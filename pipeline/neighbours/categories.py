@@ -185,11 +185,7 @@ def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def _reference(
-    frame: pd.DataFrame,
-    item: NDArray[np.intp],
-    items: int,
-    classes: tuple[str, ...],
-    source: str,
+    frame: pd.DataFrame, item: NDArray[np.intp], items: int, classes: tuple[str, ...], source: str
 ) -> NDArray[np.int64] | None:
     if "reference" not in frame.columns:
         return None

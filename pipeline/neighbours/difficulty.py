@@ -35,15 +35,12 @@ class Difficulty:
     ]
     out: OutOption
     votes: Annotated[
-        Path | None, typer.Option("--votes", help="Votes of people on the same items (tables).")
+        Path | None, typer.Option(help="Votes of people on the same items (tables).")
     ] = None
     items_out: Annotated[
-        Path | None,
-        typer.Option("--items-out", help="Indicators, stratum and place in the review queue."),
+        Path | None, typer.Option(help="Indicators, stratum and place in the review queue.")
     ] = None
-    alpha: Annotated[str, typer.Option("--alpha", help="Tolerances of the conformal sets.")] = (
-        "0.05,0.1,0.2"
-    )
+    alpha: Annotated[str, typer.Option(help="Tolerances of the conformal sets.")] = "0.05,0.1,0.2"
     count: Annotated[int, typer.Option("--strata", min=1, help="Strata of difficulty.")] = 3
     output: Output
 

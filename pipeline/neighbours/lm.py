@@ -47,23 +47,20 @@ class Recalibration:
             help="Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
         ),
     ]
-    out: Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
+    out: Annotated[Path, typer.Option(help="Result, one JSON file.")]
     phrases: Annotated[
         str | None,
         typer.Option(
-            "--phrases",
             help="Phrase table file, or the name of a built-in one; else the answers' own, "
-            "or diagnostic-certainty-scale.",
+            "or diagnostic-certainty-scale."
         ),
     ] = None
-    bins: Annotated[int, typer.Option("--bins", min=1)] = 10
+    bins: Annotated[int, typer.Option(min=1)] = 10
     splits: Annotated[
-        int, typer.Option("--splits", min=1, help="Random splits in halves, each used both ways.")
+        int, typer.Option(min=1, help="Random splits in halves, each used both ways.")
     ] = 10
-    bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="Resamples behind the intervals.")
-    ] = 1000
-    seed: Annotated[int, typer.Option("--seed", min=0)] = 0
+    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples behind the intervals.")] = 1000
+    seed: Annotated[int, typer.Option(min=0)] = 0
     output: Output
 
 

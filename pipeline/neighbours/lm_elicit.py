@@ -58,12 +58,10 @@ class ElicitGiven:
         typer.Option("--choose", help="Offer the wrong answers as options beside a right one."),
     ] = False
     judge: Annotated[
-        str,
-        typer.Option(help="match: equal words are right; model: a model judges the others."),
+        str, typer.Option(help="match: equal words are right; model: a model judges the others.")
     ] = "match"
     judge_model: Annotated[
-        str | None,
-        typer.Option(help="Model that judges; default the model that answers."),
+        str | None, typer.Option(help="Model that judges; default the model that answers.")
     ] = None
     output: Output
 

@@ -29,18 +29,14 @@ class Asking:
     """Options of whoever asks a model how sure it is."""
 
     engine: Annotated[
-        str, typer.Option("--engine", help="Which engine answers: server, vllm or transformers.")
+        str, typer.Option(help="Which engine answers: server, vllm or transformers.")
     ] = "server"
     choice: ModelChoice
     phrases: Annotated[
-        str,
-        typer.Option(
-            "--phrases", help="Phrases on offer: a built-in table or a file (form phrase)."
-        ),
+        str, typer.Option(help="Phrases on offer: a built-in table or a file (form phrase).")
     ] = "probability-words"
     cache: Annotated[
-        Path | None,
-        typer.Option("--cache", help="Where replies are kept to go on from; default OUT.replies."),
+        Path | None, typer.Option(help="Where replies are kept to go on from; default OUT.replies.")
     ] = None
 
     def completer(

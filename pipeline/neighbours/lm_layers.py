@@ -31,25 +31,19 @@ class Layers:
             "text, and as at hand text_pair and reference."
         ),
     ]
-    out: Annotated[Path, typer.Option("--out", help="Arrays for radcal difficulty (.npz).")]
+    out: Annotated[Path, typer.Option(help="Arrays for radcal difficulty (.npz).")]
     model: Annotated[
-        list[Path],
-        typer.Option("--model", metavar="DIR", help="Folder of a model; repeat for a pool."),
+        list[Path], typer.Option(metavar="DIR", help="Folder of a model; repeat for a pool.")
     ]
     checkpoint: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--checkpoint", metavar="DIR", help="Training checkpoints of one model, in order."
-        ),
+        typer.Option(metavar="DIR", help="Training checkpoints of one model, in order."),
     ] = None
-    options: Annotated[
-        int, typer.Option("--options", min=2, max=26, help="Options offered per question.")
-    ] = 4
+    options: Annotated[int, typer.Option(min=2, max=26, help="Options offered per question.")] = 4
     python: Annotated[
-        Path | None,
-        typer.Option("--python", help="A Python with torch and transformers; default this one."),
+        Path | None, typer.Option(help="A Python with torch and transformers; default this one.")
     ] = None
-    device: Annotated[str, typer.Option("--device", help="Where torch runs: cpu, cuda.")] = "cpu"
+    device: Annotated[str, typer.Option(help="Where torch runs: cpu, cuda.")] = "cpu"
     output: Output
 
 

@@ -105,7 +105,7 @@ class _Result(_Frozen):
 
 def report(
     result: Annotated[Path, typer.Argument(help="Result of radcal lm calibrate.")],
-    out: Annotated[Path, typer.Option("--out", help="Pages, one PDF.")],
+    out: Annotated[Path, typer.Option(help="Pages, one PDF.")],
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:

@@ -46,21 +46,15 @@ class Disagreement:
             "class with one row per vote."
         ),
     ]
-    predictions: Annotated[
-        Path, typer.Option("--predictions", help="item and one probability column per class.")
-    ]
+    predictions: Annotated[Path, typer.Option(help="item and one probability column per class.")]
     out: OutOption
-    items_out: Annotated[
-        Path | None, typer.Option("--items-out", help="Measures of every item, one table.")
-    ] = None
-    figures: Annotated[
-        Path | None, typer.Option("--figures", help="The paper's panels, one PDF.")
-    ] = None
-    bins: Annotated[int, typer.Option("--bins", min=1, help="Bins of the binned errors.")] = 10
-    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0)] = 1000
-    control: Annotated[
-        int, typer.Option("--control", min=0, help="Votes drawn per item as the yardstick.")
-    ] = 0
+    items_out: Annotated[Path | None, typer.Option(help="Measures of every item, one table.")] = (
+        None
+    )
+    figures: Annotated[Path | None, typer.Option(help="The paper's panels, one PDF.")] = None
+    bins: Annotated[int, typer.Option(min=1, help="Bins of the binned errors.")] = 10
+    bootstrap: Annotated[int, typer.Option(min=0)] = 1000
+    control: Annotated[int, typer.Option(min=0, help="Votes drawn per item as the yardstick.")] = 0
     seed: SeedOption = 0
     output: Output
 
@@ -130,28 +124,24 @@ class Scalar:
     """Options of ``radcal scalar``."""
 
     judgements: Annotated[
-        Path,
-        typer.Argument(help="slider, and any of label, phrase, item (for --predictions)."),
+        Path, typer.Argument(help="slider, and any of label, phrase, item (for --predictions).")
     ]
     out: OutOption
-    scale: Annotated[float, typer.Option("--scale", help="What the slider reads at certainty.")] = (
-        100.0
-    )
-    phrases: Annotated[str, typer.Option("--phrases", help="Built-in phrase table, or a file.")] = (
+    scale: Annotated[float, typer.Option(help="What the slider reads at certainty.")] = 100.0
+    phrases: Annotated[str, typer.Option(help="Built-in phrase table, or a file.")] = (
         "diagnostic-certainty-scale"
     )
     predictions: Annotated[
-        Path | None, typer.Option("--predictions", help="item and one probability column per class")
+        Path | None, typer.Option(help="item and one probability column per class")
     ] = None
     phrases_out: Annotated[
-        Path | None,
-        typer.Option("--phrases-out", help="What the phrases mean by the sliders: a phrase table."),
+        Path | None, typer.Option(help="What the phrases mean by the sliders: a phrase table.")
     ] = None
-    votes: Annotated[
-        Path | None, typer.Option("--votes", help="Votes on the same items, for the bounds.")
-    ] = None
+    votes: Annotated[Path | None, typer.Option(help="Votes on the same items, for the bounds.")] = (
+        None
+    )
     values: Annotated[
-        str, typer.Option("--values", help="Place of every class, as in yes=1,maybe=.4,no=0.")
+        str, typer.Option(help="Place of every class, as in yes=1,maybe=.4,no=0.")
     ] = ""
     output: Output
 
@@ -174,11 +164,7 @@ def scalar(given: Scalar) -> None:
         write_table(personal_table(judged, phrases=given.phrases), given.phrases_out)
     done = [name for name in ("calibration", "phrases", "predictions") if content.get(name)]
     given.output.tell(
-        {
-            "judgements": len(judged.slider),
-            "computed": ", ".join(done),
-            "result": str(given.out),
-        }
+        {"judgements": len(judged.slider), "computed": ", ".join(done), "result": str(given.out)}
     )
 
 

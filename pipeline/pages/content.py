@@ -166,10 +166,7 @@ def returned_of(answers: pd.DataFrame) -> Returned:
 
 
 def pathology_results(
-    results: GroupResults,
-    minimum: int,
-    *,
-    few_readers: Mapping[str, SuppressedCell] | None = None,
+    results: GroupResults, minimum: int, *, few_readers: Mapping[str, SuppressedCell] | None = None
 ) -> tuple[PathologyResult, ...]:
     """Give each pathology its result, or say that it is withheld, and why.
 

@@ -89,12 +89,7 @@ class _Question:
 def sensitivity_tables(evidence: Evidence, *, scale: Scale) -> tuple[SensitivityTable, ...]:
     """Ask every question; each table marks the choice made for this issue."""
     ask = _Question(evidence, scale)
-    return (
-        _windows(ask),
-        _verification(ask),
-        _silence(ask),
-        _labels(ask),
-    )
+    return (_windows(ask), _verification(ask), _silence(ask), _labels(ask))
 
 
 def _windows(ask: _Question) -> SensitivityTable:

@@ -15,12 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipeline.config import digest_of
-from pipeline.errors import (
-    ConfigurationError,
-    DamagedShardError,
-    GateFailedError,
-    RadcalError,
-)
+from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, check
 from pipeline.run.manifest import (

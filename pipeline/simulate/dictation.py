@@ -193,12 +193,7 @@ def _findings(
 
 
 def _impression(
-    document: Document,
-    plan: _Plan,
-    style: str,
-    mode: str,
-    headings: Mapping[str, Any],
-    rng: Random,
+    document: Document, plan: _Plan, style: str, mode: str, headings: Mapping[str, Any], rng: Random
 ) -> None:
     texts = [s.text for s in plan.impression]
     if not texts:

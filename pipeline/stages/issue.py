@@ -136,8 +136,7 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
         never=_never(site),
         min_readers=site.config.reports.min_readers,
         settings=ProfileSettings(
-            misread=site.misread,
-            pattern_probability=site.config.calibration.pattern_probability,
+            misread=site.misread, pattern_probability=site.config.calibration.pattern_probability
         ),
     )
 

@@ -99,13 +99,7 @@ class Workspace:
         return [n.removesuffix(".parquet") for n in found if n.endswith(".parquet")]
 
     def write(
-        self,
-        zone: Zone,
-        name: str,
-        key: str,
-        frame: pd.DataFrame,
-        *,
-        facts: object = None,
+        self, zone: Zone, name: str, key: str, frame: pd.DataFrame, *, facts: object = None
     ) -> None:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
         self.objects.put(_shard(zone, name, key), encode(frame, plain(facts)))

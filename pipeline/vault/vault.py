@@ -25,13 +25,7 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.store.files import replacing
-from pipeline.vault.codes import (
-    DOMAINS,
-    Domain,
-    normalised,
-    random_code,
-    random_shift,
-)
+from pipeline.vault.codes import DOMAINS, Domain, normalised, random_code, random_shift
 from pipeline.vault.key import Box, Key
 
 _CHUNK: Final = 500

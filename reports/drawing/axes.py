@@ -53,13 +53,7 @@ def nice_ticks(low: float, high: float, *, about: int = 5) -> tuple[float, ...]:
 
 
 def x_axis(
-    drawing: Drawing,
-    plot: Box,
-    scale: Scale,
-    ticks: Ticks,
-    *,
-    title: str = "",
-    grid: bool = True,
+    drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "", grid: bool = True
 ) -> None:
     """Tick labels below the plot, light grid lines in it, the title under the labels."""
     for tick in ticks.at:

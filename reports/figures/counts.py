@@ -41,13 +41,7 @@ class Binned:
 
 
 def histogram_panel(
-    drawing: Drawing,
-    frame: Box,
-    shown: Histogram,
-    *,
-    title: str,
-    name: str,
-    ticks: Ticks = HALVES,
+    drawing: Drawing, frame: Box, shown: Histogram, *, title: str, name: str, ticks: Ticks = HALVES
 ) -> None:
     """Draw a histogram; the taller of bars and line fills the panel."""
     edges, bars, line = shown.edges, shown.bars, shown.line

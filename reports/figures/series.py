@@ -24,13 +24,7 @@ _LABEL = 9.0
 _LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 
-def trend(
-    drawing: Drawing,
-    frame: Box,
-    *,
-    series: tuple[TrendPoint, ...],
-    words: Strings,
-) -> None:
+def trend(drawing: Drawing, frame: Box, *, series: tuple[TrendPoint, ...], words: Strings) -> None:
     """Draw the periods left to right; a suppressed period keeps its place and says so."""
     with drawing.figure(words("alt.trend"), frame):
         plot = frame.cut(left=30.0, right=8.0, top=16.0, bottom=24.0)

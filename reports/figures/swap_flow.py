@@ -94,12 +94,7 @@ def _fit_unit(sides: Sequence[dict[str, float]], height: float, spread: float) -
 
 
 def swap_flow(
-    drawing: Drawing,
-    frame: Box,
-    *,
-    streams: Sequence[Stream],
-    order: Sequence[str],
-    words: Strings,
+    drawing: Drawing, frame: Box, *, streams: Sequence[Stream], order: Sequence[str], words: Strings
 ) -> None:
     """Draw the flow; ``order`` lists phrases from the surest down."""
     with drawing.figure(words("alt.swap_flow"), frame):

@@ -123,10 +123,7 @@ def _page(form: StatedForm, style: Style, say: Strings) -> Drawing:
     heading(drawing, body.x, body.y + 18.0, say("stated.title"), TITLE, "H1")
     heading(drawing, body.x, body.y + 42.0, say(f"stated.{form.form}"), HEADING, "H2")
     size = say(
-        "stated.size",
-        n=count(form.n),
-        right=percent(form.accuracy),
-        aside=count(form.set_aside),
+        "stated.size", n=count(form.n), right=percent(form.accuracy), aside=count(form.set_aside)
     )
     with drawing.text():
         put(drawing, (body.x, body.y + 56.0), size, CAPTION.muted)

@@ -113,11 +113,7 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
     heading(drawing, body.x, y + 18.0, say("audit.matrix"), SUBHEADING, "H2")
     grid = Box(body.x, y + 26.0, body.width, body.bottom - y - 66.0)
     y = confusion_grid(
-        drawing,
-        grid,
-        title=say("audit.matrix"),
-        states=content.states,
-        counts=content.confusion,
+        drawing, grid, title=say("audit.matrix"), states=content.states, counts=content.confusion
     )
     below = Box(body.x, y + 6.0, body.width, 40.0)
     paragraph(drawing, below, say("audit.matrix_note"), CAPTION.muted)

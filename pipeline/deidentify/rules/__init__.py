@@ -9,15 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from pipeline.deidentify.rules import (
-    addresses,
-    beside,
-    dates,
-    figures,
-    lists,
-    names,
-    places,
-)
+from pipeline.deidentify.rules import addresses, beside, dates, figures, lists, names, places
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Word, lines
 from pipeline.deidentify.spans import Found

@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.attachments import (
-    Attachment,
-    Chosen,
-    chosen,
-    decoded_base64,
-    plain_text,
-)
+from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, plain_text
 from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
 from pipeline.formats.fhir.resources import (
     DECODED_AS,

@@ -18,13 +18,7 @@ import hl7
 
 from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.fields import (
-    SUB,
-    FieldMap,
-    Head,
-    Place,
-    numbers_of,
-)
+from pipeline.formats.hl7v2.fields import SUB, FieldMap, Head, Place, numbers_of
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter

@@ -66,11 +66,7 @@ def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed and how many readers stand apart, which fills the first page."""
     if len(content.readers) < content.minimum_readers:
         return ()
-    return (
-        *decisions(content, words),
-        *over_time(content, words),
-        *apart(content, words),
-    )
+    return (*decisions(content, words), *over_time(content, words), *apart(content, words))
 
 
 def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

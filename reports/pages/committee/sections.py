@@ -24,12 +24,7 @@ from reports.pages.committee.tables import (
     term_table,
 )
 from reports.pages.radiologist.chart import unscored_words
-from reports.pages.run_report import (
-    count_table,
-    gate_table,
-    instrument_table,
-    manifest_table,
-)
+from reports.pages.run_report import count_table, gate_table, instrument_table, manifest_table
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 

@@ -8,15 +8,7 @@ from calibration.phrase_calibration import in_the_large
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table
-from reports.numbers import (
-    BLANK,
-    count,
-    decimal,
-    interval,
-    percent,
-    percent_interval,
-    signed,
-)
+from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
 from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable
 from reports.strings import Strings
 
