@@ -19,14 +19,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from extraction.engines.completer import Completion, Question, Usage
-from extraction.engines.ledger import Memory, Named, ReplayCompleter, read_heading
-from extraction.engines.model import ModelEngine
+from extraction.engines.ledger import Named, ReplayCompleter, read_heading
+from extraction.engines.model import USUAL, ModelEngine, Terms
 from extraction.engines.process import ModelProcess
-from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import LocalSettings, ServerSettings, revision
 from extraction.engines.traffic import Traffic
-from extraction.prompt import Prompts
-from extraction.vocabulary import Vocabulary
 
 BLOCKS = 3
 """Blocks of reports under way at once, so that one's last answers do not leave the server idle."""
@@ -126,28 +123,11 @@ class ServerEngine(ModelEngine):
     ----------
     settings
         Where the server is and how it may be asked.
-    vocabulary, prompts
-        None for the shipped ones.
-    tolerated_outage, memory
-        See `extraction.engines.model.ModelEngine`.
+    terms
+        By which words and examples; which outage it tolerates, and what it remembers.
     """
 
-    def __init__(
-        self,
-        settings: ServerSettings,
-        vocabulary: Vocabulary | None = None,
-        prompts: Prompts | None = None,
-        *,
-        tolerated_outage: float = 1.0,
-        memory: Memory | None = None,
-    ) -> None:
-        reader = PromptedReader(
-            vocabulary,
-            prompts,
-            context_tokens=settings.context_tokens,
-            answer_tokens=settings.answer_tokens,
-            manner=settings.manner,
-        )
+    def __init__(self, settings: ServerSettings, terms: Terms = USUAL) -> None:
         named = Named(
             engine="server",
             model=settings.model,
@@ -155,14 +135,7 @@ class ServerEngine(ModelEngine):
             bound=settings.bound,
         )
         self._server = ServerCompleter(settings)
-        super().__init__(
-            self._server,
-            reader,
-            named,
-            tolerated_outage=tolerated_outage,
-            blocks=BLOCKS,
-            memory=memory,
-        )
+        super().__init__(self._server, terms.reader(settings), named, terms, blocks=BLOCKS)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -242,43 +215,21 @@ class OfflineEngine(ModelEngine):
     ----------
     settings
         Which model, and how it may be run.
-    vocabulary, prompts
-        None for the shipped ones.
-    tolerated_outage, memory
-        See `extraction.engines.model.ModelEngine`.
+    terms
+        By which words and examples; which outage it tolerates, and what it remembers.
     """
 
-    def __init__(
-        self,
-        settings: LocalSettings,
-        vocabulary: Vocabulary | None = None,
-        prompts: Prompts | None = None,
-        *,
-        tolerated_outage: float = 1.0,
-        memory: Memory | None = None,
-    ) -> None:
-        reader = PromptedReader(
-            vocabulary,
-            prompts,
-            context_tokens=settings.context_tokens,
-            answer_tokens=settings.answer_tokens,
-            manner=settings.manner,
-        )
+    def __init__(self, settings: LocalSettings, terms: Terms = USUAL) -> None:
         self._process = processes(settings)
-        super().__init__(
-            self._process,
-            reader,
-            Named(
-                engine=settings.backend,
-                model=f"{settings.model.resolve().name}@{revision(settings.model)}",
-                place=f"{settings.backend} model {settings.model.name}",
-                computed=_computed(settings),
-                bound="regex" if settings.structured else "no",
-            ),
-            tolerated_outage=tolerated_outage,
-            blocks=2 if settings.backend == "vllm" else 1,
-            memory=memory,
+        named = Named(
+            engine=settings.backend,
+            model=f"{settings.model.resolve().name}@{revision(settings.model)}",
+            place=f"{settings.backend} model {settings.model.name}",
+            computed=_computed(settings),
+            bound="regex" if settings.structured else "no",
         )
+        blocks = 2 if settings.backend == "vllm" else 1
+        super().__init__(self._process, terms.reader(settings), named, terms, blocks=blocks)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -299,10 +250,8 @@ class ReplayEngine(ModelEngine):
     ----------
     path
         The recording.
-    vocabulary, prompts
-        None for the shipped ones; with others than it was made with, nothing is found in it.
-    tolerated_outage, memory
-        See `extraction.engines.model.ModelEngine`.
+    terms
+        As of the others; by other words or examples than it was made with nothing is found in it.
 
     Raises
     ------
@@ -310,23 +259,8 @@ class ReplayEngine(ModelEngine):
         If the file is no recording.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        vocabulary: Vocabulary | None = None,
-        prompts: Prompts | None = None,
-        *,
-        tolerated_outage: float = 1.0,
-        memory: Memory | None = None,
-    ) -> None:
+    def __init__(self, path: Path, terms: Terms = USUAL) -> None:
         heading = read_heading(path)
-        reader = PromptedReader(
-            vocabulary,
-            prompts,
-            context_tokens=heading.context_tokens,
-            answer_tokens=heading.answer_tokens,
-            manner=heading.manner,
-        )
         named = Named(
             engine="replay",
             model=heading.model,
@@ -334,7 +268,5 @@ class ReplayEngine(ModelEngine):
             computed=heading.computed,
             bound=heading.bound,
         )
-        super().__init__(
-            ReplayCompleter(path), reader, named, tolerated_outage=tolerated_outage, memory=memory
-        )
+        super().__init__(ReplayCompleter(path), terms.reader(heading), named, terms)
         self.recorded = heading

@@ -12,10 +12,10 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Completer, Completion, Question, Usage
@@ -32,7 +32,8 @@ from extraction.engines.ledger import (
 )
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import Failed, FailureReason, Modality, Outcome
-from extraction.prompt import MARK
+from extraction.prompt import MARK, Manner, Prompts
+from extraction.vocabulary import Vocabulary
 
 BLOCK: Final = 1_000
 """Reports that are asked in one go."""
@@ -48,6 +49,58 @@ _UNPUT: Final[frozenset[FailureReason]] = frozenset(
 )
 
 
+class Limits(Protocol):
+    """What a model can hold and how it is asked, wherever that is said."""
+
+    @property
+    def context_tokens(self) -> int:
+        """What it can hold, prompt and answer together."""
+
+    @property
+    def answer_tokens(self) -> int:
+        """Most tokens of an answer."""
+
+    @property
+    def manner(self) -> Manner:
+        """As one text or in turns, and the form of the answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms an engine reads, whoever runs its model.
+
+    Attributes
+    ----------
+    vocabulary, prompts
+        None for the shipped ones.
+    tolerated_outage
+        Largest share of a batch that may get no answer before `ModelOutageError` is raised; two
+        reports of a batch always may, all of them never. At 1, the default, nothing is raised. A
+        job that keeps what it has read sets it, so that a night without a model is repeated and
+        not remembered.
+    memory
+        Outcomes of earlier runs; None to ask every time.
+    """
+
+    vocabulary: Vocabulary | None = None
+    prompts: Prompts | None = None
+    tolerated_outage: float = 1.0
+    memory: Memory | None = None
+
+    def reader(self, limits: Limits) -> PromptedReader:
+        """Give what writes the questions to a model and reads its answers."""
+        return PromptedReader(
+            self.vocabulary,
+            self.prompts,
+            context_tokens=limits.context_tokens,
+            answer_tokens=limits.answer_tokens,
+            manner=limits.manner,
+        )
+
+
+USUAL: Final = Terms()
+
+
 class ModelEngine:
     """Reads reports with a language model; see `extraction.finding.Engine`.
 
@@ -59,15 +112,10 @@ class ModelEngine:
         Writes the questions and reads the answers.
     named
         What rows and errors call it.
-    tolerated_outage
-        Largest share of a batch that may get no answer before `ModelOutageError` is raised; two
-        reports of a batch always may, all of them never. At 1, the default, nothing is raised. A
-        job that keeps what it has read sets it, so that a night without a model is repeated and
-        not remembered.
+    terms
+        Which outage it tolerates, and what it remembers.
     blocks
         Blocks under way at once.
-    memory
-        Outcomes of earlier runs; None to ask every time.
     """
 
     def __init__(
@@ -75,16 +123,15 @@ class ModelEngine:
         completer: Completer,
         reader: PromptedReader,
         named: Named,
+        terms: Terms = USUAL,
         *,
-        tolerated_outage: float = 1.0,
         blocks: int = 1,
-        memory: Memory | None = None,
     ) -> None:
         self.guided = reader.manner.guided
         self.name = f"rules+{named.engine}" if self.guided else named.engine
         self.vocabulary = reader.vocabulary
         self._completer, self._reader = completer, reader
-        self._tolerated, self._memory = tolerated_outage, memory
+        self._tolerated, self._memory = terms.tolerated_outage, terms.memory
         self._bound, self._named = named.bound, named
         asked = "\0".join([reader.digest, named.bound, *filter(None, [named.computed])])
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]

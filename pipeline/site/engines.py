@@ -18,7 +18,7 @@ from typing import Final
 
 from extraction.engines.kinds import OfflineEngine, ReplayEngine, ServerCompleter, ServerEngine
 from extraction.engines.ledger import Memory
-from extraction.engines.model import ModelEngine
+from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.process import ModelProcess
 from extraction.engines.settings import Backend, LocalSettings, has_chat_template
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
@@ -52,7 +52,7 @@ def engine(
     folder
         What relative paths start from.
     tolerated_outage, memory
-        See `extraction.engines.model.ModelEngine`.
+        See `extraction.engines.model.Terms`.
 
     Raises
     ------
@@ -63,36 +63,25 @@ def engine(
     """
     if settings.engine == "rules":
         return RuleEngine(vocabulary)
-    made = _asking(settings, vocabulary, folder, tolerated_outage=tolerated_outage, memory=memory)
+    terms = Terms(
+        vocabulary=vocabulary,
+        prompts=load_prompts(folder / settings.examples if settings.examples else None),
+        tolerated_outage=tolerated_outage,
+        memory=memory,
+    )
+    made = _asking(settings, folder, terms)
     if settings.record:
         made.record(folder / settings.record)
     return made
 
 
-def _asking(
-    settings: Extraction,
-    vocabulary: Vocabulary,
-    folder: Path,
-    *,
-    tolerated_outage: float,
-    memory: Memory | None,
-) -> ModelEngine:
+def _asking(settings: Extraction, folder: Path, terms: Terms) -> ModelEngine:
     """Make an engine that asks a model."""
-    prompts = load_prompts(folder / settings.examples if settings.examples else None)
     if settings.engine == "server":
-        served = settings.server(os.environ.get(KEY_VARIABLE, ""))
-        return ServerEngine(
-            served, vocabulary, prompts, tolerated_outage=tolerated_outage, memory=memory
-        )
+        return ServerEngine(settings.server(os.environ.get(KEY_VARIABLE, "")), terms)
     if settings.engine == "replay":
-        recorded = folder / (settings.model or "")
-        return ReplayEngine(
-            recorded, vocabulary, prompts, tolerated_outage=tolerated_outage, memory=memory
-        )
-    local = local_settings(settings, folder=folder)
-    return OfflineEngine(
-        local, vocabulary, prompts, tolerated_outage=tolerated_outage, memory=memory
-    )
+        return ReplayEngine(folder / (settings.model or ""), terms)
+    return OfflineEngine(local_settings(settings, folder=folder), terms)
 
 
 def completer(settings: Extraction, *, folder: Path) -> ServerCompleter | ModelProcess:

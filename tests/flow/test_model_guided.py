@@ -14,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.engines.kinds import ReplayEngine, ServerEngine
+from extraction.engines.model import Terms
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
@@ -51,7 +52,7 @@ def app() -> typer.Typer:
 def engine(url: str, *, form: AnswerForm | None = None, **options: Any) -> ServerEngine:
     manner = Manner(form=form or AnswerForm(), guided=True)
     settings = ServerSettings(url=url, model="small", backoff_seconds=0.01, manner=manner)
-    return ServerEngine(settings, **options)
+    return ServerEngine(settings, Terms(**options))
 
 
 def shown(question: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from extraction.engines import model_process
 from extraction.engines.kinds import OfflineEngine
-from extraction.engines.model import ModelEngine
+from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.settings import LocalSettings, revision
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
@@ -53,7 +53,7 @@ def played(model: Path, tmp_path: Path) -> Made:
         local = LocalSettings(
             model=model, python=program, **({"backend": "vllm", "timeout_seconds": 60.0} | settings)
         )
-        return OfflineEngine(local, **options), tmp_path / "asked.jsonl"
+        return OfflineEngine(local, Terms(**options)), tmp_path / "asked.jsonl"
 
     return made
 

@@ -12,6 +12,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.engines.kinds import ReplayEngine, ServerEngine
+from extraction.engines.model import Terms
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed
@@ -57,7 +58,7 @@ def test_question_that_was_never_put_is_not_recorded_and_no_negative(
     recorded(serve, path).extract(TEXTS[:1], modality="XR")
     assert ReplayEngine(path).extract(["No effusion."], modality="XR") == [Failed("not recorded")]
     with pytest.raises(ModelOutageError, match="not recorded: 1"):
-        ReplayEngine(path, tolerated_outage=0.05).extract(["No effusion."], modality="XR")
+        ReplayEngine(path, Terms(tolerated_outage=0.05)).extract(["No effusion."], modality="XR")
 
 
 def test_other_examples_find_nothing_in_a_recording(serve: Serve, tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_other_examples_find_nothing_in_a_recording(serve: Serve, tmp_path: Path
     shipped = load()
     fewer = {name: examples[:2] for name, examples in shipped.examples.items()}
     other = type(shipped)(fewer, "other")
-    found = ReplayEngine(path, prompts=other).extract(TEXTS[:1], modality="XR")
+    found = ReplayEngine(path, Terms(prompts=other)).extract(TEXTS[:1], modality="XR")
     assert found == [Failed("not recorded")]
 
 

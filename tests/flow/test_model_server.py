@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from extraction.audit.gold import GoldReport, load_gold
 from extraction.engines.kinds import ServerEngine
+from extraction.engines.model import Terms
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
@@ -254,7 +255,7 @@ def test_outage_beyond_what_is_tolerated_is_an_error_that_quotes_no_report(
     serve: Serve,
 ) -> None:
     _, url = serve(always(Play(status=400)))
-    read = ServerEngine(ServerSettings(url=url, model="small"), tolerated_outage=0.05)
+    read = ServerEngine(ServerSettings(url=url, model="small"), Terms(tolerated_outage=0.05))
     with pytest.raises(ModelOutageError, match=r"2 of 2 reports .*request refused: 2") as caught:
         read.extract([REPORT, REPORT], modality="XR")
     assert "effusion" not in str(caught.value)
@@ -265,7 +266,9 @@ def test_two_lost_reports_are_failures_of_their_own_and_no_outage(
 ) -> None:
     _, url = serve(in_turn(Play(status=400), Play(status=400), Play(ANSWER)))
     settings = ServerSettings(url=url, model="small", concurrency=1)
-    found = ServerEngine(settings, tolerated_outage=0.05).extract([REPORT] * 3, modality="XR")
+    found = ServerEngine(settings, Terms(tolerated_outage=0.05)).extract(
+        [REPORT] * 3, modality="XR"
+    )
     assert found[:2] == [Failed("request refused")] * 2
     assert stated(found[2]) == STATED
 
