@@ -15,6 +15,7 @@ from reports.drawing.marks import Anchor, Box, Disc, Drawing, Field, Line, Rect
 from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
 from reports.numbers import BLANK
+from reports.strings import Strings
 
 _PAD: Final = 3.0
 _GAP: Final = 8.0
@@ -62,6 +63,16 @@ class Column:
     share: float
     align: Literal["left", "right"] = "left"
     wraps: bool = False
+
+
+def heads(
+    words: Strings, room: str, *columns: tuple[str, float] | tuple[str, float, str]
+) -> tuple[Column, ...]:
+    """Head columns by the words of one room: key, share, and ``right`` or ``wraps`` if it is so."""
+    return tuple(
+        Column(words(f"{room}.{key}"), share, "right" if "right" in how else "left", "wraps" in how)
+        for key, share, *how in columns
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from reports.drawing.layout import Composer, Figure, Prose, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language
-from reports.drawing.tables import Column, Row, Table
+from reports.drawing.tables import Column, Row, Table, heads
 from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.figures.run import (
     RunStage,
@@ -26,13 +26,11 @@ from reports.strings import Strings
 
 def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
     """Audited shares with their intervals; what is not audited says so."""
-    columns = (
-        Column(words("instrument.what"), 2.4, wraps=True),
-        Column(words("instrument.value"), 1.3, "right"),
-        Column(words("instrument.interval"), 1.2, "right"),
-        Column(words("instrument.n"), 0.8, "right"),
-        Column(words("instrument.note"), 2.6, wraps=True),
-    )
+    columns = heads(
+        words, "instrument",
+        ("what", 2.4, "wraps"), ("value", 1.3, "right"), ("interval", 1.2, "right"),
+        ("n", 0.8, "right"), ("note", 2.6, "wraps"),
+    )  # fmt: skip
     rows = []
     for f in instrument.figures:
         if f.estimate is None:
@@ -49,23 +47,21 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
 
 def count_table(instrument: Instrument, *, words: Strings) -> Table:
     """Plain counts of what could not be used."""
-    columns = (
-        Column(words("instrument.counts"), 4.0, wraps=True),
-        Column(words("instrument.count"), 1.0, "right"),
-    )
+    columns = heads(
+        words, "instrument",
+        ("counts", 4.0, "wraps"), ("count", 1.0, "right"),
+    )  # fmt: skip
     rows = tuple(Row((name, count(n))) for name, n in instrument.counts)
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
 
 def gate_table(gates: tuple[Gate, ...], *, words: Strings) -> Table:
     """Every check; those that did not pass are bold and in capitals."""
-    columns = (
-        Column(words("gates.name"), 2.2, wraps=True),
-        Column(words("gates.state"), 1.4, wraps=True),
-        Column(words("gates.required"), 1.5, wraps=True),
-        Column(words("gates.found"), 1.5, wraps=True),
-        Column(words("gates.note"), 2.4, wraps=True),
-    )
+    columns = heads(
+        words, "gates",
+        ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), ("required", 1.5, "wraps"),
+        ("found", 1.5, "wraps"), ("note", 2.4, "wraps"),
+    )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
     rows = tuple(
         Row(
@@ -79,10 +75,10 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings) -> Table:
 
 def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> Table:
     """Key and value."""
-    columns = (
-        Column(words("manifest.key"), 1.0, wraps=True),
-        Column(words("manifest.value"), 2.6, wraps=True),
-    )
+    columns = heads(
+        words, "manifest",
+        ("key", 1.0, "wraps"), ("value", 2.6, "wraps"),
+    )  # fmt: skip
     return Table(columns, tuple(Row((k, v)) for k, v in manifest), id="manifest")
 
 

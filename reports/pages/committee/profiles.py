@@ -14,7 +14,7 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY
-from reports.drawing.tables import Column, Row, Table
+from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent
@@ -150,15 +150,11 @@ def short(reader: ReaderProfile, words: Strings) -> str:
 
 def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
     """List every reader in code order: verdict, shift, slope, tipping point and first swap."""
-    columns = (
-        Column(words("profiles.code"), 1.3),
-        Column(words("profiles.hedges"), 0.8, "right"),
-        Column(words("profiles.said"), 2.2, wraps=True),
-        Column(words("profiles.shift"), 1.9, "right"),
-        Column(words("profiles.slope"), 1.9, "right"),
-        Column(words("profiles.tipping"), 0.8, "right"),
-        Column(words("profiles.swap"), 2.4, wraps=True),
-    )
+    columns = heads(
+        words, "profiles",
+        ("code", 1.3), ("hedges", 0.8, "right"), ("said", 2.2, "wraps"), ("shift", 1.9, "right"),
+        ("slope", 1.9, "right"), ("tipping", 0.8, "right"), ("swap", 2.4, "wraps"),
+    )  # fmt: skip
     rows = tuple(
         Row(
             (

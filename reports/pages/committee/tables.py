@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from calibration.phrase_calibration import in_the_large
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
-from reports.drawing.tables import Cell, Column, Row, Span, Table
+from reports.drawing.tables import Cell, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
 from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable
 from reports.strings import Strings
@@ -38,14 +38,11 @@ def score_table(result: GroupResult, *, words: Strings) -> Table:
         ("brier", result.brier),
         ("accuracy", result.accuracy),
     )
-    columns = (
-        Column(words("scores.measure"), 2.4),
-        Column(words("scores.value"), 0.9, "right"),
-        Column(words("scores.interval"), 1.6, "right"),
-        Column(words("scores.reference"), 1.2, "right"),
-        Column(words("scores.null_high"), 1.3, "right"),
-        Column(words("scores.n"), 0.9, "right"),
-    )
+    columns = heads(
+        words, "scores",
+        ("measure", 2.4), ("value", 0.9, "right"), ("interval", 1.6, "right"),
+        ("reference", 1.2, "right"), ("null_high", 1.3, "right"), ("n", 0.9, "right"),
+    )  # fmt: skip
     rows = tuple(
         Row(
             (
@@ -70,15 +67,12 @@ def score_table(result: GroupResult, *, words: Strings) -> Table:
 
 def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     """Scores by pathology; withheld ones in words."""
-    columns = (
-        Column(words("scores.pathology"), 2.2),
-        Column(words("scores.n"), 1.3, "right"),
-        Column(words("scores.phrase_error"), 1.0, "right"),
-        Column(words("scores.interval"), 1.5, "right"),
-        Column(words("scores.ece"), 0.8, "right"),
-        Column(words("scores.reference"), 1.1, "right"),
-        Column(words("scores.brier"), 1.0, "right"),
-    )
+    columns = heads(
+        words, "scores",
+        ("pathology", 2.2), ("n", 1.3, "right"), ("phrase_error", 1.0, "right"),
+        ("interval", 1.5, "right"), ("ece", 0.8, "right"), ("reference", 1.1, "right"),
+        ("brier", 1.0, "right"),
+    )  # fmt: skip
     rows = []
     for part in content.by_pathology:
         if isinstance(part.result, SuppressedCell):
@@ -101,14 +95,11 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
         if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell)
     ]
     top = max([v for e in shown for v in (e.high, e.value) if v == v], default=0.1)
-    columns = (
-        Column(words("sensitivity.choice"), 3.0, wraps=True),
-        Column(words("sensitivity.n"), 0.9, "right"),
-        Column(words("sensitivity.ece"), 0.9, "right"),
-        Column(words("sensitivity.slope"), 0.9, "right"),
-        Column(words("sensitivity.phrase_error"), 0.9, "right"),
-        Column(words("sensitivity.graph"), 2.4),
-    )
+    columns = heads(
+        words, "sensitivity",
+        ("choice", 3.0, "wraps"), ("n", 0.9, "right"), ("ece", 0.9, "right"),
+        ("slope", 0.9, "right"), ("phrase_error", 0.9, "right"), ("graph", 2.4),
+    )  # fmt: skip
     rows = []
     for r in table.rows:
         few = isinstance(r.phrase_error, SuppressedCell)
@@ -124,17 +115,12 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
 
 def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
     """List the swaps that passed every guard-rail."""
-    columns = (
-        Column(words("maps.finding"), 1.8),
-        Column(words("maps.source"), 1.6),
-        Column(words("maps.target"), 1.6),
-        Column(words("maps.n"), 0.7, "right"),
-        Column(words("maps.observed"), 1.9, "right"),
-        Column(words("maps.expected"), 0.9, "right"),
-        Column(words("maps.target_expected"), 0.9, "right"),
-        Column(words("maps.stability"), 0.9, "right"),
-        Column(words("maps.held_out"), 1.9, "right"),
-    )
+    columns = heads(
+        words, "maps",
+        ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
+        ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
+        ("stability", 0.9, "right"), ("held_out", 1.9, "right"),
+    )  # fmt: skip
     rows = tuple(
         Row(
             (
@@ -165,13 +151,11 @@ def _gain(suggestion: Suggestion) -> str:
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
     """List swaps held back; counts below the minimum are not given away."""
-    columns = (
-        Column(words("maps.finding"), 1.8),
-        Column(words("maps.source"), 1.6),
-        Column(words("maps.target"), 1.6),
-        Column(words("maps.reason"), 1.7),
-        Column(words("maps.detail"), 3.4, wraps=True),
-    )
+    columns = heads(
+        words, "maps",
+        ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("reason", 1.7),
+        ("detail", 3.4, "wraps"),
+    )  # fmt: skip
     quiet = {"protected", "matches expectation", "too few uses"}
     rows = tuple(
         Row(
@@ -196,11 +180,10 @@ def _uses(uses: int | SuppressedCell, words: Strings) -> str:
 
 def term_table(use: ScaleUse, *, words: Strings) -> Table:
     """Count the uses of each phrase over the whole span."""
-    columns = (
-        Column(words("scale.term"), 2.4),
-        Column(words("scale.count"), 1.0, "right"),
-        Column(words("scale.kind"), 1.6),
-    )
+    columns = heads(
+        words, "scale",
+        ("term", 2.4), ("count", 1.0, "right"), ("kind", 1.6),
+    )  # fmt: skip
     rows = tuple(
         Row((term, _uses(uses, words), words(f"scale.{kind}_kind")))
         for term, uses, kind in use.terms
