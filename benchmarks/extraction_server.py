@@ -35,8 +35,8 @@ import httpx
 from extraction.engines.kinds import ServerEngine
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
-from extraction.finding import Extracted, Outcome
-from extraction.prompt import NONE, OTHER, Line, written
+from extraction.finding import OTHER, Extracted, Outcome
+from extraction.prompt.examples import NONE, Line, written
 from extraction.rules.engine import RuleEngine
 
 GOLD = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "extraction" / "gold_xr.jsonl"

@@ -20,8 +20,10 @@ from typing import Literal
 import pandas as pd
 
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.finding import Extracted, Modality
-from extraction.prompt import OTHER, AnswerForm, Line, Manner, estimated_tokens, load
+from extraction.finding import OTHER, Extracted, Modality
+from extraction.prompt.examples import Line, load
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner, estimated_tokens
 from extraction.rules.engine import RuleEngine
 
 ROOT = Path(__file__).resolve().parents[1]

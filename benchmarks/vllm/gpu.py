@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from extraction_model import FIXTURES, PROMPTS, ROOT, WARM_UP, bare, pipeline
 
 from extraction.engines.settings import LocalSettings, Precision
-from extraction.prompt import AnswerForm, Manner
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 
 LIMIT = 0.85
 QUOTED: tuple[Literal["words", "number"], ...] = ("words", "number")

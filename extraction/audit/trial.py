@@ -16,7 +16,7 @@ from typing import Final, cast
 from extraction.engines.completer import Question, Reply
 from extraction.engines.model import ModelEngine
 from extraction.finding import Extracted, Failed, Modality
-from extraction.prompt import MARK, estimated_tokens
+from extraction.prompt.template import MARK, estimated_tokens
 
 NEEDED: Final = 8
 """Of ten known statements, those that must be read right."""

@@ -19,6 +19,8 @@ from extraction.engines.account import Answer, AnswerLine, Became, Rejection, ma
 from extraction.engines.grounding import DecidingWords, Grounder, Place
 from extraction.engines.guide import Coverage, Testimony
 from extraction.finding import (
+    NOT_EVALUABLE,
+    OTHER,
     PLAIN,
     Extracted,
     Failed,
@@ -27,8 +29,9 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
-from extraction.prompt import MARK, NONE, NOT_EVALUABLE, OTHER, AnswerForm, Line, Parsed
-from extraction.prompt.forms import BY_WORDS
+from extraction.prompt.examples import NONE, Line
+from extraction.prompt.forms import BY_WORDS, AnswerForm, Parsed
+from extraction.prompt.template import MARK
 from extraction.report import Section
 from extraction.vocabulary import Vocabulary
 

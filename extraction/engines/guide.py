@@ -45,7 +45,8 @@ from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from extraction.prompt import AnswerForm, Line
+    from extraction.prompt.examples import Line
+    from extraction.prompt.forms import AnswerForm
 
 Doubt: TypeAlias = Literal["hedged", "conflicting", "unstated"]
 """Why a model is asked about a sentence; a closed set."""

@@ -28,7 +28,8 @@ from extraction.engines.completer import Bound, Completer, Completion, Question,
 from extraction.engines.guide import Doubt
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed, FailureReason, Outcome
-from extraction.prompt import AnswerForm, Manner
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 
 NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
     {

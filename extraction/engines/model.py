@@ -32,7 +32,8 @@ from extraction.engines.ledger import (
 )
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import Failed, FailureReason, Modality, Outcome
-from extraction.prompt import MARK, Manner, Prompts
+from extraction.prompt.examples import Prompts
+from extraction.prompt.template import MARK, Manner
 from extraction.vocabulary import Vocabulary
 
 BLOCK: Final = 1_000

@@ -16,24 +16,22 @@ from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import Place
 from extraction.engines.guide import Guided, Testimony, Witness, margins
-from extraction.finding import Extracted, Failed, Modality, Outcome
-from extraction.prompt import (
+from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
+from extraction.prompt.examples import Example, Prompts
+from extraction.prompt.examples import load as load_prompts
+from extraction.prompt.template import (
     MARK,
-    NOT_EVALUABLE,
-    OTHER,
     RAW,
-    Example,
+    REVISION,
     Manner,
-    Prompts,
     Template,
+    TokenCounter,
     Turn,
     Worked,
     estimated_tokens,
     fitting,
     ordered,
 )
-from extraction.prompt import load as load_prompts
-from extraction.prompt.template import REVISION, TokenCounter
 from extraction.report import Section, SectionReader, without_markup
 from extraction.vocabulary import Vocabulary, load
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from extraction.engines.completer import Bound
 from extraction.errors import ModelSettingsError
-from extraction.prompt import RAW, Manner
+from extraction.prompt.template import RAW, Manner
 
 _SERVER_ABOVE_ZERO: Final = (
     "concurrency", "timeout_seconds", "silence_seconds", "attempts", "answer_tokens",

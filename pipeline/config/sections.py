@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
-from extraction.prompt import AnswerForm, Manner
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 
 EXAM_COLUMNS: Final[tuple[str, ...]] = (
     "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",

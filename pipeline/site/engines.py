@@ -22,7 +22,7 @@ from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.process import ModelProcess
 from extraction.engines.settings import Backend, LocalSettings, has_chat_template
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
-from extraction.prompt import load as load_prompts
+from extraction.prompt.examples import load as load_prompts
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from pipeline.config.sections import Extraction

@@ -43,6 +43,11 @@ class Box:
         """Lower edge."""
         return self.y + self.height
 
+    def meets(self, other: Box) -> bool:
+        """Tell whether the two share more than an edge."""
+        across = self.x < other.right and other.x < self.right
+        return across and self.y < other.bottom and other.y < self.bottom
+
     def inset(self, across: float, down: float) -> Box:
         """Take a margin off each side."""
         return Box(self.x + across, self.y + down, self.width - 2 * across, self.height - 2 * down)

@@ -13,10 +13,12 @@ from reportlab.lib.colors import HexColor
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from reports.content import Masthead
 from reports.drawing.marks import Disc, Drawing, Line, Mark, Picture, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import register_fonts
 from reports.drawing.tagged import Structure
 from reports.drawing.typeset import adjoins, width_of_font
+from reports.strings import Strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,12 @@ class DocumentInfo:
     author: str
     subject: str
     language: str = "en-GB"
+
+    @classmethod
+    def of(cls, page: str, head: Masthead, words: Strings) -> DocumentInfo:
+        """Say of a page of the catalogue what its masthead and the catalogue say."""
+        title, subject = words(f"{page}.title"), words(f"{page}.subject")
+        return cls(title, head.institution, subject, head.language)
 
 
 def to_pdf(pages: Sequence[Drawing], *, info: DocumentInfo) -> bytes:

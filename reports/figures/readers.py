@@ -160,14 +160,10 @@ def _reader(
     wide = width_of(point.code, NOTE.bold)
     left = at + 8.0 if at + 8.0 + wide <= plot.right else at - 8.0 - wide
     label = Box(left, up - 3.0, wide, 8.0)
-    if any(_overlap(label, other) for other in taken):
+    if any(map(label.meets, taken)):
         return
     taken.append(label)
     put(drawing, (left, up + 2.4), point.code, NOTE.bold)
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return a.x < b.right and b.x < a.right and a.y < b.bottom and b.y < a.bottom
 
 
 MOST_ROWS: Final = 40
@@ -309,11 +305,7 @@ def _point(
     for left in (at + 5.0, at - 5.0 - wide):
         label = Box(left, up - 4.0, wide, 8.0)
         inside = plot.x <= left and label.right <= plot.right
-        if inside and not any(_meet(label, other) for other in taken):
+        if inside and not any(map(label.meets, taken)):
             taken.append(label)
             put(drawing, (left, up + 2.4), reader.reader, NOTE)
             return
-
-
-def _meet(a: Box, b: Box) -> bool:
-    return a.x < b.right and b.x < a.right and a.y < b.bottom and b.y < a.bottom

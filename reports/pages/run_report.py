@@ -84,13 +84,7 @@ def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> 
 
 def refusal(content: GateFailureContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    words = style.strings
-    info = DocumentInfo(
-        title=words("gate_failure.title"),
-        author=content.masthead.institution,
-        subject=words("gate_failure.subject"),
-        language=content.masthead.language,
-    )
+    info = DocumentInfo.of("gate_failure", content.masthead, style.strings)
     return to_pdf(refusal_pages(content, style=style), info=info)
 
 
@@ -192,13 +186,7 @@ class RunReportContent:
 
 def build(content: RunReportContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    words = style.strings
-    info = DocumentInfo(
-        title=words("run_report.title"),
-        author=content.masthead.institution,
-        subject=words("run_report.subject"),
-        language=content.masthead.language,
-    )
+    info = DocumentInfo.of("run_report", content.masthead, style.strings)
     return to_pdf(pages(content, style=style), info=info)
 
 

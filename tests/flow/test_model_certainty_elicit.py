@@ -18,7 +18,7 @@ from pypdf import PdfReader
 from typer.testing import CliRunner
 
 from extraction.errors import ModelOutageError
-from extraction.prompt import NONE
+from extraction.prompt.examples import NONE
 from pipeline.errors import ConfigurationError
 from pipeline.neighbours import lm
 

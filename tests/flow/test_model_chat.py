@@ -12,7 +12,8 @@ from extraction.engines.kinds import ServerCompleter, ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.finding import Extracted
-from extraction.prompt import AnswerForm, Manner
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 from pipeline.config.sections import Extraction
 from tests.fixtures.extraction.answers import ANSWER, REPORT, STATED
 from tests.fixtures.extraction.stage import Play, Serve, always, serving

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from extraction.audit.trial import known
 from extraction.engines.settings import weight_digests
 from extraction.finding import Extracted
-from extraction.prompt import Line, written
+from extraction.prompt.examples import Line, written
 from extraction.rules.engine import RuleEngine
 from pipeline.cli import model as group
 from pipeline.errors import ConfigurationError, GateFailedError

@@ -18,7 +18,8 @@ from extraction.engines.model import Terms
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
-from extraction.prompt import AnswerForm, Manner
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 from extraction.rules.engine import RuleEngine
 from extraction.tables import queue_table, read_reports
 from pipeline.cli import extract as group

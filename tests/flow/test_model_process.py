@@ -19,7 +19,8 @@ from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.settings import LocalSettings, revision
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
-from extraction.prompt import MARK, NONE
+from extraction.prompt.examples import NONE
+from extraction.prompt.template import MARK
 from pipeline.site.engines import OutcomeMemory
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
 

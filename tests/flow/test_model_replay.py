@@ -16,7 +16,9 @@ from extraction.engines.model import Terms
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed
-from extraction.prompt import AnswerForm, Manner, load
+from extraction.prompt.examples import load
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import Manner
 from pipeline.cli import extract as group
 from tests.fixtures.extraction.answers import ANSWER, REPORT
 from tests.fixtures.extraction.stage import Play, Serve, always, serving

@@ -19,9 +19,9 @@ from extraction.engines.model import Terms
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError
-from extraction.finding import Extracted, Failed, NothingStated, Outcome
-from extraction.prompt import NONE, OTHER, Line, written
-from extraction.prompt import load as load_prompts
+from extraction.finding import OTHER, Extracted, Failed, NothingStated, Outcome
+from extraction.prompt.examples import NONE, Line, written
+from extraction.prompt.examples import load as load_prompts
 from extraction.rules.engine import RuleEngine
 from extraction.tables import read_reports
 from extraction.vocabulary import load

@@ -18,7 +18,7 @@ from extraction.engines.completer import Question, Reply
 from extraction.engines.guide import margins
 from extraction.engines.process import ModelProcess
 from extraction.engines.settings import Backend, LocalSettings, has_chat_template
-from extraction.prompt import AnswerForm
+from extraction.prompt.forms import AnswerForm
 from extraction.vocabulary import load
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "extraction"

@@ -32,7 +32,8 @@ from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import Backend, LocalSettings, ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed
-from extraction.prompt import MARK, NONE, parse, regex
+from extraction.prompt.examples import NONE, parse, regex
+from extraction.prompt.template import MARK
 from extraction.vocabulary import load
 from tests.e2e.commands import radcal
 

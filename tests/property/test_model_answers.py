@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from extraction.engines.account import Answer
 from extraction.engines.completion import CompletionReader
 from extraction.finding import FAILURE_REASONS, Extracted, Failed, NothingStated
-from extraction.prompt import Line, parse, written
+from extraction.prompt.examples import Line, parse, written
 from extraction.report import SectionReader
 from extraction.vocabulary import load
 

@@ -10,8 +10,9 @@ import pytest
 
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import Extracted, Failed, Modality, NothingStated
-from extraction.prompt import MARK, NONE, AnswerForm, Line, Manner, load
-from extraction.prompt.forms import BY_WORDS
+from extraction.prompt.examples import NONE, Line, load
+from extraction.prompt.forms import BY_WORDS, AnswerForm
+from extraction.prompt.template import MARK, Manner
 from extraction.report import SectionReader
 from extraction.vocabulary import load as load_vocabulary
 from tests.fixtures.extraction.answers import ANSWER, REPORT, STATED

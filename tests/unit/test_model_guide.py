@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from extraction.engines.guide import guided, margins
-from extraction.prompt import AnswerForm
+from extraction.prompt.forms import AnswerForm
 from extraction.rules.engine import RuleEngine
 
 RULES = RuleEngine()

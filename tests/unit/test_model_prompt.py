@@ -10,20 +10,10 @@ import pytest
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
-from extraction.finding import Extracted, Failed, Modality
-from extraction.prompt import (
-    MARK,
-    NONE,
-    NOT_EVALUABLE,
-    OTHER,
-    AnswerForm,
-    estimated_tokens,
-    load,
-    ordered,
-    parse,
-    regex,
-)
-from extraction.prompt.examples import PromptError
+from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality
+from extraction.prompt.examples import NONE, PromptError, load, parse, regex
+from extraction.prompt.forms import AnswerForm
+from extraction.prompt.template import MARK, estimated_tokens, ordered
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load as load_vocabulary
 

@@ -8,8 +8,7 @@ from extraction.engines.account import Answer, AnswerLine, Disagreement, masked
 from extraction.engines.completion import CompletionReader
 from extraction.engines.grounding import Place
 from extraction.engines.guide import Witness
-from extraction.finding import Extracted, Failed, NothingStated
-from extraction.prompt import NOT_EVALUABLE, OTHER
+from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, NothingStated
 from extraction.report import SectionReader
 from extraction.tables import ANSWER_COLUMNS, answer_table, queue_table
 from extraction.vocabulary import load

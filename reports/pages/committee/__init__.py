@@ -27,13 +27,7 @@ __all__ = ["build", "headline", "pages", "sections"]
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    words = style.strings
-    info = DocumentInfo(
-        title=words("committee.title"),
-        author=content.masthead.institution,
-        subject=words("committee.subject"),
-        language=content.masthead.language,
-    )
+    info = DocumentInfo.of("committee", content.masthead, style.strings)
     return to_pdf(pages(content, style=style), info=info)
 
 

@@ -29,12 +29,7 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     """Make the PDF, and the same pages as one HTML file."""
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
-    info = DocumentInfo(
-        title=title,
-        author=head.institution,
-        subject=words("radiologist.subject"),
-        language=head.language,
-    )
+    info = DocumentInfo.of("radiologist", head, words)
     return to_pdf(drawn, info=info), to_html(drawn, title=title, head=head, words=words)
 
 
