@@ -20,6 +20,7 @@ import pandas as pd
 from pipeline.config import digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import ExamBatch
+from pipeline.formats.fhir.resources import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
@@ -315,6 +316,8 @@ def _reading(exams: pd.DataFrame) -> Counter[str]:
     counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
     forms = exams.get("text_form", pd.Series("", index=exams.index))
     counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
+    told = exams.get("reader_source", pd.Series("", index=exams.index))
+    counts[f"reader told {BY_RESOURCE}"] = int(told.str.endswith(BY_RESOURCE).sum())
     given = exams["patient_authority"].str.strip() != ""
     if given.any():
         counts["patient number without an assigning authority"] = int((~given).sum())

@@ -153,6 +153,38 @@ def test_a_report_taken_back_in_a_later_run_is_no_forecast_any_more(
     assert found.flow[1].excluded == 2
 
 
+@pytest.mark.parametrize("accession", ["A1", "A2"], ids=["the X-ray", "the CT"])
+def test_a_cancelled_order_takes_one_side_out_of_a_pair_and_the_next_issue_tells_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accession: str
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["*.hl7"]\n')
+    said = "FINDINGS: Likely pleural effusion. Likely pneumothorax."
+    first = message("A1", "XR CHEST", "1000", "1100", "F", said)
+    again = CT.replace("A2", "A4").replace("M1", "M2").replace("Embolus", "Pleural effusion")
+    other = message("A3", "XR CHEST", "1000", "1100", "F", said).replace("M1", "M2")
+    feed = [first, CT.replace("Embolus", "Pleural effusion"), other, again]
+    (tmp_path / "day.hl7").write_text("".join(feed))
+    here = Here(Site.open(str(tmp_path / "radcal.toml")))
+    before = here.gather()
+    assert (sum(b.pairs for b in before.paired), before.taken_back) == (2, 0)
+    gone = next(each for each in feed if f"|{accession}|" in each)
+    cancelled = gone.replace("\rOBR", "\rORC|CA\rOBR").replace("|20260302|", "|20260303|")
+    (tmp_path / "night.hl7").write_text(cancelled)
+    Site.forget()
+    here = Here(Site.open(str(tmp_path / "radcal.toml")))
+    after = here.gather()
+    assert (sum(b.pairs for b in after.paired), after.taken_back) == (1, 2)
+    assert dict(after.shown("en"))["versions taken back by their sender, not used"] == 2
+    left = {step.reason: step.excluded for step in after.flow}
+    assert left["no chest CT of the patient in the window"] == (accession == "A2")
+    statements = [
+        here.site.workspace.read("analysis", "observations", [t.key for t in g.tallied])
+        for g in (before, after)
+    ]
+    assert [len(each) for each in statements] == [4, 2]
+
+
 def test_a_report_sent_again_after_it_was_taken_back_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

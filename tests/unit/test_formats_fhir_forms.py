@@ -81,27 +81,27 @@ BY_ADDRESS = report(
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "reader"),
+    ("content", "name"),
     [
-        (lines(PATIENT, READER, report()), "a.ndjson", "d5"),
-        (lines(report(), READER, PATIENT), "a.json", "d5"),
-        (json.dumps([PATIENT, READER, report()], indent=1), "a.json", "d5"),
-        (json.dumps(IN_A_BUNDLE, indent=1), "a.json", "d5"),
-        (lines(IN_URNS), "a.ndjson", "NPI5"),
-        (lines(BY_CONTAINED), "a.ndjson", "NPI5"),
-        (lines(BY_ADDRESS, PATIENT, READER), "a.ndjson", "d5"),
-        (gzip.compress(lines(PATIENT, READER, report()).encode()), "a.ndjson.gz", "d5"),
+        (lines(PATIENT, READER, report()), "a.ndjson"),
+        (lines(report(), READER, PATIENT), "a.json"),
+        (json.dumps([PATIENT, READER, report()], indent=1), "a.json"),
+        (json.dumps(IN_A_BUNDLE, indent=1), "a.json"),
+        (lines(IN_URNS), "a.ndjson"),
+        (lines(BY_CONTAINED), "a.ndjson"),
+        (lines(BY_ADDRESS, PATIENT, READER), "a.ndjson"),
+        (gzip.compress(lines(PATIENT, READER, report()).encode()), "a.ndjson.gz"),
     ],
     ids=["ndjson", "lines in json", "list", "bundle", "urn", "contained", "absolute", "gzip"],
-)  # fmt: skip
+)
 def test_references_of_every_form_lead_to_the_same_people(
-    tmp_path: Path, content: str | bytes, name: str, reader: str
+    tmp_path: Path, content: str | bytes, name: str
 ) -> None:
     exams, aside = found(tmp_path, content, name)
     (exam,) = exams.to_dict("records")
     assert aside == []
     assert (exam["patient_id"], exam["patient_birth_date"]) == ("M1", "1950-04-15")
-    assert (exam["reader_id"], exam["reader_name"]) == (reader, "Hope^Faith")
+    assert (exam["reader_id"], exam["reader_name"]) == ("NPI5", "Hope^Faith")
     assert exam["patient_name"] == "Doe^Jane;Jane Roe"
     assert exam["relative_names"] == "Kin^Ruth"
     assert "123-45-6789" in exam["other_ids"]
@@ -191,7 +191,7 @@ def test_an_encounter_gives_the_class_and_a_department_is_no_reader(tmp_path: Pa
     )
     exams, aside = found(tmp_path, lines(held, ward, team, READER))
     assert aside == []
-    assert (exams["patient_class"].item(), exams["reader_id"].item()) == ("inpatient", "d5")
+    assert (exams["patient_class"].item(), exams["reader_id"].item()) == ("inpatient", "NPI5")
 
 
 def test_a_lone_surrogate_becomes_a_question_mark(tmp_path: Path) -> None:
@@ -266,3 +266,50 @@ def test_report_that_answers_several_orders_is_an_exam_for_each_accession(tmp_pa
     assert exams["text"].tolist() == [TEXT, TEXT]
     assert exams["exam_id"].is_unique
     assert aside == []
+
+
+NPI = {"system": "http://hl7.org/fhir/sid/us-npi", "value": "1234567893"}
+EMPLOYEE = {"use": "official", "system": "urn:oid:1.2.3", "value": "KS1"}
+
+
+@pytest.mark.parametrize(
+    "referring",
+    [
+        {"reference": "Practitioner/eM5CWtq15N0WJeuCet5bJlQ3"},
+        {"reference": "PractitionerRole/r5"},
+        {"reference": "#d"},
+        {"reference": "Practitioner/elsewhere", "identifier": NPI, "display": "Hope, Faith, MD"},
+        {"identifier": NPI, "display": "Hope, Faith, MD"},
+    ],
+)
+@pytest.mark.parametrize("numbers", [[EMPLOYEE, NPI], [NPI, EMPLOYEE]])
+def test_a_reader_is_one_by_number_and_system_whatever_the_servers_call_the_resource(
+    tmp_path: Path, referring: dict[str, Any], numbers: list[dict[str, str]]
+) -> None:
+    reader = READER | {"id": "eM5CWtq15N0WJeuCet5bJlQ3", "identifier": numbers}
+    role = {"resourceType": "PractitionerRole", "id": "r5",
+            "practitioner": {"reference": "Practitioner/eM5CWtq15N0WJeuCet5bJlQ3"}}  # fmt: skip
+    contained = [reader | {"id": "d"}]
+    asked = report(resultsInterpreter=[referring], contained=contained)
+    exams, _ = found(tmp_path, lines(asked, PATIENT, reader, role))
+    (exam,) = exams.to_dict("records")
+    assert exam["reader_id"] == "http://hl7.org/fhir/sid/us-npi|1234567893"
+    assert (exam["reader_name"], exam["reader_source"]) == ("Hope^Faith", "resultsInterpreter")
+    assert "1234567893" in exam["other_ids"].split(";")
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [],
+        [{"use": "old", "value": "KS1"}],
+        [{"type": {"coding": [{"code": "SS"}]}, "value": "123-45-6789"}],
+    ],
+)
+def test_a_reader_without_a_number_goes_by_the_resources_id_and_the_run_says_so(
+    tmp_path: Path, numbers: list[dict[str, str]]
+) -> None:
+    exams, _ = found(tmp_path, lines(report(), PATIENT, READER | {"identifier": numbers}))
+    (exam,) = exams.to_dict("records")
+    assert exam["reader_id"] == "d5"
+    assert exam["reader_source"] == "resultsInterpreter, by the id of a resource"

@@ -378,6 +378,32 @@ def test_event_and_completion_of_a_document_say_its_status(
     assert (found["text"].item() == "") == (status == "retracted")
 
 
+@pytest.mark.parametrize("rows", ["F", ""])
+def test_completion_of_a_document_that_no_map_knows_is_set_aside_until_it_is_mapped(
+    tmp_path: Path, rows: str
+) -> None:
+    own = document("T02", completion="ZV").replace("||||||F", f"||||||{rows}")
+    path = write(tmp_path, own, document("T02").replace("||||||F", f"||||||{rows}"))
+    assert judged(path) == (["final"], ["unknown_status"])
+    assert judged(path, ZV="prelim") == (["prelim", "final"], [])
+
+
+def test_document_that_is_no_longer_available_is_taken_back(tmp_path: Path) -> None:
+    path = write(tmp_path, document("T02").replace("||LA||", "||LA||CA"))
+    assert judged(path) == (["retracted"], [])
+
+
+@pytest.mark.parametrize("asked", ["CA", "OC", "CR"])
+@pytest.mark.parametrize("lines", [TEXT, []])
+def test_a_cancelled_order_takes_its_report_back(
+    tmp_path: Path, asked: str, lines: list[str]
+) -> None:
+    path = write(tmp_path, message(obr=f"ORC|{asked}|O1|ACC77\r{OBR}", lines=lines))
+    assert judged(path) == (["retracted"], [])
+    kept = write(tmp_path, message(obr=f"ORC|RE|O1|ACC77\r{OBR}"))
+    assert judged(kept) == (["final"], [])
+
+
 def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path) -> None:
     text = ["FINDINGS: Clear.", "ADDENDUM: Seen again, likely pneumonia."]
     for written in ("Final", "Prelim", "Corrected"):
@@ -388,7 +414,7 @@ def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path)
 def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
     """Statuses of what a validation keeps of a feed, and the reasons of what it does not."""
     options = IngestOptions(
-        modalities={"CR": "XR"},
+        modalities={"CR": "XR", "XR": "XR", "CT": "CT"},
         chest_pattern="chest",
         now=pd.Timestamp("2026-11-20T12:00:00Z"),
         statuses=statuses,

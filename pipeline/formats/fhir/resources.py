@@ -197,6 +197,9 @@ _NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
 """Types of a patient's identifier that are no medical record number."""
 _STAFF: Final = ("resultsInterpreter", "performer")
 _MIN_DIGITS: Final = 4
+BY_RESOURCE: Final = "by the id of a resource"
+"""Said of a reader whose number the export does not give, but only its server's own."""
+_NPI: Final = "us-npi"
 
 
 def reader(
@@ -206,9 +209,9 @@ def reader(
     signed = signer(text)
     found, source = signed, "text" if signed else ""
     for name in _STAFF:
-        named = next(people(report, name, directory), None)
+        named, is_by_resource = next(_named_people(report, name, directory), (None, False))
         if named is not None:
-            found, source = named, name
+            found, source = named, f"{name}, {BY_RESOURCE}" if is_by_resource else name
             break
     conflict = bool(found and signed and found.family and not found.is_same(signed))
     return {
@@ -221,24 +224,55 @@ def reader(
 
 
 def people(resource: Resource, name: str, directory: Directory) -> Iterator[Person]:
-    """Yield the people whom a field refers to, by reference, identifier or display."""
+    """Yield the people whom a field refers to, by reference, identifier or display.
+
+    A person's key is a number of their own with its system, ``system|value``: of the Practitioner
+    where the export holds it, else of the reference. Only where there is none it is the id of the
+    resource, which another server gives to somebody else.
+    """
+    return (person for person, _ in _named_people(resource, name, directory))
+
+
+def _named_people(
+    resource: Resource, name: str, directory: Directory
+) -> Iterator[tuple[Person, bool]]:
+    """Yield the people of a field, and whether one is told by a resource's id alone."""
     for stated in items(resource, name):
         item = next(iter(items(stated, "actor")), stated)  # as version 3 has it
-        pointed = text_of(item, "reference")
-        found = directory.get(pointed)
+        shown = text_of(item, "display")
+        found = directory.get(text_of(item, "reference"))
         if found.get("resourceType") == "PractitionerRole":
-            pointed = reference(found, "practitioner")
-            shown = text_of(next(iter(items(found, "practitioner")), {}), "display")
-            found = directory.get(pointed)
-        else:
-            shown = text_of(item, "display")
+            item = next(iter(items(found, "practitioner")), {})
+            shown = text_of(item, "display") or shown
+            found = directory.get(text_of(item, "reference"))
+        pointed = text_of(item, "reference")
         kinds = (*pointed.split("/")[-2:-1], found.get("resourceType"), item.get("type"))
         if any(kind in _NOT_A_PERSON for kind in kinds):
             continue
-        person = _person(pointed, found, shown or text_of(item, "display"))
-        own = text_of(next(iter(items(item, "identifier")), {}), "value")
-        if person.key != "name:" or own:
-            yield Person(person.identifier or own, person.family, person.given)
+        number = _number(items(found, "identifier")) or _number(items(item, "identifier"))
+        # An address within one document says nothing beyond it.
+        is_local = pointed.startswith(("#", "urn:"))
+        own = "" if is_local else pointed.split("/_history")[0].rpartition("/")[2]
+        person = _person(number or own, found, shown)
+        if person.key != "name:":
+            yield person, bool(own) and not number
+
+
+def _number(identifiers: list[dict[str, Any]]) -> str:
+    """Choose the number that tells a person, the same in whichever order they stand.
+
+    A national provider's number comes first, then what is official; what is no longer used, and
+    numbers that are a citizen's (`_NO_RECORD_NUMBER`), are none.
+    """
+    ranked = []
+    for each in identifiers:
+        kinds = {text_of(c, "code") for t in items(each, "type") for c in items(t, "coding")}
+        value, system = text_of(each, "value"), text_of(each, "system")
+        if value and text_of(each, "use") != "old" and not kinds & _NO_RECORD_NUMBER:
+            is_national = system.endswith(_NPI) or "NPI" in kinds
+            ranked.append((not is_national, text_of(each, "use") != "official", system, value))
+    *_, system, value = min(ranked, default=("", ""))
+    return f"{system}|{value}" if system else value
 
 
 def written(human: Resource) -> str:
@@ -295,6 +329,7 @@ def known_people(report: Resource, directory: Directory, patient: Resource) -> d
         for t in items(who, "telecom")
     ]
     numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
+    numbers += [p.identifier.rpartition("|")[2] for p in staff]
     *_, own = patient_numbers(report, patient)
     shown = text_of(next(iter(items(report, "subject")), {}), "display")
     names = [*map(written, items(patient, "name")), shown]
@@ -313,17 +348,13 @@ def _joined(values: object) -> str:
     return ";".join(dict.fromkeys(v.replace(";", " ") for v in values if v))  # type: ignore[attr-defined]
 
 
-def _person(pointed: str, found: Resource, shown: str) -> Person:
+def _person(key: str, found: Resource, shown: str) -> Person:
     human = next(iter(items(found, "name")), {})
     family, given = text_of(human, "family"), _given(human)
     named = _named(text_of(human, "text") or shown)
     if not family and named:
         family, given = named.family, named.given
-    if pointed.startswith(("#", "urn:")):
-        # Such an address holds within one document only, so the person's own number is the key.
-        values = (text_of(each, "value") for each in items(found, "identifier"))
-        return Person(next((v for v in values if v), ""), family, given)
-    return Person(pointed.split("/_history")[0].rpartition("/")[2], family, given)
+    return Person(key, family, given)
 
 
 def _named(display: str) -> Person | None:

@@ -147,7 +147,14 @@ _OF_EVENT: Final = {"T06": "addendum", "T08": "corrected", "T10": "corrected"}
 """Event of a document's message → what it makes of the document."""
 _COMPLETION: Final = Place("TXA", 17, 1)
 _UNSIGNED: Final = frozenset({"DI", "DO", "IP", "IN", "PA"})
-"""Completion (HL7 table 0271) of a document that nobody has authenticated."""
+_SIGNED: Final = frozenset({"AU", "LA"})
+"""Completion (HL7 table 0271) of a document that nobody has authenticated, and that somebody has."""
+_AVAILABILITY: Final = Place("TXA", 19, 1)
+_DELETED: Final = "CA"
+"""Availability (HL7 table 0273) of a document that is gone."""
+_ORDER: Final = Place("ORC", 1, 1)
+_CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
+"""What ORC-1 (HL7 table 0119) says of an order that is, or was, cancelled."""
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -206,14 +213,24 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
-        if message == "MDM" and event == _CANCELLED:
+        is_document = message == "MDM"
+        if _is_called_off(head) or (is_document and _is_deleted(head, event)):
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
         stated = head.first(options.fields.places["status"])
         if report.text.strip() or report.taken_back or _needs_no_text(message, stated, report):
-            yield _exam(head, report, options, _OF_EVENT.get(event, "") if message == "MDM" else "")
+            yield _exam(head, report, options, _OF_EVENT.get(event, "") if is_document else "")
         else:
             yield report.fault or SetAside("no_report_text", "no OBX segment with text")
+
+
+def _is_called_off(head: Head) -> bool:
+    """Tell an order that was cancelled, whatever stands behind it."""
+    return head.value(_ORDER).upper() in _CALLED_OFF
+
+
+def _is_deleted(head: Head, event: str) -> bool:
+    return event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
 
 
 def _needs_no_text(message: str, stated: str, report: Observations) -> bool:
@@ -322,14 +339,17 @@ def _status(head: Head, places: Sequence[Place | str], found: Observations, made
     """Give our word for the status, or theirs where it is none we know.
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
-    in it: that is written to what was signed.
+    in it: that is written to what was signed. A document whose completion no table knows has that
+    for its status, which the site must map, for its rows may be final and the document not.
     """
-    raw = head.first(places)
+    raw, completion = head.first(places), head.value(_COMPLETION)
     if found.taken_back or raw.strip().upper() in GONE:
         return RETRACTED
-    status = made or status_of(raw) or raw
-    if head.value(_COMPLETION).upper() in _UNSIGNED:
+    status = made or status_of(raw) or ("final" if raw.upper() in _SIGNED else raw)
+    if completion.upper() in _UNSIGNED:
         status = "prelim"
+    elif completion and completion.upper() not in _SIGNED and not status_of(completion):
+        return completion
     return "addendum" if found.has_addendum and status in _MAY_BE_ADDED_TO else status
 
 
