@@ -1,4 +1,4 @@
-"""Table exports (CSV, Parquet, JSON lines) → exams, in batches, through a column map.
+"""Table exports (CSV, Parquet, JSON lines, workbooks) → exams, in batches, through a column map.
 
 Every row comes out once: as an exam, or as a quarantine row where the record itself is broken
 (wrong number of fields, not JSON). Rows are counted from 1, the header not counted. Byte order
@@ -11,7 +11,7 @@ import csv
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, count, islice, repeat
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
-from pipeline.formats.cells import LINE_NUMBER, whole_reports
+from pipeline.formats.cells import LINE_NUMBER, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
@@ -35,6 +35,7 @@ from pipeline.formats.records import (
 )
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
+from pipeline.formats.workbooks import opened_sheets
 
 _T = TypeVar("_T")
 
@@ -42,6 +43,10 @@ _LOOKED_THROUGH: Final = 2**20
 """So many characters of a file are looked through for how it writes quotes."""
 _LOOKED_AT: Final = 100
 """So many JSON objects are looked at for the names that a file has."""
+
+
+_IDS: Final = ("accession", "patient_id")
+_NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"
 
 
 class Record(NamedTuple):
@@ -67,8 +72,8 @@ class TableOptions:
     """How to read a table: its encoding, our column → theirs, and rows in a batch.
 
     ``encoding`` "auto" finds it out; ``exam_codes`` maps exam code → modality, for rows without
-    one; ``kind`` is "csv", "jsonl" or "parquet"; '' goes by the
-    file's extension.
+    one; ``kind`` is "csv", "jsonl", "parquet" or "xlsx"; '' goes by
+    the file's extension.
     """
 
     encoding: str = AUTO
@@ -98,7 +103,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         msg = f"{source.name}: the file is empty."
         raise InputError(msg)
     try:
-        rows = _rows(opener(source, options), options.exam_codes)
+        tables = opener(source, options)
+        rows = chain.from_iterable(_rows(each, options.exam_codes) for each in tables)
         yield from batches(source.name, rows, size=options.batch_rows)
     except UnicodeDecodeError as error:
         msg = (
@@ -111,14 +117,14 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         raise InputError(msg) from None
 
 
-def _csv(source: Path, options: TableOptions) -> Table:
+def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
     header, keys = _header(source, options.encoding, mapped)
     columns = mapped.within(keys)
     _require(source.name, header.names, columns, mapped.twice(header.names))
     texts = {part.name for place in columns.places["text"] for part in place}
     open_end = keys[-1] in texts and LINE_NUMBER not in columns.places
-    return Table(columns, _csv_records(source, options.encoding, header, keys, open_end=open_end))
+    yield Table(columns, _csv_records(source, options.encoding, header, keys, open_end=open_end))
 
 
 def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, list[str]]:
@@ -161,7 +167,7 @@ def _is_name(cell: str, name: str) -> bool:
     return " ".join(cell.split()) == name
 
 
-def _jsonl(source: Path, options: TableOptions) -> Table:
+def _jsonl(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
     first = [each.cells for each in islice(_jsonl_records(source, options.encoding), _LOOKED_AT)]
     objects = [cells for cells in first if not isinstance(cells, str)]
@@ -169,7 +175,7 @@ def _jsonl(source: Path, options: TableOptions) -> Table:
     columns = mapped.within(keys, is_open=True)
     if objects:
         _require(source.name, keys, columns)
-    return Table(columns, _jsonl_records(source, options.encoding))
+    yield Table(columns, _jsonl_records(source, options.encoding))
 
 
 def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
@@ -180,14 +186,14 @@ def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
             yield Record(number, "not_json" if row is None else row, decoded_as)
 
 
-def _parquet(source: Path, options: TableOptions) -> Table:
+def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
     with pq.ParquetFile(source) as file:
         names = file.schema_arrow.names
     columns = mapped.within(keys_of(names))
     _require(source.name, names, columns, mapped.twice(names))
     used = [name for name in names if name in columns.names]
-    return Table(columns, _parquet_records(source, used, options.batch_rows))
+    yield Table(columns, _parquet_records(source, used, options.batch_rows))
 
 
 def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterator[Record]:
@@ -199,7 +205,64 @@ def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterato
                 yield Record(number, record)
 
 
-_OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
+    """Give the table of each sheet that has one: a header with all that is needed, or numbers."""
+    mapped, counter = ColumnMap(options.columns), count(1)
+    with opened_sheets(source) as sheets:
+        names: list[str] = []
+        has_none = True
+        for rows in sheets:
+            first = list(islice(rows, HEADER_WITHIN))
+            header = next((at for at, row in enumerate(first) if _holds(mapped, row)), None)
+            is_bare = bool(first) and not mapped.within(numbers_of(_names(first[0]))).missing
+            names = names or max(map(_names, first), key=len, default=[])
+            if header is None and not is_bare:
+                continue
+            has_none = False
+            named = [] if is_bare or header is None else _names(first[header])
+            keys = keys_of(named) or numbers_of(_names(first[0]))
+            columns = mapped.within(keys)
+            _require(source.name, named, columns, mapped.twice(named))
+            below = first if not named else first[(header or 0) + 1 :]
+            told = _sheet_records(chain(below, rows), (keys, named), columns, counter)
+            yield Table(columns, told)
+        if has_none:
+            _require(source.name, names, mapped.within(keys_of(names)))
+
+
+def _holds(mapped: ColumnMap, row: Sequence[object]) -> bool:
+    return not mapped.within(keys_of(_names(row))).missing
+
+
+def _names(row: Sequence[object]) -> list[str]:
+    """Give a row's cells as text, up to the last that holds something."""
+    cells = [written(cell) for cell in row]
+    filled = [at for at, cell in enumerate(cells, start=1) if cell]
+    return cells[: max(filled, default=0)]
+
+
+def _sheet_records(
+    rows: Iterable[Sequence[object]],
+    names: tuple[Sequence[str], Sequence[str]],
+    columns: Columns,
+    counter: Iterator[int],
+) -> Iterator[Record]:
+    """Give a sheet's rows; `names` are its columns' keys, and the header, which may come again."""
+    keys, header = names
+    ids = {part.name for ours in _IDS for place in columns.places[ours] for part in place}
+    for row in rows:
+        if not any(map(written, row)):
+            continue
+        number = next(counter)
+        if header and written(row[0]) == header[0] and _names(row) == header:
+            yield Record(number, "repeated_header")
+        else:
+            cells = dict(zip(keys, chain(row, repeat(None)), strict=False))
+            is_number = any(isinstance(cells.get(name), int | float) for name in ids)
+            yield Record(number, cells, _NUMBER if is_number else "")
+
+
+_OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet, ".xlsx": _workbook}
 
 
 def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:

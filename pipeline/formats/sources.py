@@ -1,25 +1,33 @@
 """Any source a configuration may name → exams: chooses the format's reader and its options.
 
 Tables go by extension; HL7 v2 and FHIR come as files or folders; a query's rows are first spooled
-into a Parquet file of the raw zone, so that a database is asked once and a run can be resumed.
+into a Parquet file of the raw zone, so that a database is asked once and a run can be resumed. Its
+address may hold a password, so it comes from the environment or a file, not from the configuration;
+no message repeats it.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import sqlalchemy
+from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
-from pipeline.errors import ConfigurationError
-from pipeline.formats import exports, fhir, hl7v2, sql
+from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats import exports, fhir, hl7v2
+from pipeline.formats.cells import LINE_NUMBER, whole_reports
+from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
 from pipeline.formats.decoding import AUTO, opened, suffix_of
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Row, batches
+from pipeline.formats.people import named_reader
+from pipeline.formats.tables import shown_names
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
@@ -29,7 +37,8 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
     ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
     ".hl7": "hl7v2", ".txt": "hl7v2", ".msg": "hl7v2", ".ndjson": "fhir", ".json": "fhir",
 }  # fmt: skip
-_WORKBOOKS: Final = (".xlsx", ".xlsm", ".xls", ".ods")
+_WORKBOOKS: Final = (".xlsx", ".xlsm")
+_OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
 _LOOKED_AT: Final = 2**20
 _FOLDERS: Final = ("hl7v2", "fhir")
 _SPOOLED: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
@@ -52,12 +61,14 @@ class Sources:
             If the extension says nothing, or a folder is of a format that comes in files.
         """
         stated = self.settings.format
-        if suffix_of(source) in _WORKBOOKS:
+        if suffix_of(source) in _OTHER_WORKBOOKS:
             msg = (
-                f"{source.name}: workbooks are not read. Save the sheet as CSV UTF-8, accession "
-                "and patient numbers as text."
+                f"{source.name}: workbooks of this kind are not read. Save it as .xlsx, accession "
+                "and patient numbers as text, or the sheet as CSV UTF-8."
             )
             raise ConfigurationError(msg)
+        if suffix_of(source) in _WORKBOOKS:
+            return "xlsx"
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
         if stated == "auto" and kind == "fhir" and source.is_file() and not _has_resources(source):
             kind = "jsonl"
@@ -126,7 +137,7 @@ def digest(paths: list[Path]) -> str:
 
 def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:
     """Run the configured query and give its rows as they come."""
-    return sql.read(address, sql.SqlOptions(settings.query or "", settings.columns, batch_rows))
+    return read_query(address, SqlOptions(settings.query or "", settings.columns, batch_rows))
 
 
 def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Path:
@@ -139,3 +150,94 @@ def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Pa
             writer.write_table(pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
     named = folder / f"{digest([target])[:16]}.parquet"
     return target.replace(named)
+
+
+@dataclass(frozen=True, slots=True)
+class SqlOptions:
+    """The query, our column → its, and exams in a batch."""
+
+    query: str
+    columns: Mapping[str, Spec] = field(default_factory=dict)
+    batch_rows: int = 1000
+
+
+def read_query(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
+    """Run the query and read its rows as they arrive.
+
+    Parameters
+    ----------
+    source
+        An SQLAlchemy address, such as ``postgresql+psycopg://user@host/database``.
+
+    Raises
+    ------
+    ConfigurationError
+        If the address or its driver is unusable, or the database cannot be reached.
+    InputError
+        If the query fails, at once or after some rows, or lacks a needed column.
+    """
+    engine = _engine(source)
+    try:
+        with _connected(engine) as database:
+            rows = database.execute(sqlalchemy.text(options.query))
+            columns = _query_columns(list(rows.keys()), options)
+            found = _query_rows(rows, columns)
+            whole = whole_reports(found) if LINE_NUMBER in columns.places else found
+            yield from batches("query", whole, size=options.batch_rows)
+    except SQLAlchemyError as error:
+        msg = (
+            f"input.query: refused by the database ({type(error).__name__}). Run it in the "
+            "database's own client, which shows the reason; it is not repeated here because it "
+            "may quote a row."
+        )
+        raise InputError(msg) from None
+    finally:
+        engine.dispose()
+
+
+def _engine(source: str) -> sqlalchemy.Engine:
+    try:
+        return sqlalchemy.create_engine(source, hide_parameters=True)
+    except (SQLAlchemyError, ImportError, ValueError) as error:
+        msg = (
+            f"The database address cannot be used ({type(error).__name__}). "
+            "It reads dialect+driver://user:password@host/database, and the driver must be "
+            "installed."
+        )
+        raise ConfigurationError(msg) from None
+
+
+def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
+    """Connect, with a cursor that keeps the rows on the server until they are asked for."""
+    try:
+        connection = engine.connect()
+    except SQLAlchemyError as error:
+        msg = (
+            f"The database that RADCAL_SQL_URL names cannot be reached ({type(error).__name__}). "
+            "Check that it runs, and the address's host, port, name, user and password."
+        )
+        raise ConfigurationError(msg) from None
+    return connection.execution_options(stream_results=True, max_row_buffer=500)
+
+
+def _query_columns(names: list[str], options: SqlOptions) -> Columns:
+    columns = ColumnMap(options.columns).within(keys_of(names))
+    if columns.missing:
+        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
+        msg = (
+            f"input.query: {len(columns.missing)} needed column(s) missing: {wanted}. The query "
+            f"gives {shown_names(names)}. Rename them in the query or map them."
+        )
+        raise InputError(msg)
+    return columns
+
+
+def _query_rows(
+    rows: sqlalchemy.CursorResult[tuple[object, ...]], columns: Columns
+) -> Iterator[Row]:
+    keys = keys_of(list(rows.keys()))
+    for number, row in enumerate(rows, start=1):
+        cells = columns.cells(dict(zip(keys, row, strict=True)))
+        if "reader_id" not in cells:
+            cells["reader_id"] = named_reader(cells["reader_name"])
+        yield number, cells

@@ -106,10 +106,16 @@ def test_folder_without_a_file_is_told(folder: Path) -> None:
     assert "feed holds no file" in checked(folder).output
 
 
-def test_a_workbook_is_refused_with_the_way_to_save_it(folder: Path) -> None:
-    (folder / "ris.xlsx").write_bytes(b"PK")
+def test_an_old_workbook_is_refused_with_the_way_to_save_it_and_a_new_one_is_looked_at(
+    folder: Path,
+) -> None:
+    (folder / "ris.xls").write_bytes(b"PK")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["ris.xls"]\n')
+    assert "ris.xls: workbooks of this kind are not read" in checked(folder).output
+    pd.read_csv(folder / "ris.csv", dtype=str).to_excel(folder / "ris.xlsx", index=False)
     (folder / "radcal.toml").write_text('[input]\npaths = ["ris.xlsx"]\n')
-    assert "ris.xlsx: workbooks are not read" in checked(folder).output
+    assert "ris.xlsx" in checked(folder).output
+    assert checked(folder).exit_code in (0, 3)
 
 
 def test_a_query_is_asked_for_its_first_rows(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,8 @@ from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
-from pipeline.formats.sql import SqlOptions
-from pipeline.formats.sql import read as read_sql
+from pipeline.formats.sources import SqlOptions
+from pipeline.formats.sources import read_query as read_sql
 
 CANARY = "Quetzalcoatl4711"
 

@@ -13,7 +13,8 @@ import pytest
 import sqlalchemy
 
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.sql import SqlOptions, read
+from pipeline.formats.sources import SqlOptions
+from pipeline.formats.sources import read_query as read
 from tests.fixtures.postgres import USER, has_postgres, postgres
 
 ROWS = pd.DataFrame(
@@ -128,7 +129,7 @@ def test_a_database_out_of_reach_is_said_without_its_password(server: str) -> No
 
 PEAK = """
 import resource, sys
-from pipeline.formats.sql import SqlOptions, read
+from pipeline.formats.sources import SqlOptions, read_query as read
 list(read(sys.argv[1], SqlOptions(query="SELECT * FROM reports LIMIT 1", batch_rows=1)))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 rows = sum(len(b.exams) for b in read(sys.argv[1], SqlOptions(query=sys.argv[2], batch_rows=500)))

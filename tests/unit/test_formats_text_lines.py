@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.formats import sql
+from pipeline.formats import sources
 from pipeline.formats.columns import Spec
 from pipeline.formats.exports import TableOptions, read
 
@@ -78,8 +78,8 @@ def test_a_query_gives_lines_alike(tmp_path: Path) -> None:
         database.execute(f"CREATE TABLE r ({', '.join(HEADER)})")
         rows = [row("A1", "Stable.", 2), row("A2", "Normal.", 1), row("A1", "Clear.", 1)]
         database.executemany("INSERT INTO r VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    options = sql.SqlOptions("SELECT * FROM r ORDER BY accession", MAP)
-    (batch,) = sql.read(f"sqlite:///{path}", options)
+    options = sources.SqlOptions("SELECT * FROM r ORDER BY accession", MAP)
+    (batch,) = sources.read_query(f"sqlite:///{path}", options)
     assert batch.exams["text"].tolist() == ["Clear.\nStable.", "Normal."]
 
 

@@ -148,7 +148,7 @@ _OF_EVENT: Final = {"T06": "addendum", "T08": "corrected", "T10": "corrected"}
 _COMPLETION: Final = Place("TXA", 17, 1)
 _UNSIGNED: Final = frozenset({"DI", "DO", "IP", "IN", "PA"})
 _SIGNED: Final = frozenset({"AU", "LA"})
-"""Completion (HL7 table 0271) of a document that nobody has authenticated, and that somebody has."""
+"""Completion (HL7 table 0271) of a document that nobody, or somebody, has authenticated."""
 _AVAILABILITY: Final = Place("TXA", 19, 1)
 _DELETED: Final = "CA"
 """Availability (HL7 table 0273) of a document that is gone."""
