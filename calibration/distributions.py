@@ -80,9 +80,9 @@ class Beta:
         log = xlogy(self.alpha - 1.0, x) + xlog1py(self.beta - 1.0, -x)
         return np.asarray(np.exp(log - log_beta(self.alpha, self.beta)), dtype=np.float64)
 
-    def probability_positive(self, threshold: float = 0.5) -> float:
-        """P(S ≥ threshold)."""
-        return float(betaincc(self.alpha, self.beta, threshold))
+    def probability_positive(self) -> float:
+        """P(S ≥ ½)."""
+        return float(betaincc(self.alpha, self.beta, 0.5))
 
     def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mass and partial mean of every (edge, edge], each (M,), by the tail that is smaller."""
@@ -133,9 +133,9 @@ class Atom:
         """Zero: an atom has no density, which is how the midpoint rule loses it."""
         return np.zeros_like(np.asarray(x, dtype=np.float64))
 
-    def probability_positive(self, threshold: float = 0.5) -> float:
-        """P(S ≥ threshold)."""
-        return float(self.at >= threshold)
+    def probability_positive(self) -> float:
+        """P(S ≥ ½)."""
+        return float(self.at >= 0.5)
 
     def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mass and partial mean of every (edge, edge], the first closed at 0, each (M,)."""
@@ -225,9 +225,9 @@ class UniformMixture:
         heights = np.concatenate([[0.0], np.asarray(self.weights) / np.diff(edges), [0.0]])
         return np.asarray(heights[np.searchsorted(edges, x, side="left")], dtype=np.float64)
 
-    def probability_positive(self, threshold: float = 0.5) -> float:
-        """P(S ≥ threshold)."""
-        return float(1.0 - self.cdf(np.asarray(threshold)))
+    def probability_positive(self) -> float:
+        """P(S ≥ ½)."""
+        return float(1.0 - self.cdf(np.asarray(0.5)))
 
     def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mass and partial mean of every (edge, edge], each (M,)."""

@@ -55,10 +55,8 @@ class PhraseCalibration:
         )
 
 
-def wilson(
-    label_mass: FloatArray, n: FloatArray, *, level: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
-    """Wilson score interval of the rates label_mass / n; NaN where n = 0.
+def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """95 % Wilson score interval of the rates label_mass / n; NaN where n = 0.
 
     Examples
     --------
@@ -66,7 +64,7 @@ def wilson(
     >>> round(float(low[0]), 4), round(float(high[0]), 4)
     (0.4902, 0.9433)
     """
-    z = float(ndtri(0.5 + level / 2.0))
+    z = float(ndtri(0.975))
     uses = np.where(n > 0, n, np.nan)
     rate = label_mass / uses
     centre = (rate + z**2 / (2 * uses)) / (1 + z**2 / uses)

@@ -112,7 +112,7 @@ class ReadingError(ExtractionError):
 
 
 def readings_of(
-    frame: pd.DataFrame, *, vocabulary: Vocabulary, rule: ResolutionRule = DEFAULT_RULE
+    frame: pd.DataFrame, *, vocabulary: Vocabulary
 ) -> dict[str, dict[str, ReportFinding]]:
     """Report → pathology → what is said of it, for every report that has a row.
 
@@ -122,8 +122,6 @@ def readings_of(
         Columns `NEEDED_COLUMNS`; with ``section`` the rows are statements and are resolved.
     vocabulary
         The vocabulary it was written with.
-    rule
-        How statements become one row per pathology.
 
     Raises
     ------
@@ -131,7 +129,7 @@ def readings_of(
         Naming up to five bad rows.
     """
     outcomes = outcomes_of(frame, vocabulary=vocabulary)
-    return {name: resolve(o, vocabulary=vocabulary, rule=rule) for name, o in outcomes.items()}
+    return {name: resolve(o, vocabulary=vocabulary) for name, o in outcomes.items()}
 
 
 def outcomes_of(frame: pd.DataFrame, *, vocabulary: Vocabulary) -> dict[str, Outcome]:

@@ -97,7 +97,6 @@ def warm(api: str, home: Path) -> None:
         folder = importlib.import_module(package).__path__
         for module in pkgutil.walk_packages(folder, f"{package}."):
             importlib.import_module(module.name)
-    importlib.import_module("ot")
 
 
 def _started(folder: Path, told: BinaryIO) -> int:

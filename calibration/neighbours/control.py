@@ -86,11 +86,9 @@ def reader_control(
     return ItemScore(score.per_item, f"DistCE of {size} votes against {against}")
 
 
-def error_histogram(
-    errors: ArrayLike, *, bins: int = 20, low: float = 0.0, high: float = 1.0
-) -> FloatArray:
-    """Items per equal bin of [low, high], shape (bins,); bins are [a, b), the last one closed."""
-    return np.histogram(np.asarray(errors), bins=bins, range=(low, high))[0].astype(np.float64)
+def error_histogram(errors: ArrayLike, *, bins: int = 20) -> FloatArray:
+    """Items per equal bin of [0, 1], shape (bins,); bins are [a, b), the last one closed."""
+    return np.histogram(np.asarray(errors), bins=bins, range=(0.0, 1.0))[0].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ from calibration.tally import Tally
 BaselineName = Literal["platt", "histogram", "isotonic", "beta"]
 
 _CLIP = 0.01
+_RATES = 10
+"""Bins of ``histogram``."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +80,7 @@ class Baseline:
         return float(gap / tally.total) if tally.total > 0 else float("nan")
 
 
-def fit_baseline(
-    tally: Tally, *, means: FloatArray, name: BaselineName, bins: int = 10
-) -> Baseline:
+def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> Baseline:
     """Fit one baseline to a tally.
 
     Parameters
@@ -91,8 +91,6 @@ def fit_baseline(
         Phrase means, shape (K,).
     name
         Which one.
-    bins
-        Bins of ``histogram``.
 
     Raises
     ------
@@ -114,7 +112,7 @@ def fit_baseline(
     elif name == "isotonic":
         probability = _isotonic(tally, means)
     else:
-        probability = _histogram(tally, means, bins)
+        probability = _histogram(tally, means)
     return Baseline(name, probability, tally.total)
 
 
@@ -159,15 +157,15 @@ def _isotonic(tally: Tally, means: FloatArray) -> FloatArray:
     return np.asarray(model.predict(means))
 
 
-def _histogram(tally: Tally, means: FloatArray, bins: int) -> FloatArray:
+def _histogram(tally: Tally, means: FloatArray) -> FloatArray:
     from sklearn.preprocessing import KBinsDiscretizer
 
-    model = KBinsDiscretizer(bins, encode="ordinal", strategy="uniform", subsample=None)
+    model = KBinsDiscretizer(_RATES, encode="ordinal", strategy="uniform", subsample=None)
     model.fit(np.array([[0.0], [1.0]]))
     place = np.asarray(model.transform(means[:, None]))[:, 0].astype(np.int64)
-    n = np.bincount(place, weights=tally.n, minlength=bins)
-    mass = np.bincount(place, weights=tally.label_mass, minlength=bins)
-    rate = np.divide(mass, n, out=np.full(bins, np.nan), where=n > 0)[place]
+    n = np.bincount(place, weights=tally.n, minlength=_RATES)
+    mass = np.bincount(place, weights=tally.label_mass, minlength=_RATES)
+    rate = np.divide(mass, n, out=np.full(_RATES, np.nan), where=n > 0)[place]
     return np.where(np.isnan(rate), means, rate)
 
 

@@ -6,16 +6,9 @@
   var_l + m_l² − 2 m_l p̃_k, with p̃_k = (y_k + s m_k) / (n_k + s) drawn toward its expectation.
 * ``monotone_map``: the same loss, but a phrase never ends below the target of a weaker phrase;
   a dynamic programme over phrases ordered by mean.
-* ``balanced_map``: optimal transport to given target weights (POT's exact network simplex).
-
-Forbidden cells are infinite in ``cost`` (transport) or False in ``allowed``.
 """
 
 from __future__ import annotations
-
-import importlib
-import os
-from types import ModuleType
 
 import numpy as np
 from scipy.optimize import linprog
@@ -23,7 +16,6 @@ from scipy.sparse import block_array, csr_array, eye_array, kron
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import BinTables
-from calibration.errors import CalibrationError
 from calibration.substitution.cost import SubstitutionMap
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
@@ -79,27 +71,19 @@ def exact_error_map(
 
 
 def brier_map(
-    tally: Tally,
-    *,
-    phrase_table: PhraseTable,
-    prior_size: float = 10.0,
-    allowed: BoolArray | None = None,
+    tally: Tally, *, phrase_table: PhraseTable, prior_size: float = 10.0
 ) -> SubstitutionMap:
     """Map of least expected Brier score at the shrunk rates; ``prior_size`` is s ≥ 0."""
-    loss = _brier_losses(tally, phrase_table, prior_size, allowed)
+    loss = _brier_losses(tally, phrase_table, prior_size)
     target = np.argmin(loss, axis=1).astype(np.int64)
     return _hard_map(tally, phrase_table, target, loss, "Brier, shrunk rates")
 
 
 def monotone_map(
-    tally: Tally,
-    *,
-    phrase_table: PhraseTable,
-    prior_size: float = 10.0,
-    allowed: BoolArray | None = None,
+    tally: Tally, *, phrase_table: PhraseTable, prior_size: float = 10.0
 ) -> SubstitutionMap:
     """Map of least expected Brier score that keeps phrases in order; unused phrases stay."""
-    loss = _brier_losses(tally, phrase_table, prior_size, allowed)
+    loss = _brier_losses(tally, phrase_table, prior_size)
     used = np.flatnonzero(tally.n > 0)
     order = np.argsort(phrase_table.means, kind="stable")
     rows = order[np.isin(order, used)]
@@ -109,82 +93,14 @@ def monotone_map(
     return _hard_map(tally, phrase_table, target, loss, "monotone, Brier")
 
 
-def balanced_map(
-    cost: FloatArray,
-    *,
-    phrases: tuple[str, ...],
-    source_weights: FloatArray,
-    target_weights: FloatArray,
-) -> SubstitutionMap:
-    """Optimal transport with both marginals given (POT ``emd``).
-
-    Raises
-    ------
-    CalibrationError
-        If the weights do not both sum to 1, or a used cell would be forbidden.
-    """
-    _check_shares("source", source_weights)
-    _check_shares("target", target_weights)
-    used = np.ix_(source_weights > 0, target_weights > 0)
-    plan = np.zeros_like(cost)
-    plan[used], objective, solved = _least_cost_flow(
-        cost[used], source_weights[source_weights > 0], target_weights[target_weights > 0]
-    )
-    residual = float(np.abs(plan.sum(axis=1) - source_weights).max(initial=0.0))
-    return SubstitutionMap(
-        phrases=phrases,
-        source_weights=source_weights,
-        target_weights=target_weights,
-        cost=cost,
-        plan=plan,
-        objective=objective,
-        row_residual=residual,
-        dual_gradient=0.0,
-        converged=solved and residual <= 1e-9,
-        method="balanced OT (POT emd)",
-        regulariser="none",
-        epsilon=0.0,
-        tau=float("inf"),
-    )
-
-
-def _check_shares(name: str, weights: FloatArray) -> None:
-    if abs(float(weights.sum()) - 1.0) > 1e-9 or np.any(weights < 0):
-        msg = f"{name}_weights: must be ≥ 0 and sum to 1, they sum to {weights.sum():.6g}."
-        raise CalibrationError(msg)
-
-
-def _least_cost_flow(
-    cost: FloatArray, source: FloatArray, target: FloatArray
-) -> tuple[FloatArray, float, bool]:
-    """Flow between used phrases, its cost (inf if it needs a forbidden cell), and if it is one."""
-    barred = ~np.isfinite(cost)
-    ceiling = 1e6 * (1.0 + np.abs(cost[~barred]).max(initial=0.0))
-    priced = np.where(barred, ceiling, cost)
-    flow, log = _pot().emd(source, target, priced, numItermax=1_000_000, log=True)
-    if (barred & (flow > 1e-12)).any():
-        return flow, float("inf"), False
-    price = np.where(flow > 0, np.where(barred, np.inf, cost), 0)
-    return flow, float(np.sum(price * flow)), log["warning"] is None
-
-
-def _pot() -> ModuleType:
-    """POT without the tensor libraries it would otherwise look for; imported only when needed."""
-    for backend in ("PYTORCH", "JAX", "TENSORFLOW", "CUPY"):
-        os.environ.setdefault(f"POT_BACKEND_DISABLE_{backend}", "1")
-    return importlib.import_module("ot")
-
-
-def _brier_losses(
-    tally: Tally, table: PhraseTable, prior_size: float, allowed: BoolArray | None
-) -> FloatArray:
-    """Give the expected Brier score per use of l for k, (K, K); inf where not permitted."""
+def _brier_losses(tally: Tally, table: PhraseTable, prior_size: float) -> FloatArray:
+    """Give the expected Brier score per use of l for k, (K, K)."""
     means = table.means
     divisor = tally.n + prior_size
     rate = np.where(divisor > 0, tally.label_mass + prior_size * means, means)
     rate = rate / np.where(divisor > 0, divisor, 1.0)
-    loss = table.variances + means**2 - 2.0 * rate[:, None] * means + rate[:, None]
-    return loss if allowed is None else np.where(allowed, loss, np.inf)
+    loss: FloatArray = table.variances + means**2 - 2.0 * rate[:, None] * means + rate[:, None]
+    return loss
 
 
 def _monotone_path(cost: FloatArray) -> IntArray:

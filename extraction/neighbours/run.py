@@ -153,15 +153,15 @@ def put(
 
 
 def own_phrases(
-    completer: Completer, prompter: Prompter, *, number: int = OWN_PHRASES
+    completer: Completer, prompter: Prompter
 ) -> dict[str, tuple[float, float]] | FailureReason:
     """Ask a model for its phrases with their parameters; fewer come back if it lists fewer."""
-    prompt = prompter.own_phrases(number)
+    prompt = prompter.own_phrases(OWN_PHRASES)
     (reply,) = completer.complete([prompt], max_tokens=_LIST_TOKENS, stop=())
     if isinstance(reply, str):
         return reply
     listed = read_own_phrases("-" + reply.text)
-    return dict(list(listed.items())[:number])
+    return dict(list(listed.items())[:OWN_PHRASES])
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,12 +289,12 @@ def closing_model(engine: RuleEngine | ModelEngine) -> Iterator[None]:
             close()
 
 
-def read_reports(path: Path, *, needed: Mapping[str, str] = NEEDED) -> pd.DataFrame:
+def read_reports(path: Path) -> pd.DataFrame:
     """Read a table of reports that has the needed columns and no report twice."""
     from pipeline.formats.tables import read_table, require_columns
 
     frame = read_table(path)
-    require_columns(frame, needed, source=path.name)
+    require_columns(frame, NEEDED, source=path.name)
     if frame.empty:
         msg = f"{path.name}: the table has no rows; give at least one report."
         raise InputError(msg)

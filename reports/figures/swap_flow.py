@@ -31,11 +31,11 @@ def _order(table: PhraseCalibration) -> list[str]:
 
 
 def streams_of_map(
-    fitted: SubstitutionMap, table: PhraseCalibration, *, least: float = 1e-3
+    fitted: SubstitutionMap, table: PhraseCalibration
 ) -> tuple[list[Stream], list[str]]:
-    """List a fitted plan's cells above ``least`` of its mass; withheld phrases go as one."""
+    """List a fitted plan's cells above a thousandth of its mass; withheld phrases go as one."""
     plan = np.nan_to_num(fitted.plan)
-    cells = np.argwhere(plan > least * max(float(plan.sum()), 1e-300))
+    cells = np.argwhere(plan > 1e-3 * max(float(plan.sum()), 1e-300))
     hidden = {p for p, n in zip(table.phrases, table.n, strict=True) if math.isnan(n)}
     names = [_WITHHELD if phrase in hidden else phrase for phrase in fitted.phrases]
     merged: dict[tuple[str, str], float] = {}

@@ -43,13 +43,10 @@ class _Row:
     note: str = ""
 
 
-def disagreement_pdf(
-    found: Disagreement, views: Marginals, *, classes: Sequence[str], style: Style | None = None
-) -> bytes:
+def disagreement_pdf(found: Disagreement, views: Marginals, *, classes: Sequence[str]) -> bytes:
     """Make the pages a PDF; the same results give the same bytes."""
-    style = style or Style()
-    say = style.strings.under("disagreement")
-    pages = disagreement_pages(found, views, classes=classes, style=style)
+    say = Style().strings.under("disagreement")
+    pages = disagreement_pages(found, views, classes=classes)
     return to_pdf(pages, info=DocumentInfo(say("page.title"), "radcal", found.summary()))
 
 

@@ -101,12 +101,10 @@ class StatedForm:
     swaps: tuple[Swap, ...] = ()
 
 
-def to_document(forms: tuple[StatedForm, ...], *, style: Style | None = None) -> bytes:
+def to_document(forms: tuple[StatedForm, ...]) -> bytes:
     """Make the pages a PDF; the same results give the same bytes."""
-    style = style or Style()
-    say = style.strings.under("stated")
-    pages = stated_confidence_pages(forms, style=style)
-    return to_pdf(pages, info=DocumentInfo(say("stated.title"), "radcal", say("stated.title")))
+    title = Style().strings.under("stated")("stated.title")
+    return to_pdf(stated_confidence_pages(forms), info=DocumentInfo(title, "radcal", title))
 
 
 def stated_confidence_pages(

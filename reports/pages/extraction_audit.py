@@ -8,7 +8,6 @@ from typing import Final
 import numpy as np
 
 from reports.drawing.marks import Box, Drawing
-from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style
 from reports.drawing.tables import Column, Row, Span, Table
 from reports.drawing.typeset import fit, heading, paragraph, put
@@ -74,14 +73,6 @@ class AuditPages:
     states: tuple[str, ...]
     confusion: np.ndarray
     mistakes: tuple[tuple[str, str, int], ...]
-
-
-def to_document(content: AuditPages, *, style: Style | None = None) -> bytes:
-    """Make the pages a PDF; the same results give the same bytes."""
-    style = style or Style()
-    say = style.strings
-    info = DocumentInfo(say("audit.title"), "radcal", content.engine)
-    return to_pdf(audit_pages(content, style=style), info=info)
 
 
 def audit_pages(content: AuditPages, *, style: Style | None = None) -> list[Drawing]:

@@ -107,7 +107,7 @@ def refusal_pages(content: GateFailureContent, *, style: Style) -> list[Drawing]
     return composer.finish()
 
 
-def to_document(model: str, gates: Sequence[Gate], *, style: Style | None = None) -> bytes:
+def to_document(model: str, gates: Sequence[Gate]) -> bytes:
     """Make the page a PDF.
 
     Parameters
@@ -118,7 +118,7 @@ def to_document(model: str, gates: Sequence[Gate], *, style: Style | None = None
         What was tried; only one that failed stands against the model, one that could not be tried
         is shown.
     """
-    style = style or Style()
+    style = Style()
     drawing, body, words = Drawing(*style.size), style.body, style.strings
     failed = sum(gate.passed is False for gate in gates)
     verdict = (

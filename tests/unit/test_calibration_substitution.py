@@ -32,7 +32,6 @@ from calibration.substitution.guardrails import (
     best_target,
 )
 from calibration.substitution.programs import (
-    balanced_map,
     brier_map,
     exact_error_map,
     monotone_map,
@@ -370,24 +369,6 @@ def test_linear_program_respects_forbidden_cells() -> None:
         overconfident(), phrases=NAMES, source=tables, target=tables, allowed=stay
     )
     assert np.allclose(fixed.weights(), np.eye(len(SCALE)))
-
-
-def test_balanced_map_meets_both_marginals_and_refuses_what_cannot_be() -> None:
-    cost = np.array([[0.0, 1.0], [2.0, 0.0]])
-    a, b = np.array([0.5, 0.5]), np.array([0.25, 0.75])
-    solved = balanced_map(cost, phrases=("x", "y"), source_weights=a, target_weights=b)
-    assert solved.converged
-    assert np.allclose(solved.plan, [[0.25, 0.25], [0.0, 0.5]])
-    assert solved.objective == pytest.approx(0.25)
-    barred = balanced_map(
-        np.array([[0.0, np.inf], [2.0, 0.0]]),
-        phrases=("x", "y"),
-        source_weights=a,
-        target_weights=b,
-    )
-    assert not barred.converged
-    with pytest.raises(CalibrationError, match="sum to 1"):
-        balanced_map(cost, phrases=("x", "y"), source_weights=a, target_weights=2 * b)
 
 
 def test_frontier_trades_words_changed_against_error() -> None:
