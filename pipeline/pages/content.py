@@ -37,7 +37,6 @@ from reports.content import (
     Unscored,
 )
 from reports.strings import Strings
-from reports.swaps import kept_swaps
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -216,12 +215,12 @@ def trend_points(
 def action_cases(
     observations: pd.DataFrame, profile: ReaderProfile | None
 ) -> tuple[ActionCases, ...]:
-    """Give every swap that the page will show its cases."""
+    """Give every swap that the page may show its cases."""
     if profile is None:
         return ()
     return tuple(
         ActionCases(swap.phrase, swap.finding, cases(for_swap(observations, swap)))
-        for swap in kept_swaps(profile)
+        for swap in profile.advice
     )
 
 

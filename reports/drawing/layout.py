@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Protocol, Self, TypeAlias
 
 from reports.content import Masthead
 from reports.drawing.marks import Bookmark, Box, Drawing, Element, Line, Picture, Role
@@ -31,6 +31,11 @@ from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
 
 _LOGO_WIDTH: Final = 110.0
 _LOGO_HEIGHT: Final = 36.0
+_GIVES: Final = 0.25
+"""Share of its height that a figure may give up to stand on the page where it is called."""
+_SPREADS: Final = (0.93, 0.86, 0.8, 1.08, 1.16, 1.24, 1.3)
+_HALF_EMPTY, _NEARLY_EMPTY = 0.55, 0.25
+"""Shares of a page below which one inside a document, and the last one, look abandoned."""
 
 
 class Block(Protocol):
@@ -42,6 +47,10 @@ class Block(Protocol):
 
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Draw into the box (its height is the one asked for)."""
+        ...
+
+    def scaled(self, spread: float) -> Self:
+        """Give the block set closer (below 1) or wider; text keeps its size."""
         ...
 
 
@@ -70,6 +79,11 @@ class Prose:
         with drawing.tag(self.role):
             paragraph(drawing, box, self.text, self.kind)
 
+    def scaled(self, spread: float) -> Prose:
+        """Text does not stretch."""
+        del spread
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -91,6 +105,10 @@ class Figure:
             below = box.cut(top=self.tall + 6.0)
             Prose(self.caption, CAPTION.muted).draw(drawing, below)
 
+    def scaled(self, spread: float) -> Figure:
+        """Stretch or flatten the drawing."""
+        return replace(self, tall=spread * self.tall)
+
 
 @dataclass(slots=True)
 class Composer:
@@ -103,6 +121,10 @@ class Composer:
     root: Element = field(default_factory=lambda: Element("Document"))
     depth: int = 0
     """Depth of the last heading: one that follows is at most one deeper."""
+    filled: list[float] = field(default_factory=list)
+    """Share of each page before this one that is used."""
+    spread: float = 1.0
+    """By how much figures, table rows and white space are set closer (below 1) or wider."""
 
     @property
     def body(self) -> Box:
@@ -119,8 +141,19 @@ class Composer:
         """Points left above the footer."""
         return self.body.bottom - self.y
 
+    @property
+    def abandoned(self) -> float:
+        """How much page is missing where a page inside is half empty, or the last nearly so."""
+        *inside, last = (*self.filled, (self.y - self.body.y) / self.body.height)
+        short = [_HALF_EMPTY - share for share in inside]
+        if inside:
+            short.append(_NEARLY_EMPTY - last)
+        return sum(max(missing, 0.0) for missing in short)
+
     def new_page(self) -> None:
         """Open a page with its header."""
+        if self.pages:
+            self.filled.append((self.y - self.body.y) / self.body.height)
         drawing = Drawing(*self.style.size, root=self.root)
         self.pages.append(drawing)
         self._header(drawing)
@@ -137,10 +170,17 @@ class Composer:
     def skip(self, height: float) -> None:
         """White space, except at the top of a page."""
         if self.y > self.body.y:
-            self.y = min(self.y + height, self.body.bottom)
+            self.y = min(self.y + self.spread * height, self.body.bottom)
 
     def add(self, block: Block, *, after: float = 10.0) -> None:
-        """Place a block whole."""
+        """Place a block whole; a figure for which little is missing is set lower."""
+        block = block.scaled(self.spread)
+        tall = block.height(self.body.width)
+        if isinstance(block, Figure) and self.room < tall <= self.room + _GIVES * block.tall:
+            block = replace(block, tall=block.tall - (tall - self.room))
+        self._draw(block, after)
+
+    def _draw(self, block: Block, after: float) -> None:
         block.draw(*self._place(block.height(self.body.width)))
         self.skip(after)
 
@@ -148,13 +188,13 @@ class Composer:
         box = self.claim(height)
         return self.page, box
 
-    def flow(self, block: Splittable, *, after: float = 10.0) -> None:
-        """Place a block that may run over several pages."""
-        rest: Splittable | None = block
+    def flow(self, block: Splittable, *, after: float = 10.0, below: float = 0.0) -> None:
+        """Place a block that may run over several pages, with room for what belongs below it."""
+        rest: Splittable | None = block.scaled(self.spread)
         while rest is not None:
-            head, rest = rest.split(self.body.width, self.room)
+            head, rest = rest.split(self.body.width, self.room - below)
             if head is not None:
-                self.add(head, after=0.0)
+                self._draw(head, 0.0)
             if rest is not None:
                 self.new_page()
         self.skip(after)
@@ -195,7 +235,7 @@ class Composer:
     ) -> None:
         """Set a heading with its bookmark and an optional note, never alone at a page end."""
         lines = paragraph_height(title, kind, self.body.width)
-        if not self.pages or self.room < room + lines:
+        if not self.pages or self.room < self.spread * (1.0 - _GIVES) * room + lines:
             self.new_page()
         self.skip(8.0 if level == 0 else 2.0)
         self.page.bookmarks.append(Bookmark(title, level, self.y))
@@ -295,7 +335,27 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
             if isinstance(piece, Subheading):
                 composer.heading(piece.title, level=1, kind=SUBHEADING, room=piece.room)
             elif isinstance(piece, Table):
-                explained = i + 1 < len(section.pieces) and isinstance(section.pieces[i + 1], Prose)
-                composer.flow(piece, after=4.0 if explained else 10.0)
+                after = section.pieces[i + 1] if i + 1 < len(section.pieces) else None
+                below = after.height(composer.body.width) if isinstance(after, Prose) else 0.0
+                composer.flow(piece, after=4.0 if below else 10.0, below=below)
             else:
                 composer.add(piece)
+
+
+def composed(
+    lay_out: Callable[[Composer], None], *, style: Style, masthead: Masthead
+) -> list[Drawing]:
+    """Lay out a document; set closer, or wider, where a page of it would look abandoned."""
+    best = _laid_out(lay_out, Composer(style, masthead))
+    for spread in _SPREADS:
+        if not best.abandoned:
+            break
+        again = _laid_out(lay_out, Composer(style, masthead, spread=spread))
+        best = min(best, again, key=lambda each: each.abandoned)
+    return best.finish()
+
+
+def _laid_out(lay_out: Callable[[Composer], None], composer: Composer) -> Composer:
+    composer.new_page()
+    lay_out(composer)
+    return composer

@@ -18,6 +18,8 @@ from reports.numbers import BLANK
 from reports.strings import Strings
 
 _PAD: Final = 3.0
+_STRETCH: Final = 9.0
+"""Points by which a row grows when everything is set twice as wide."""
 _GAP: Final = 8.0
 _SPAN: Final = 50.0
 """Least width of a drawn interval."""
@@ -100,6 +102,12 @@ class Table:
     id: str = "table"
     fixed: tuple[float, ...] = ()
     """Column widths in points, once a page break has made them common to all parts."""
+    pad: float = _PAD
+    """White space of each row, in points."""
+
+    def scaled(self, spread: float) -> Table:
+        """Set the rows closer or wider."""
+        return replace(self, pad=self.pad + _STRETCH * (spread - 1.0))
 
     def _widths(self, width: float) -> tuple[float, ...]:
         """Widths that show every cell whole where that is possible; shares divide what is left.
@@ -139,7 +147,7 @@ class Table:
         for cell, column, width in zip(row.cells, self.columns, widths, strict=True):
             if column.wraps and isinstance(cell, str):
                 lines = max(lines, len(_clipped(cell, row.kind, width)) * CAPTION.leading)
-        return lines + _PAD
+        return lines + self.pad
 
     def _header_height(self, widths: tuple[float, ...]) -> float:
         kind = self._head(widths)
@@ -152,7 +160,7 @@ class Table:
         """Add header and all rows."""
         widths = self._widths(width)
         rows = sum(self._row_height(row, widths) for row in self.rows)
-        return self._header_height(widths) + (rows or CAPTION.leading + _PAD) + 1.0
+        return self._header_height(widths) + (rows or CAPTION.leading + self.pad) + 1.0
 
     def split(self, width: float, room: float) -> tuple[Table | None, Table | None]:
         """Cut between rows; three stay under a header, and no single one goes to the next page."""
@@ -216,7 +224,7 @@ class Table:
         for j, (cell, column, width) in enumerate(
             zip(row.cells, self.columns, widths, strict=True)
         ):
-            slot = Box(x, box.y, width, box.height)
+            slot = Box(x, box.y + (self.pad - _PAD) / 2, width, box.height - (self.pad - _PAD))
             with drawing.tag("TD") if j else drawing.tag("TH", scope="Row"):
                 if isinstance(cell, Span):
                     draw_span(drawing, slot, cell, quiet=row.quiet)

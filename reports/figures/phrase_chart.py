@@ -21,6 +21,8 @@ from reports.strings import Strings
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0
+_TALLEST: Final = 30.0
+"""Tallest row that still reads as one line of a table."""
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 44.0, 36.0
 _SIGN: Final = {
     "band": 18.0,
@@ -54,7 +56,7 @@ def phrase_chart(
         spoken = any(row.side for row in rows)
         right = _N + _RATE + _RANGE + _EXPECTED + (_SIDE if spoken else 0.0)
         plot = frame.cut(left=left, right=right + 14.0, top=_HEAD, bottom=_AXIS)
-        step = min(_ROW, plot.height / max(len(rows), 1))
+        step = min(_TALLEST, plot.height / max(len(rows), 1))
         plot = Box(plot.x, plot.y, plot.width, step * len(rows))
         scale = Scale(0.0, 1.0, plot.x + 4.0, plot.right - 4.0)
         _frame(drawing, frame, plot, scale, words, spoken=spoken)

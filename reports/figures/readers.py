@@ -166,7 +166,7 @@ def _reader(
     put(drawing, (left, up + 2.4), point.code, NOTE.bold)
 
 
-MOST_ROWS: Final = 40
+MOST_ROWS: Final = 20
 """Readers that one figure holds on a page."""
 
 _ROW: Final = 11.0
@@ -210,11 +210,11 @@ def caterpillar(
     """Draw one row a reader in code order: shift on the left, slope on the right."""
     with drawing.figure(words("alt.lines"), frame):
         order = sorted(readers, key=lambda reader: reader.reader)
-        top = frame.y + _HEAD
+        top, row = frame.y + _HEAD, (frame.height - _HEAD - _FOOT) / max(len(order), 1)
         for i, reader in enumerate(order):
             kind = NOTE.bold if _stated(reader) else NOTE
             text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
-            put(drawing, (frame.x, top + (i + 0.5) * _ROW + 2.4), text, kind)
+            put(drawing, (frame.x, top + (i + 0.5) * row + 2.4), text, kind)
         across = frame.cut(left=_CODE)
         for column, panel in zip(across.columns(2, gutter=20.0), _panels(margins), strict=True):
             put(drawing, (column.x, frame.y + 8.0), words(f"lines.{panel.key}"), SUBHEADING)
@@ -245,7 +245,7 @@ def _rows(
     drawing.add(Rect(left, plot.y, wide, plot.height, palette.band))
     x_axis(drawing, plot, x, Ticks(ticks, panel.show), title=words(f"lines.{panel.key}_side"))
     for i, reader in enumerate(order):
-        value, y = panel.of(reader), plot.y + (i + 0.5) * _ROW
+        value, y = panel.of(reader), plot.y + (i + 0.5) * plot.height / len(order)
         ink = palette.own if _stated(reader) else palette.own_soft
         hint = f"{reader.reader}: {decimal(value.value, 2)} ({interval(value.low, value.high, 2)})"
         drawing.add(Line(x(value.low), y, x(value.high), y, ink, 1.3, hint=hint))

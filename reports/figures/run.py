@@ -50,23 +50,22 @@ def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words:
     """Draw the steps downwards; exclusions branch off before the step they lead to."""
     with drawing.figure(words("alt.flow"), frame):
         left = Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
-        y = frame.y
+        y, tall = frame.y, _BOX - (exam_flow_height(steps) - frame.height) / max(len(steps), 1)
         for i, step in enumerate(steps):
             if i:
                 y = _exclusions(drawing, frame, left, step, y)
-            _step(drawing, Box(left.x, y, left.width, _BOX), step)
-            y += _BOX
+            _step(drawing, Box(left.x, y, left.width, tall), step)
+            y += tall
 
 
 def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
     hint = f"{step.name}: {count(step.count)}"
     drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule, hint=hint))
     name, kind = fit(step.name, FIGURE, box.width - _NUMBER - 16.0)
-    put(drawing, (box.x + 8.0, box.y + 15.0), name, kind)
+    line = box.y + box.height / 2 + 3.0
+    put(drawing, (box.x + 8.0, line), name, kind)
     number, kind = fit(count(step.count), FIGURE.bold, _NUMBER)
-    put(
-        drawing, (box.right - 8.0, box.y + 15.0), number, kind, anchor="end", id=f"flow.{step.name}"
-    )
+    put(drawing, (box.right - 8.0, line), number, kind, anchor="end", id=f"flow.{step.name}")
 
 
 def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:

@@ -12,12 +12,14 @@ from types import ModuleType
 import pytest
 
 from reports import content
-from reports.drawing.marks import Box, Drawing, Rect, Text
+from reports.disclosure import guard_radiologist
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import MARGIN, Style, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import text_box
 from reports.figures.series import run_chart
 from reports.pages import committee, radiologist, run_report
+from reports.verdict import in_words
 
 
 def _samples() -> ModuleType:
@@ -90,6 +92,73 @@ def test_typical_pages_have_no_overflow_and_no_overlap(paper: str, language: str
     assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
     assert faults(committee.pages(samples.committee(), style=style)) == []
     assert faults(run_report.refusal_pages(samples.gate_failure(), style=style)) == []
+
+
+def _reach(page: Drawing) -> float:
+    """Share of the page's content frame above its lowest mark."""
+    low = page.height - 50.0
+    ends = []
+    for mark in page.marks:
+        if isinstance(mark, Text):
+            ends.append(text_box(mark).bottom)
+        elif isinstance(mark, Line):
+            ends.append(max(mark.y1, mark.y2))
+        elif isinstance(mark, Rect):
+            ends.append(mark.y + mark.height)
+        elif isinstance(mark, Polygon):
+            ends.append(max(y for _, y in mark.points))
+        elif isinstance(mark, Disc):
+            ends.append(mark.y + mark.r)
+        elif isinstance(mark, Ribbon):
+            ends.append(max(mark.y1 + mark.width1, mark.y2 + mark.width2))
+    return (max(y for y in ends if y <= low) - 52.0) / (low - 52.0)
+
+
+def empty(pages: list[Drawing]) -> list[str]:
+    """Say of which pages too little is filled: under 55 % inside, under a quarter at the end."""
+    limits = [0.55] * (len(pages) - 1) + [0.25 if len(pages) > 1 else 0.0]
+    found = zip(map(_reach, pages), limits, strict=True)
+    return [f"page {i}: {at:.0%}" for i, (at, least) in enumerate(found, start=1) if at < least]
+
+
+def _ids(pages: list[Drawing], start: str) -> list[str]:
+    return [m.id for page in pages for m in page.marks if m.id.startswith(start)]
+
+
+@pytest.mark.parametrize("start", range(0, 300, 50))
+def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(start: int) -> None:
+    actions = nothing = 0
+    for seed in range(start, start + 50):
+        style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
+        filled = samples.simulated(seed)
+        drawn = radiologist.pages(filled, style=style)
+        assert faults(drawn) == [], seed
+        assert empty(drawn) == [], seed
+        assert all(_reach(page) >= 0.6 for page in drawn[:2]), seed
+        assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed
+        profile = guard_radiologist(filled).profile
+        said = in_words(profile, words=style.strings)
+        marked = set(_ids(drawn, "side."))
+        for number, action in enumerate(said.actions, start=1):
+            assert len(_ids(drawn, f"action.{number}.case.")) >= 3, seed
+            row = f"side.{action.swap.phrase}"
+            assert action.swap.finding or row in marked, (seed, row)
+            actions += 1
+        if said.first == style.strings("verdict.none.first"):
+            nothing += 1
+            assert _ids(drawn, "action.") == [], seed
+            assert {m.removeprefix("side.") for m in marked} <= {"absent", "present"}, seed
+    assert actions > 20
+    assert nothing > 0
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("readers", [5, 12, 40, 100])
+def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
+    filled = samples.committee(readers=readers, pathologies=3 + readers % 22)
+    drawn = committee.pages(filled, style=style_for("A4", language=language))
+    assert empty(drawn) == []
+    assert faults(drawn) == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
-from reports.drawing.layout import Composer, Prose, Section, compose
+from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
@@ -34,11 +34,13 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
 @in_language
 def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
-    composer = Composer(style, content.masthead)
-    composer.new_page()
-    _opening(composer, guard_committee(content))
-    compose(composer, sections(content, words=style.strings))
-    return composer.finish()
+    opened, parts = guard_committee(content), sections(content, words=style.strings)
+
+    def lay_out(composer: Composer) -> None:
+        _opening(composer, opened)
+        compose(composer, parts)
+
+    return composed(lay_out, style=style, masthead=content.masthead)
 
 
 def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...]:
@@ -60,7 +62,12 @@ def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed and how many readers stand apart, which fills the first page."""
     if len(content.readers) < content.minimum_readers:
         return ()
-    return (*decisions(content, words), *over_time(content, words), *apart(content, words))
+    return (
+        *decisions(content, words),
+        *over_time(content, words),
+        *apart(content, words),
+        *profiles(content, words),
+    )
 
 
 def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -71,7 +78,6 @@ def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     return (
         *by_pathology,
         cases.disagreement(content, words),
-        *profiles(content, words),
         *readers(content, words),
         cases.case_mix(content, words),
         later.sensitivity(content, words),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
 from calibration.phrase_calibration import PhraseCalibration
@@ -58,7 +59,8 @@ def _proposed(found: DepartmentProfile, content: CommitteeContent, words: String
     for (phrase, side), n in marked.items():
         if table and not _stands(phrase, side, table):
             continue
-        instead, advised = _instead(phrase, side, readers)
+        off = [r for r, each in zip(readers, judged, strict=True) if each.get(phrase) == side]
+        instead, advised = _instead(phrase, side, off)
         said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=able[phrase])]
         said += [words("decisions.instead", instead=instead, n=advised)] if instead else []
         said += _effect(phrase, instead, table, words) if table else []
@@ -96,8 +98,8 @@ def _stands(phrase: str, side: Side, table: PhraseCalibration) -> bool:
     return meaning < low if side == "more" else high < meaning
 
 
-def _instead(phrase: str, side: Side, readers: tuple[ReaderProfile, ...]) -> tuple[str, int]:
-    """Give the word that most readers are advised instead, and how many; none where few are."""
+def _instead(phrase: str, side: Side, readers: Sequence[ReaderProfile]) -> tuple[str, int]:
+    """Give the word that most of these readers are advised instead; none where few are."""
     instead = Counter(
         swap.instead
         for reader in readers
@@ -148,7 +150,8 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
     figure = Figure(paint, _CHART, words("run_chart.note"))
     said = [_shown(chart, words) for chart in charts]
-    said += [text for text in (_advised(content, words), _returned(content, words)) if text]
+    beside = (_coverage(content, words), _advised(content, words), _returned(content, words))
+    said += [text for text in beside if text]
     return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
 
 
@@ -164,7 +167,8 @@ def _shown(chart: RunChart, words: Strings) -> str:
         rule = words(f"run_chart.rule.{last.rule}")
         month = chart.months[last.at]
         key = "up" if last.up else "down"
-        parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule)]
+        mean = printed(chart, process.mean, words)
+        parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule, mean=mean)]
     if math.isfinite(chart.chance):
         chance = printed(chart, chart.chance, words)
         parts.append(words("run_chart.by_chance", chance=chance))
@@ -177,6 +181,19 @@ def _shown(chart: RunChart, words: Strings) -> str:
             )
         )
     return " ".join(parts)
+
+
+def _coverage(content: CommitteeContent, words: Strings) -> str:
+    cover = content.coverage
+    if cover is None or not cover.xrays:
+        return ""
+    return words(
+        "run_chart.coverage",
+        hours=f"{cover.window_hours:g}",
+        paired=count(cover.paired),
+        xrays=count(cover.xrays),
+        share=percent(cover.paired / cover.xrays),
+    )
 
 
 def _advised(content: CommitteeContent, words: Strings) -> str:

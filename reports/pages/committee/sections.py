@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calibration.result import GroupResult
-from reports.content import PathologyAdvice, SuppressedCell
+from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE
@@ -47,7 +47,11 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
             xrays=count(cover.xrays),
             share=percent(cover.paired / cover.xrays),
         )
-    steps = content.flow
+    steps, passed = _worth_drawing(content.flow)
+    if passed:
+        whole = words("committee.flow_whole", names=", ".join(passed))
+        caption = f"{caption} {whole}".strip()
+    steps += _statements(content, words)
     figure = Figure(
         lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
     )
@@ -57,6 +61,27 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     phrases = unscored_words(content.unscored, words)
     left_out = note(words("committee.unscored", phrases=phrases))
     return Section(title, (figure, left_out), heading_note, room=room)
+
+
+def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], list[str]]:
+    """Give the first and last step and those that left something out, and the others' names."""
+    last = len(steps) - 1
+    kept = [s for i, s in enumerate(steps) if i in (0, last) or s.excluded]
+    return tuple(kept), [s.name for s in steps if s not in kept]
+
+
+def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ...]:
+    """Go on to the statements of these exams, where every count of them may be shown."""
+    unscored = content.unscored
+    counts = [u.n for u in unscored or () if not isinstance(u.n, SuppressedCell)]
+    if unscored is None or isinstance(content.department, SuppressedCell):
+        return ()
+    scored, left = round(content.department.n), sum(counts)
+    if len(counts) < len(unscored):
+        return (FlowStep(words("committee.flow_scored"), scored),)
+    out = (Exclusion(words("committee.flow_unscored"), left),) if left else ()
+    stated = FlowStep(words("committee.flow_stated"), scored + left)
+    return stated, FlowStep(words("committee.flow_scored"), scored, out)
 
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

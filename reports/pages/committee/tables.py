@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.phrase_calibration import in_the_large
@@ -15,7 +16,7 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.result import GroupResult
-    from calibration.substitution import Suggestion
+    from calibration.substitution import Suggestion, Suppressed
 
 Value: TypeAlias = "Estimate | SuppressedCell | None"
 
@@ -152,10 +153,8 @@ def _gain(suggestion: Suggestion) -> str:
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
     """List swaps held back; counts below the minimum are not given away."""
     columns = heads(
-        words, "maps",
-        ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("reason", 1.7),
-        ("detail", 3.4, "wraps"),
-    )  # fmt: skip
+        words, "maps", ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("reason", 4.6, "wraps")
+    )
     quiet = {"protected", "matches expectation", "too few uses"}
     rows = tuple(
         Row(
@@ -163,8 +162,7 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
                 part.pathology or words("maps.all_findings"),
                 s.source,
                 s.target or BLANK,
-                s.reason,
-                s.detail,
+                _why(s, words),
             )
         )
         for part in maps
@@ -172,6 +170,18 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         if s.reason not in quiet
     )
     return Table(columns, rows, empty=words("state.none"), id="suppressed")
+
+
+def _why(silence: Suppressed, words: Strings) -> str:
+    """Say in words why a swap was held back, with what was found and needed where it was counted.
+
+    The numbers are those of the guard-rail's own detail, which is written for a log.
+    """
+    said = words(f"maps.why.{silence.reason}", target=silence.target)
+    shares = [int(share) / 100 for share in re.findall(r"(\d+)%", silence.detail)]
+    if len(shares) != 2:
+        return said
+    return f"{said} {words('maps.needed', found=percent(shares[0]), needed=percent(shares[1]))}"
 
 
 def _uses(uses: int | SuppressedCell, words: Strings) -> str:

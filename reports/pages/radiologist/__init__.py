@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from reports.content import RadiologistContent
 from reports.disclosure import guard_radiologist
-from reports.drawing.layout import Composer
+from reports.drawing.layout import Composer, composed
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style, in_language
@@ -37,9 +37,12 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     content = guard_radiologist(content)
-    composer = Composer(style, content.masthead)
-    composer.new_page()
-    charted = first_page(composer, content)
-    second_page(composer, content, charted=charted)
-    appendices(composer, content)
-    return composer.finish()
+
+    def lay_out(composer: Composer) -> None:
+        spread, composer.spread = composer.spread, 1.0  # the core pages fill themselves
+        charted = first_page(composer, content)
+        second_page(composer, content, charted=charted)
+        composer.spread = spread
+        appendices(composer, content)
+
+    return composed(lay_out, style=style, masthead=content.masthead)

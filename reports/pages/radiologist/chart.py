@@ -18,7 +18,7 @@ from reports.verdict import sides
 
 _AROUND: Final = 104.0
 """Heading, key and notes around the chart."""
-_TIGHT, _ROOMY = 13.0, 19.0
+_TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 30.0
 
 
 def judged_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
@@ -63,7 +63,7 @@ def phrases(composer: Composer, content: RadiologistContent, *, below: float = 0
     composer.heading(words("radiologist.chart"), level=1, room=60.0, note=note)
     left_out = [Prose(text, NOTE.muted) for text in _left_out(content, words)]
     foot = 16.0 + below + sum(prose.height(composer.body.width) for prose in left_out)
-    wanted = phrase_chart_height(len(rows), row=_ROOMY)
+    wanted = phrase_chart_height(len(rows), row=_LOOSE)
     chart = composer.claim(min(wanted, composer.room - foot))
     phrase_chart(
         composer.page,

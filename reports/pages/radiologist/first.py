@@ -20,8 +20,10 @@ from reports.drawing.style import (
     Type,
     palette,
 )
+from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
+from reports.figures.phrase_rows import PhraseRow
 from reports.numbers import count, points
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases
 from reports.strings import Strings
@@ -112,8 +114,11 @@ def _case(case: Case, own: ActionCases, words: Strings) -> str:
 
 
 _LEAST_PICTURE: Final = 138.0
-_MOST_PICTURE: Final = 250.0
+_MOST_PICTURE: Final = 300.0
 _HEADING: Final = 30.0
+_ASIDE: Final = 60.0
+_CASE: Final = 13.5
+_LEAST_CASES, _MOST_CASES = 3, 14
 Card: TypeAlias = tuple[Action, ActionCases | None]
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
@@ -131,6 +136,7 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
         return True
+    said = None
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD), after=10.0)
     else:
@@ -141,7 +147,32 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
     if composer.room < chart_height(content):
         return False
     phrases(composer, content)
+    _second_look(composer, content, said.actions if said else ())
     return True
+
+
+def _second_look(
+    composer: Composer, content: RadiologistContent, actions: tuple[Action, ...]
+) -> None:
+    """List some of the reader's own cases where no card does and the page has room for them."""
+    words = composer.style.strings
+    rows = min(int((composer.room - _ASIDE) / _CASE), _MOST_CASES)
+    order = (False, True, None)
+    found = sorted(content.cases or (), key=lambda case: order.index(case.agreed))
+    chosen = found[: max(rows, 0)]
+    if actions or len(chosen) < _LEAST_CASES:
+        return
+    composer.skip(12.0)
+    composer.heading(words("radiologist.second_look"), level=1, room=0.0)
+    keys = ("call", "xray", "pathology", "phrase", "ct_phrase")
+    columns = tuple(Column(words(f"cases.{key}"), 1.0) for key in keys)
+    calls = {True: "call_good", False: "call_apart", None: "call_open"}
+    table = tuple(
+        Row((words(f"cases.{calls[case.agreed]}"), case.xray_code, case.pathology, case.phrase,
+             case.ct_phrase))
+        for case in chosen
+    )  # fmt: skip
+    composer.flow(Table(columns, table, id="look"), after=0.0)
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:
@@ -175,19 +206,21 @@ def _lead(
     cards: list[Card],
 ) -> None:
     """Set the sentence and what follows from it on the left, its picture on the right."""
-    width = 0.55 * composer.body.width
+    rows = tuple(row for row in judged_rows(content, profile) if row.hedge)
+    width = (0.55 if rows else 1.0) * composer.body.width
     texts = [(said.first, LEAD.bold), (said.lead, _TEXT)]
     texts += [(sentence, _TEXT) for sentence in said.also]
     tall = sum(paragraph_height(text, kind, width) + 4.0 for text, kind in texts)
-    picture = _picture_height(composer, content, cards, tall)
+    picture = _picture_height(composer, content, cards, tall) if rows else 0.0
     box = composer.claim(max(tall, picture))
     y = box.y
     for i, (text, kind) in enumerate(texts):
         name = "headline" if i == 0 else ""
         frame = Box(box.x, y, width, 0.0)
         y = paragraph(composer.page, frame, text, kind, id=name) + 4.0
-    x = box.x + width + 2 * GUTTER
-    _picture(composer, content, profile, Box(x, box.y, box.right - x, picture))
+    if rows:
+        x = box.x + width + 2 * GUTTER
+        _picture(composer, rows, Box(x, box.y, box.right - x, picture))
     composer.skip(6.0)
 
 
@@ -203,15 +236,13 @@ def _picture_height(
     return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), _MOST_PICTURE)
 
 
-def _picture(
-    composer: Composer, content: RadiologistContent, profile: ReaderProfile, box: Box
-) -> None:
+def _picture(composer: Composer, rows: tuple[PhraseRow, ...], box: Box) -> None:
     """Draw the picture with its one line of explanation."""
     words = composer.style.strings
     note = words("ladder.note")
     foot = paragraph_height(note, NOTE, box.width)
     frame = box.cut(bottom=foot + 4.0)
-    ladder(composer.page, frame, rows=judged_rows(content, profile), words=words)
+    ladder(composer.page, frame, rows=rows, words=words)
     below = Box(box.x, frame.bottom + 4.0, box.width, foot)
     paragraph(composer.page, below, note, NOTE.muted)
 

@@ -9,7 +9,7 @@ from calibration.result import GroupResult
 from reports.content import Case, Coverage, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.layout import Composer, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
-from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING
+from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
 from reports.drawing.tables import Column, Row, Table, TickBox
 from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
@@ -21,11 +21,11 @@ from reports.pages.radiologist.chart import phrases
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
-_CURVE: Final = 252.0
+_CURVE: Final = 330.0
+"""Tallest curve; it takes the room that a page without the phrase chart leaves."""
 _LOW_CURVE: Final = 150.0
 _AROUND: Final = 30.0
 """White space between the parts of a full page."""
-_WHOM_LINES: Final = 3
 
 
 def second_page(composer: Composer, content: RadiologistContent, *, charted: bool) -> None:
@@ -33,24 +33,29 @@ def second_page(composer: Composer, content: RadiologistContent, *, charted: boo
     words = composer.style.strings
     if isinstance(content.overall, SuppressedCell):
         composer.skip(10.0)
-        _trend(composer.page, composer.claim(190.0 if content.trend else 40.0), content, words)
+        _trend(composer.page, composer.claim(260.0 if content.trend else 40.0), content, words)
+        kind = BODY
     else:
         composer.new_page()
         note = words("radiologist.curve_note")
         width = (composer.body.width - 2 * GUTTER) / 2
         lines = len(wrap(note, CAPTION, width))
-        tall = (_CURVE if charted else _LOW_CURVE) + 24.0 + lines * CAPTION.leading
+        rest = 24.0 + lines * CAPTION.leading + _AROUND
         if not charted:
-            rest = tall + _AROUND + _reading_height(composer, content)
-            phrases(composer, content, below=rest)
+            below = _LOW_CURVE + rest + _reading_height(composer, content, CAPTION)
+            phrases(composer, content, below=below)
             composer.skip(10.0)
+        spare = composer.room - rest
+        kind = BODY if spare - _reading_height(composer, content, BODY) > _CURVE else CAPTION
+        curve = min(spare - _reading_height(composer, content, kind), _CURVE)
+        tall = max(curve, _LOW_CURVE) + rest - _AROUND
         box = composer.claim(tall)
         left, right = box.columns(2, gutter=2 * GUTTER)
         figure = _panel(composer.page, left, words("radiologist.curve"), note)
         reliability(composer.page, figure, curve=content.overall.curve, words=words)
         _trend(composer.page, right, content, words, lines)
     composer.skip(16.0)
-    _reading(composer, content)
+    _reading(composer, content, kind)
 
 
 def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2) -> Box:
@@ -96,27 +101,33 @@ def _whom(content: RadiologistContent, words: Strings) -> str:
     return " ".join(parts)
 
 
-def _reading_height(composer: Composer, content: RadiologistContent) -> float:
+def _reading_height(composer: Composer, content: RadiologistContent, kind: Type) -> float:
     """Height of the two columns and the line below them."""
     width = (composer.body.width - 2 * GUTTER) / 2
     sides = _sides(content, composer.style.strings)
-    tall = max(sum(paragraph_height(t, CAPTION, width) + 3.0 for t in texts) for _, texts in sides)
-    return tall + 18.0 + 4.0 + _WHOM_LINES * CAPTION.leading
+    tall = max(sum(paragraph_height(t, kind, width) + 3.0 for t in texts) for _, texts in sides)
+    return tall + 18.0 + _whom_height(composer, content, kind)
 
 
-def _reading(composer: Composer, content: RadiologistContent) -> None:
+def _whom_height(composer: Composer, content: RadiologistContent, kind: Type) -> float:
+    text = _whom(content, composer.style.strings)
+    return 4.0 + paragraph_height(text, kind.bold, composer.body.width)
+
+
+def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> None:
     """Two columns: how to read it, what it is not; then whom to ask."""
     words = composer.style.strings
     sides = _sides(content, words)
     width = (composer.body.width - 2 * GUTTER) / 2
-    box = composer.claim(_reading_height(composer, content) - 4.0 - _WHOM_LINES * CAPTION.leading)
+    tall = _reading_height(composer, content, kind) - _whom_height(composer, content, kind)
+    box = composer.claim(tall)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
-            y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, CAPTION) + 3.0
+            y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, kind) + 3.0
     composer.skip(4.0)
-    composer.add(Prose(_whom(content, words), CAPTION.bold), after=0.0)
+    composer.add(Prose(_whom(content, words), kind.bold), after=0.0)
 
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
@@ -190,8 +201,10 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
-    composer.flow(number_table(content, overall, words=words), after=4.0)
-    composer.add(Prose(words("numbers.note"), CAPTION.muted))
+    below = Prose(words("numbers.note"), CAPTION.muted)
+    table = number_table(content, overall, words=words)
+    composer.flow(table, after=4.0, below=below.height(composer.body.width))
+    composer.add(below)
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
