@@ -134,7 +134,7 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         drawn = radiologist.pages(filled, style=style)
         assert faults(drawn) == [], seed
         assert empty(drawn) == [], seed
-        assert all(_reach(page) >= 0.6 for page in drawn[:2]), seed
+        assert all(_reach(page) >= 0.55 for page in drawn[:2]), seed
         assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
