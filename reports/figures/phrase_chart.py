@@ -21,7 +21,7 @@ from reports.strings import Strings
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0
-_TALLEST: Final = 30.0
+_TALLEST: Final = 40.0
 """Tallest row that still reads as one line of a table."""
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 44.0, 36.0
 _SIGN: Final = {

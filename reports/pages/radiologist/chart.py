@@ -18,7 +18,7 @@ from reports.verdict import sides
 
 _AROUND: Final = 104.0
 """Heading, key and notes around the chart."""
-_TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 30.0
+_TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 40.0
 
 
 def judged_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
