@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output
+from pipeline.cli.common import Output, write_whole
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -24,12 +24,15 @@ from pipeline.cli.extraction_shared import (
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
-    from extraction.audit.gold import GoldReport
+    import numpy as np
+
+    from extraction.audit.gold import GoldReport, Score
     from extraction.audit.scores import Audit
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
+    from reports.pages.extraction_audit import AuditPages, AuditScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,10 +163,64 @@ def _cost(asked: Mapping[str, object]) -> str:
 
 
 def _draw(path: Path, read: Sequence[_Read], audits: Sequence[Audit]) -> None:
-    from pipeline.cli.extraction_audit_page import write_audit_pdf
+    """Draw the audits of one or several engines as one PDF, under the engine's name and version."""
+    from reports.drawing.pdf import DocumentInfo, to_pdf
+    from reports.drawing.style import Style
+    from reports.pages.extraction_audit import audit_pages
 
-    named = [(f"{each.label} {each.version}", each.vocabulary) for each in read]
-    write_audit_pdf(path, list(zip(audits, named, strict=True)))
+    style = Style()
+    shown = [_pages(each, found) for each, found in zip(read, audits, strict=True)]
+    pages = [page for content in shown for page in audit_pages(content, style=style)]
+    engines = "; ".join(content.engine for content in shown)
+    title = style.strings("audit.title")
+    write_whole(path, to_pdf(pages, info=DocumentInfo(title, "radcal", engines)))
+
+
+def _pages(read: _Read, audit: Audit) -> AuditPages:
+    from extraction.audit.gold import NOT_MENTIONED
+    from reports.pages.extraction_audit import AuditFigure, AuditPages
+
+    figures = {
+        "cell accuracy, micro": audit.cells_micro,
+        "cell accuracy, macro over states": audit.cells_macro,
+        "finding F1 (pathology, certainty)": audit.f1,
+        "hedged statements, exact certainty": audit.hedged_exact,
+    }
+    states = (NOT_MENTIONED, *read.vocabulary.phrases, "unmapped", "failed")
+    confused = (*audit.phrase_confusion.items(), *audit.pathology_confusion.items())
+    return AuditPages(
+        engine=f"{read.label} {read.version}",
+        reports=audit.reports,
+        failed=audit.failed,
+        unmapped=audit.unmapped,
+        figures=tuple(AuditFigure(n, f.value, f.low, f.high) for n, f in figures.items()),
+        pathologies=_scores(audit.per_pathology),
+        phrases=_scores(audit.per_phrase),
+        sections=_scores(audit.per_section),
+        states=states,
+        confusion=_grid(audit.phrase_confusion, states),
+        mistakes=tuple((a, b, n) for (a, b), n in confused if a != b),
+    )
+
+
+def _scores(scores: Mapping[str, Score]) -> tuple[AuditScore, ...]:
+    from reports.pages.extraction_audit import AuditScore
+
+    return tuple(
+        AuditScore(name, s.gold, s.predicted, s.precision, s.recall, s.f1)
+        for name, s in scores.items()
+        if s.gold or s.predicted
+    )
+
+
+def _grid(counts: Mapping[tuple[str, str], int], states: tuple[str, ...]) -> np.ndarray:
+    import numpy as np
+
+    place = {state: i for i, state in enumerate(states)}
+    grid = np.zeros((len(states), len(states)), dtype=np.int64)
+    for (said, read), n in counts.items():
+        grid[place[said], place[read]] += n
+    return grid
 
 
 def _reads(given: AuditGiven) -> Iterator[_Read]:

@@ -23,7 +23,7 @@ from reports.drawing.style import (
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
-from reports.figures.phrase_rows import PhraseRow
+from reports.figures.phrase_chart import PhraseRow
 from reports.numbers import count, points
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases
 from reports.strings import Strings
