@@ -17,7 +17,7 @@ from calibration.profile.readings import Reading, department_line, read_reader
 from calibration.profile.results import ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import explained, shared_line
+from calibration.profile.shared import instrument, shared_line
 from calibration.profile.sparse import Found, fit_with_habits
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
@@ -78,9 +78,9 @@ def _judged(
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     shared = shared_line(lines, judged, settings=rules)
-    offset = explained(shared, settings=rules)
-    choices = words.choices(rows.findings, error, offset, never, rules)
-    reading = Reading(hedges, found, choices, lines, offset, rules, alike)
+    done = instrument(lines, judged, settings=rules)
+    choices = words.choices(rows.findings, error, done.mean, never, rules)
+    reading = Reading(hedges, found, choices, lines, shared, done, rules, alike)
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)

@@ -8,8 +8,11 @@ With margins d (shift) and g (slope), a part is stated when its posterior probab
 
 Shift is read where a word means even odds (logit 0), so that it means the same in every department
 and issue. Beside a stated slope a shift is stated only if it also holds at the reader's usual word,
-because a slope alone shifts every other place. What most readers share (`shared`) is no reader's
-own: a part on its side is stated only if it also holds beyond half the margin with that taken off.
+because a slope alone shifts every other place, and one that could only be asked about needs a
+probability of .95 there: it would turn a plain sentence into a question. What the instrument may
+have done (`shared`) is no reader's own: a part on its side is stated only if it also holds beyond
+half the margin with that taken off. One that doesn't is shared if the department has it too, and
+else can't be told.
 
 Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
 rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
@@ -29,6 +32,7 @@ from scipy.special import ndtr
 from calibration.arrays import FloatArray
 from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import Instrument
 
 __all__ = ["Case", "Evidence", "judge_pattern"]
 
@@ -37,6 +41,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
 _SURELY = 0.4
 _OWN = 0.5
+_BESIDE = 0.95
 _AXIS: Final[Mapping[Part, tuple[int, float]]] = MappingProxyType(
     {
         "overcalls": (0, -1.0),
@@ -78,9 +83,9 @@ class Evidence:
             "too cautious": float(ndtr((slope - g) / b)),
         }
 
-    def less(self, offset: FloatArray) -> Evidence:
-        """Give the line with (shift, slope − 1) taken off."""
-        return Evidence(self.mean - offset, self.covariance)
+    def less(self, done: Instrument) -> Evidence:
+        """Give the line with what the instrument may have done taken off."""
+        return Evidence(self.mean - done.mean, self.covariance + done.covariance)
 
     def moved_to(self, centre: float) -> Evidence:
         """Give the same line with its shift read at another place of the scale."""
@@ -99,13 +104,26 @@ class Evidence:
         return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
 
 
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """What holds of a line: the reader's own, what most readers share, what may be explained."""
+
+    own: tuple[Part, ...] = ()
+    shared: tuple[Part, ...] = ()
+    explained: tuple[Part, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """What a reader is judged on: line, usual word, and what is shared (shift, slope − 1)."""
+    """What a reader is judged on: line, usual word, what the instrument may have done to it.
+
+    ``common`` are the parts that the department shares.
+    """
 
     evidence: Evidence
     usual: float
-    offset: FloatArray
+    done: Instrument
+    common: tuple[Part, ...]
     hedges: float
     exams: int
     untold: Untold | None = None
@@ -114,22 +132,26 @@ class Case:
         """Give the same estimate from ``factor`` times the data."""
         return replace(self, evidence=self.evidence.narrowed(factor))
 
-    def stated(self, settings: ProfileSettings) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-        """Parts that may be stated of the reader, and those that are shared instead."""
+    def stated(self, settings: ProfileSettings) -> _Parts:
+        """Sort what holds of the line by whose it is."""
         parts = _stated(self.evidence, self.usual, settings)
-        own = self.evidence.less(self.offset).beyond(settings, margin=_OWN)
-        common = tuple(
+        own = self.evidence.less(self.done).beyond(settings, margin=_OWN)
+        open_ = {
             part
             for part in parts
-            if self.offset[_AXIS[part][0]] * _AXIS[part][1] > 0.0
+            if self.done.mean[_AXIS[part][0]] * _AXIS[part][1] > 0.0
             and own[part] < settings.pattern_probability
+        }
+        return _Parts(
+            own=tuple(part for part in parts if part not in open_),
+            shared=tuple(part for part in parts if part in open_ and part in self.common),
+            explained=tuple(part for part in parts if part in open_ and part not in self.common),
         )
-        return tuple(part for part in parts if part not in common), common
 
     def own(self, settings: ProfileSettings) -> Evidence:
         """Give what is the reader's own."""
-        shared = bool(self.stated(settings)[1])
-        return self.evidence.less(self.offset) if shared else self.evidence
+        shared = bool(self.stated(settings).shared)
+        return self.evidence.less(self.done) if shared else self.evidence
 
     def nothing(self, settings: ProfileSettings) -> bool:
         """Whether "none" may be said of what is the reader's own."""
@@ -140,11 +162,13 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
     evidence = case.evidence
     enough = case.hedges >= settings.least_statements and case.untold != "one label"
-    stated, shared = case.stated(settings) if enough else ((), ())
+    parts = case.stated(settings) if enough else _Parts()
+    stated = parts.own
     off = clearly_off(evidence, settings)
     d, g = settings.shift_margin, settings.slope_margin
     within = evidence.inside((-d, d), (-g, g))
     settled = bool(stated) or (enough and case.nothing(settings))
+    untold = case.untold or ("instrument" if parts.explained else None)
     shift, slope = _coordinates(evidence, settings)
     tipping = _tipping(shift.value, settings)
     low, high = settings.plausible_ordering
@@ -153,10 +177,11 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
         question=shifted and low <= tipping <= high,
-        more_exams=None if settled or case.untold else _more(case, settings),
-        shared=shared,
+        more_exams=None if settled or untold else _more(case, settings),
+        shared=parts.shared,
+        explained=parts.explained,
         slight=_slight(case.own(settings), settings) if settled and not stated else None,
-        untold=None if settled else case.untold,
+        untold=None if settled else untold,
     )
     return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
 
@@ -187,10 +212,13 @@ def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tupl
     needed = settings.pattern_probability
     here, there = evidence.beyond(settings), evidence.moved_to(usual).beyond(settings)
     slope: list[Part] = [p for p in ("too sure", "too cautious") if here[p] >= needed]
+    low, high = settings.plausible_ordering
+    asked = low <= _tipping(float(evidence.mean[0]), settings) <= high
+    beside = max(needed, _BESIDE) if slope and asked else needed
     shift: list[Part] = [
         p
         for p in ("overcalls", "undercalls")
-        if here[p] >= needed and (not slope or there[p] >= needed)
+        if here[p] >= beside and (not slope or there[p] >= needed)
     ]
     return (*shift, *slope)
 
@@ -219,7 +247,7 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         then = case.narrowed(float(factor))
-        if then.stated(settings)[0] or then.nothing(settings):
+        if then.stated(settings).own or then.nothing(settings):
             return _rounded_up((factor - 1.0) * case.exams)
     return None
 

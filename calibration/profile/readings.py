@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
@@ -19,9 +19,11 @@ from calibration.profile.results import (
     Large,
     PhraseRate,
     ReaderProfile,
+    Shared,
     Untold,
 )
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import Instrument
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.tables import Hedged
@@ -30,6 +32,7 @@ from calibration.profile.variances import Fitted
 __all__ = ["Reading", "department_line", "read_reader"]
 
 _Z = 1.959963984540054
+_EVEN = 0.5
 _NEARLY_ALL = 0.95
 """Share of a reader's hedges from which one phrase decides the line alone."""
 
@@ -38,7 +41,7 @@ _NEARLY_ALL = 0.95
 class Reading:
     """The fitted department with all rates computed once, (R, F, K) and (R, K).
 
-    ``offset`` (2,) is the line that readers share as far as it is no reader's own; ``large`` every
+    ``shared`` is what readers share, ``done`` what of it may be the instrument's; ``large`` every
     reader's and the department's calibration in the large. With ``one_label`` every statement of
     the department has the same label, and nothing may be said of anybody.
     """
@@ -47,7 +50,8 @@ class Reading:
     found: Found
     choices: Choices
     lines: Lines
-    offset: FloatArray
+    shared: Shared
+    done: Instrument
     settings: ProfileSettings
     one_label: bool
     n: FloatArray = field(init=False)
@@ -94,7 +98,8 @@ def read_reader(
     lines, exams = reading.lines, int(rows.exams[r])
     evidence = Evidence(lines.value[r], lines.covariance[r])
     untold = _untold(reading, r)
-    case = Case(evidence, float(lines.usual[r]), reading.offset, hedges, exams, untold)
+    usual, common = float(lines.usual[r]), reading.shared.parts
+    case = Case(evidence, usual, reading.done, common, hedges, exams, untold)
     advice = choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings)
     return ReaderProfile(
         reader=rows.readers[r],
@@ -155,8 +160,10 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
     for h in np.flatnonzero(found.cell[r]):
         finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
         held.append((float(found.cell[r, h]), finding, phrase))
+    held = [habit for habit in held if habit[0] >= reading.settings.habit_probability]
     held.sort(key=lambda habit: -habit[0])
-    return [each for habit in held if (each := _habit(reading, r, *habit)).visible]
+    told = [_habit(reading, r, *habit) for habit in held]
+    return [each for each in told if each.visible and each.n >= reading.settings.least_uses]
 
 
 def _habit(reading: Reading, r: int, probability: float, finding: int | None, phrase: int) -> Habit:
@@ -164,6 +171,8 @@ def _habit(reading: Reading, r: int, probability: float, finding: int | None, ph
     rate = (
         reading.whole.at((r, phrase)) if finding is None else reading.cells.at((r, finding, phrase))
     )
+    if probability < _EVEN:
+        rate = replace(rate, weight=1.0)
     n = float(reading.n[r, scope, phrase].sum())
     return Habit(
         phrase=reading.choices.names[phrase],

@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-Untold: TypeAlias = Literal["one label", "one phrase"]
+Untold: TypeAlias = Literal["one label", "one phrase", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 _VISIBLE: Final = 0.05
@@ -59,6 +59,9 @@ class Verdict:
     shared
         What holds of the reader but not beyond what most readers of the department share, and so
         is not stated of the reader.
+    explained
+        The same of what the ordering of CTs, what CT misses or misread words may have done, where
+        the department does not share it.
     more_exams
         How many more exams like these would settle it; None where it is settled, or beyond
         counting.
@@ -66,8 +69,8 @@ class Verdict:
         With ``none``: the part that probably holds, by less than would make it clearly off.
     untold
         With ``too few``: why no number of exams like these would tell. All labels of the
-        department have one value; or the reader's hedges are one phrase, whose rate cannot tell a
-        shift from a slope.
+        department have one value; the reader's hedges are one phrase, whose rate cannot tell a
+        shift from a slope; or the instrument may have done what is ``explained``.
     """
 
     state: Literal["pattern", "none", "too few"]
@@ -75,6 +78,7 @@ class Verdict:
     question: bool
     more_exams: int | None
     shared: tuple[Part, ...] = ()
+    explained: tuple[Part, ...] = ()
     slight: Part | None = None
     untold: Untold | None = None
 

@@ -110,7 +110,7 @@ class ProfileSettings:
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
     none_probability: float = 0.6
-    habit_probability: float = 0.2
+    habit_probability: float = 0.15
     swap_probability: float = 0.9
     most_swaps: int = 3
     least_gain: float = 0.0025

@@ -6,12 +6,15 @@ habit of log-odds ± size (spread) is weighed against the evidence without:
 
     B_c = Σ_± ½ ∫ L(η) N(η; μ ± size, ω + spread²) dη  /  ∫ L(η) N(η; μ, ω) dη.
 
-A reader has a habit with probability π, in place c with probability s_c in proportion to its
-squared use (a habit is a way of using a word more than its share; places with fewer than 12
-effective uses are left out), so P(c) = π s_c B_c / (1 − π + π Σ s B). The posterior mean of π
-under a Beta prior over the department's readers is taken. In each round the most probable habit of
-each reader above the threshold is let in and the model fitted again. Whatever is read off a place
-with a habit is averaged over the fits with and without it.
+A reader has a habit with probability π, in place c with probability s_c: three in four in a single
+cell, in proportion to (n_fk · n_fk n / (n_f n_k))², and else in a phrase, to n_k². A habit is a way
+of using a word more than its share, and where a word is used almost only in one finding, nothing
+but that tells its habit from a quirk. Places with fewer than 16 effective uses are left out. So
+P(c) = π s_c B_c / (1 − π + π Σ s B), with the posterior mean of π under a Beta prior over the
+department's readers. In each round the most probable habit of each reader above the threshold is
+let in and the model fitted again; at the end every habit's probability is read again with the
+others in, because one that is not yet let in hides the next. Whatever is read off a place with a
+habit is averaged over the fits with and without it.
 """
 
 from __future__ import annotations
@@ -26,13 +29,13 @@ from calibration.profile.design import CURVE, Counts
 from calibration.profile.line import Lines, lines
 from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
-from calibration.profile.variances import Fitted, Habits, fit
+from calibration.profile.variances import Fitted, Habits, fit, refit
 
 __all__ = ["Found", "fit_with_habits"]
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
-_FEW = 12.0
+_FEW = 16.0
 _SINGLE = 0.75
 _ROUNDS = 4
 _GRID = 100
@@ -77,7 +80,6 @@ def fit_with_habits(
 ) -> Found:
     """Fit, let the most probable habits in one at a time, and fit again."""
     habits = Habits.none(counts)
-    phrase, cell = np.zeros_like(habits.phrase_sign), habits.cell_sign
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
     found = plain = posterior(fitted)
     evidence = _evidence(counts, fitted, found, habits, settings)
@@ -86,11 +88,36 @@ def fit_with_habits(
         best = _best(evidence, share)
         if not (best.probability >= settings.habit_probability).any():
             break
-        habits, phrase, cell = _admitted(habits, phrase, cell, best, settings)
+        habits = _admitted(habits, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
         found = posterior(fitted)
         evidence = _evidence(counts, fitted, found, habits, settings)
+    phrase, cell = _read_again(counts, fitted, habits, settings)
     return Found(fitted.counts, fitted, found, plain, habits, phrase, cell, share)
+
+
+def _read_again(
+    counts: Counts, fitted: Fitted, habits: Habits, settings: ProfileSettings
+) -> tuple[FloatArray, FloatArray]:
+    """P(habit) of every habit let in, the reader's others being in: (R, K) and (R, H).
+
+    One habit of each reader at a time is taken out, the mode found at the same deviations, and the
+    evidence read at its place.
+    """
+    readers, phrases = habits.phrase_sign.shape
+    held = np.concatenate([habits.phrase, habits.cell >= 0], axis=1)
+    whole = np.broadcast_to(np.arange(phrases), (readers, phrases))
+    place = np.concatenate([whole, phrases + habits.cell], axis=1)
+    number, probability = held.cumsum(axis=1), np.zeros(held.shape)
+    for turn in range(1, int(number.max(initial=0)) + 1):
+        out = held & (number == turn)
+        less = habits.without(out)
+        there = refit(counts, settings.priors, less, fitted)
+        evidence = _evidence(counts, there, posterior(there), less, settings)
+        log_p = _log_probability(evidence, _share(evidence, settings.priors))
+        rows, columns = np.nonzero(out)
+        probability[rows, columns] = np.exp(log_p[rows, place[rows, columns]])
+    return probability[:, :phrases], probability[:, phrases:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,20 +138,26 @@ def _evidence(
     whole[:, np.asarray(habits.phrase)] = -np.inf
     cells = _cell_evidence(counts, fitted, found, habits, settings)
     log_b = np.concatenate([whole, cells.reshape(2, readers, -1)], axis=2)
-    prior = np.concatenate(
-        [
-            (1.0 - _SINGLE) * _by_use(counts.n.sum(axis=1)),
-            _SINGLE * _by_use(counts.n.reshape(readers, -1)),
-        ],
-        axis=1,
-    )
+    by_phrase = counts.n.sum(axis=1)
+    single = _SINGLE * _shares(counts.n * _excess(counts.n), counts.n)
+    prior = np.concatenate([(1.0 - _SINGLE) * _shares(by_phrase, by_phrase), single], axis=1)
     return np.asarray(log_b + np.log(np.maximum(prior / 2.0, 1e-300)))
 
 
-def _by_use(n: FloatArray) -> FloatArray:
+def _excess(n: FloatArray) -> FloatArray:
+    """n_fk n / (n_f n_k): how many times as often as expected a word stands in a finding."""
+    expected = n.sum(axis=1, keepdims=True) * n.sum(axis=2, keepdims=True)
+    total = n.sum(axis=(1, 2), keepdims=True)
+    more = np.divide(n * total, expected, out=np.zeros_like(n), where=expected > 0)
+    return np.asarray(more)
+
+
+def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
     """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
-    able = np.where(n >= _FEW, n, 0.0) ** 2
-    return np.asarray(able / np.maximum(able.sum(axis=1, keepdims=True), 1.0))
+    able = np.where(n >= _FEW, use, 0.0).reshape(len(n), -1) ** 2
+    total = able.sum(axis=1, keepdims=True)
+    shares = np.divide(able, total, out=np.zeros_like(able), where=total > 0)
+    return np.asarray(shares)
 
 
 def _share(evidence: FloatArray, priors: Priors) -> float:
@@ -140,18 +173,22 @@ def _share(evidence: FloatArray, priors: Priors) -> float:
     return float(weight @ grid / weight.sum())
 
 
+def _log_probability(evidence: FloatArray, share: float) -> FloatArray:
+    """Log P(c) of a habit in every place, shape (R, places)."""
+    both = np.log(max(share, 1e-12)) + logsumexp(evidence, axis=0)
+    every = np.logaddexp(np.log1p(-min(share, 1.0 - 1e-12)), logsumexp(both, axis=1))
+    return np.asarray(both - every[:, None])
+
+
 def _best(evidence: FloatArray, share: float) -> _Best:
     """Find every reader's most probable place for a habit."""
     if not evidence.size:
         none = np.zeros(evidence.shape[1])
         return _Best(none, none.astype(np.int64), none)
-    both = logsumexp(evidence, axis=0)
-    place = np.argmax(both, axis=1)
-    rows = np.arange(len(place))
-    odds = np.log(max(share, 1e-12))
-    every = np.logaddexp(np.log1p(-min(share, 1.0 - 1e-12)), odds + logsumexp(both, axis=1))
+    log_p = _log_probability(evidence, share)
+    place, rows = np.argmax(log_p, axis=1), np.arange(len(log_p))
     sign = np.where(evidence[1, rows, place] >= evidence[0, rows, place], 1.0, -1.0)
-    return _Best(np.exp(odds + both[rows, place] - every), place, sign)
+    return _Best(np.exp(log_p[rows, place]), place, sign)
 
 
 def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
@@ -224,28 +261,20 @@ def _log_evidence(cells: Counts, centre: FloatArray, variance: FloatArray) -> Fl
     return np.asarray(inner + np.log(scale) - np.log(variance) / 2.0)
 
 
-def _admitted(
-    habits: Habits,
-    phrase: FloatArray,
-    cell: FloatArray,
-    best: _Best,
-    settings: ProfileSettings,
-) -> tuple[Habits, FloatArray, FloatArray]:
+def _admitted(habits: Habits, best: _Best, settings: ProfileSettings) -> Habits:
     """Let each reader's best habit in where it is probable enough; add a column for cells."""
     chosen = best.probability >= settings.habit_probability
-    count = habits.phrase_sign.shape[1]
-    signs, phrase = habits.phrase_sign.copy(), phrase.copy()
-    place = best.place
+    signs = habits.phrase_sign.copy()
+    place, count = best.place, signs.shape[1]
     whole = np.flatnonzero(chosen & (place < count))
     signs[whole, place[whole]] = best.sign[whole]
-    phrase[whole, place[whole]] = best.probability[whole]
-    single = chosen & (place >= count)
-    column = np.where(single, place - count, -1)[:, None]
-    if single.any():
-        cells = np.concatenate([habits.cell, column], axis=1)
-        sides = np.concatenate(
-            [habits.cell_sign, np.where(single, best.sign, 0.0)[:, None]], axis=1
-        )
-        cell = np.concatenate([cell, np.where(single, best.probability, 0.0)[:, None]], axis=1)
-        return Habits(signs, cells, sides), phrase, cell
-    return Habits(signs, habits.cell, habits.cell_sign), phrase, cell
+    single = (chosen & (place >= count))[:, None]
+    if not single.any():
+        return Habits(signs, habits.cell, habits.cell_sign)
+    column = np.where(single, place[:, None] - count, -1)
+    side = np.where(single, best.sign[:, None], 0.0)
+    return Habits(
+        signs,
+        np.concatenate([habits.cell, column], axis=1),
+        np.concatenate([habits.cell_sign, side], axis=1),
+    )

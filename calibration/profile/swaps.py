@@ -3,12 +3,14 @@
 With rate p of the reader's phrase in a scope and meanings M, l is nearer than k exactly if p lies
 beyond their midpoint, so
 
-    P(|p − M_l| < |p − M_k|) = Φ(± (logit p̂ − logit mid) / √(Var logit p + Var mid)),
+    P(|p − M_l| < |p − M_k|) = E_M[Φ(± (logit p̂ − logit (M_k + M_l) / 2) / √(Var logit p))],
 
-the survey's error in Var mid, averaged over the fits with and without a habit, and the smallest
-one with the meanings as surveyed and as the department corrects them, with the rate as it is and
-less what most readers share (`shared`). Among substitutes
-that reach `ProfileSettings.swap_probability` the one with the largest expected gain
++ where M_l > M_k, over 256 draws of both meanings from the posterior of the survey's error, so that
+a swap stands though few were asked what either word means; averaged over the fits with and without
+a habit, and the smallest one with the meanings as surveyed and as the department corrects them,
+with the rate as it is and less what the instrument may have done (`shared`). Draws are taken where
+the mean of M with its variance in the denominator reaches the threshold. Among substitutes that
+reach `ProfileSettings.swap_probability` the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
 where one finding's own data say the opposite, or they do not support it together, single findings
 are asked.
@@ -19,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc, logit
+from scipy.special import betainc, expit, logit, ndtri
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.rates import Rate, Rates
@@ -30,14 +32,18 @@ __all__ = ["Choices", "Uses", "choose_swaps"]
 
 _OWN = 10.0
 _EVEN = 0.5
+_PLACES = np.arange(256) + 0.5
+_DRAWS = ndtri(np.stack([_PLACES / 256.0, (_PLACES * (np.sqrt(5.0) - 1.0) / 2.0) % 1.0]))
+"""Standard normals (2, 256) for the two meanings of a swap: an even lattice, so always the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """What may be suggested: meanings (K,) as surveyed and less the survey's error, variance (K,).
+    """What may be suggested: meanings (K,) as surveyed and less the survey's error.
 
-    ``shared`` (K,) is what the log-odds of each word's rate share with most readers; ``allowed``
-    (K, K) says which word may stand for which.
+    ``variance`` (K,) is that error's on the log-odds; ``shared`` (K,) is what the instrument may
+    have done to the log-odds of each word's rate; ``allowed`` (K, K) says which word may stand for
+    which.
     """
 
     names: tuple[str, ...]
@@ -101,10 +107,11 @@ def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _B
     gain = (choices.meaning - here) * (2.0 * rate.value - here - choices.meaning)
     good = choices.allowed[k] & (probability >= settings.swap_probability)
     good &= gain >= settings.least_gain
-    if not good.any():
-        return None
-    target = int(np.argmax(np.where(good, gain, -np.inf)))
-    return _Best(target, float(probability[target]), float(gain[target]))
+    for target in sorted(np.flatnonzero(good).tolist(), key=lambda each: -gain[each]):
+        sure = _nearer_drawn(k, target, rate, choices)
+        if sure >= settings.swap_probability:
+            return _Best(target, sure, float(gain[target]))
+    return None
 
 
 def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
@@ -114,21 +121,32 @@ def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
     department's habit or the survey's error, a line that it shares the readers' or the CT's, and a
     swap has to be right either way.
     """
-    readings = [rate, rate.less(float(choices.shared[k]))] if choices.shared[k] else [rate]
-    found = [
-        _nearer(k, each, meaning, choices)
-        for each in readings
-        for meaning in (choices.meaning, choices.corrected)
-    ]
+    found = [_nearer(k, each, meaning, choices) for each, meaning in _readings(k, rate, choices)]
     return np.asarray(np.min(found, axis=0))
+
+
+def _readings(k: int, rate: Rate, choices: Choices) -> list[tuple[Rate, FloatArray]]:
+    rates = [rate, rate.less(float(choices.shared[k]))] if choices.shared[k] else [rate]
+    return [(each, meaning) for each in rates for meaning in (choices.meaning, choices.corrected)]
 
 
 def _nearer(k: int, rate: Rate, meaning: FloatArray, choices: Choices) -> FloatArray:
     middle = np.clip((meaning + meaning[k]) / 2.0, 1e-9, 1.0 - 1e-9)
-    slope = middle * (1.0 - middle)
-    doubt = (choices.variance + choices.variance[k]) / 4.0 / slope**2
+    own = choices.variance * (meaning * (1.0 - meaning)) ** 2
+    doubt = (own + own[k]) / 4.0 / (middle * (1.0 - middle)) ** 2
     above = rate.above(np.asarray(logit(middle)), doubt)
     return np.asarray(0.5 + np.sign(meaning - meaning[k]) * (above - 0.5))
+
+
+def _nearer_drawn(k: int, target: int, rate: Rate, choices: Choices) -> float:
+    """P(rate nearer to the target's meaning than to that of k) over draws of both meanings."""
+    error = np.sqrt(choices.variance[[k, target]])[:, None] * _DRAWS
+    nothing, found = np.zeros(1), []
+    for each, meaning in _readings(k, rate, choices):
+        here, there = expit(logit(meaning[[k, target]])[:, None] + error)
+        above = each.above(np.asarray(logit((here + there) / 2.0)), nothing)
+        found.append(float(np.where(there > here, above, 1.0 - above).mean()))
+    return min(found)
 
 
 def _contradicted(

@@ -28,6 +28,7 @@ __all__ = ["Deviations", "Fitted", "Habits", "fit"]
 
 _ROUNDS = 80
 _SETTLED = 2e-3
+_FAR = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,15 @@ class Habits:
     def phrase(self) -> BoolArray:
         """Where a reader's phrase is a habit in all findings."""
         return np.asarray(self.phrase_sign != 0)
+
+    def without(self, out: BoolArray) -> Habits:
+        """Take some out, of the phrases (R, K) and then of the cells (R, H) in one array."""
+        phrases = self.phrase_sign.shape[1]
+        return Habits(
+            np.where(out[:, :phrases], 0.0, self.phrase_sign),
+            np.where(out[:, phrases:], -1, self.cell),
+            np.where(out[:, phrases:], 0.0, self.cell_sign),
+        )
 
     @classmethod
     def none(cls, counts: Counts) -> Habits:
@@ -110,6 +120,14 @@ def fit(
     return now
 
 
+def refit(counts: Counts, priors: Priors, habits: Habits, start: Fitted) -> Fitted:
+    """Find the mode with other habits, at the same deviations."""
+    scales = _scales(counts, priors, start.deviations, habits, start.tails)
+    mode = find_mode(counts, scales, start=start.mode)
+    read = counts.rightly_read(linear_predictor(counts, scales, mode.total) + mode.remainder)
+    return Fitted(read, mode, scales, start.deviations, start.tails, start.rounds, start.settled)
+
+
 def _first(priors: Priors) -> Deviations:
     return Deviations(
         priors.shift, priors.slope, priors.bend, priors.quirk, priors.phrase, priors.finding,
@@ -150,16 +168,18 @@ def _moved(
     curve = mean[:, :CURVE] ** 2, variance[:, :CURVE]
     k, f = counts.phrases, counts.findings
     plain = scales.habit_mean[:, k] == 0
-    quirk = np.where(plain, mean[:, k] ** 2 + variance[:, k], now.quirk**2).sum(axis=1)
-    scaled = np.concatenate(
-        [sum(curve) / now.values()[:CURVE] ** 2, (quirk / now.quirk**2)[:, None]], axis=1
-    )
+    quirk = np.where(plain, (mean[:, k] ** 2 + variance[:, k]) / now.quirk**2, 1.0)
+    quirk = np.minimum(quirk, _FAR).sum(axis=1, keepdims=True)
+    scaled = np.concatenate([sum(curve) / now.values()[:CURVE] ** 2, quirk], axis=1)
     degrees = np.array([priors.tail] * CURVE + [priors.quirk_tail])
     tails = (degrees + np.array([1] * CURVE + [plain.shape[1]])) / (degrees + scaled)
     own = np.diagonal(mode.theta_covariance)
     effects = (
         *((tails[:, i] * curve[0][:, i], tails[:, i] * curve[1][:, i]) for i in range(CURVE)),
-        ((tails[:, CURVE:] * mean[:, k] ** 2)[plain], (tails[:, CURVE:] * variance[:, k])[plain]),
+        (
+            np.minimum(tails[:, CURVE:] * mean[:, k] ** 2, _FAR * now.quirk**2)[plain],
+            (tails[:, CURVE:] * variance[:, k])[plain],
+        ),
         _phrase_effects(counts, now, mode),
         (mode.theta[f] ** 2, own[f]),
         (mean[:, f] ** 2, variance[:, f]),

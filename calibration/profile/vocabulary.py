@@ -63,20 +63,19 @@ class Vocabulary:
         """Say what may be suggested.
 
         ``error`` is the survey's error as the department shows it and its variance, (K,) each on
-        the log-odds scale; ``offset`` the shift and slope − 1 that readers share.
+        the log-odds scale; ``offset`` the shift and slope − 1 that may be the instrument's.
         """
         step = np.abs(self.meaning - self.meaning[:, None])
         known = np.isnan(self.respondents) | (self.respondents >= settings.least_respondents)
         wanted = np.array([name not in never for name in self.hedges], dtype=bool)
         allowed: BoolArray = (step >= settings.least_step) & (step <= settings.largest_step)
         allowed &= known & wanted
-        slope = self.meaning * (1.0 - self.meaning)
         return Choices(
             names=self.hedges,
             findings=findings,
             meaning=self.meaning,
             corrected=np.asarray(expit(self.log_odds + error[0])),
-            variance=error[1] * slope**2,
+            variance=error[1],
             shared=offset[0] + offset[1] * self.log_odds,
             allowed=allowed,
         )

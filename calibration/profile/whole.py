@@ -213,6 +213,7 @@ def _pattern(pattern: Pattern) -> dict[str, Plain]:
         "tipping": plain(pattern.tipping),
         "question": verdict.question,
         "shared": list(verdict.shared),
+        "explained": list(verdict.explained),
         "more_exams": verdict.more_exams,
         "slight": verdict.slight,
         "untold": verdict.untold,
