@@ -20,7 +20,7 @@ from calibration.profile.rates import Rate
 from calibration.profile.results import Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import explained, shared_line
+from calibration.profile.shared import Instrument, instrument, shared_line
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
 from calibration.survey import PhraseTable
@@ -266,6 +266,11 @@ def shared_of(shift: list[float], slope: list[float]) -> Shared:
     return shared_line(lines_of(shift, slope), enough, settings=ProfileSettings())
 
 
+def done_of(shift: list[float], slope: list[float]) -> Instrument:
+    enough = np.ones(len(shift), dtype=bool)
+    return instrument(lines_of(shift, slope), enough, settings=ProfileSettings())
+
+
 def test_what_two_readers_of_three_exceed_is_shared() -> None:
     found = shared_of([0.3] * 7 + [0.9, 1.2, -0.4], [1.0] * 10)
     # A third of ten readers lie below the fourth, in the midst of the seven at .3.
@@ -273,26 +278,44 @@ def test_what_two_readers_of_three_exceed_is_shared() -> None:
     assert found.parts == ("undercalls",)
     assert found.question
     assert found.tipping == pytest.approx(np.exp(found.shift.value))
-    assert explained(found, settings=ProfileSettings()) == pytest.approx([found.shift.value, 0.0])
+
+
+def test_readers_in_one_place_say_what_the_instrument_may_have_done_whatever_the_others() -> None:
+    near = done_of([0.3] * 7 + [0.9, 1.2, -0.4], [1.0] * 10)
+    assert near.mean[0] == pytest.approx(0.3, abs=0.06)
+    far = done_of([0.3] * 7 + [2.9, 3.2, -2.4], [1.0] * 10)
+    assert far.mean == pytest.approx(near.mean, abs=0.05)
 
 
 def test_four_of_ten_far_off_are_no_department() -> None:
     found = shared_of([0.0] * 6 + [0.9] * 4, [1.0] * 6 + [0.5] * 4)
     assert found.parts == ()
     assert found.shift.value == pytest.approx(0.0, abs=0.03)
-    assert explained(found, settings=ProfileSettings()).tolist() == [0.0, 0.0]
+    done = done_of([0.0] * 6 + [0.9] * 4, [1.0] * 6 + [0.5] * 4)
+    assert done.mean == pytest.approx([0.0, 0.0], abs=0.05)
 
 
 def test_shared_shift_is_explained_only_as_far_as_is_plausible() -> None:
     found = shared_of([1.0] * 8, [0.5] * 8)
     assert found.parts == ("undercalls", "too sure")
     assert not found.question
-    assert explained(found, settings=ProfileSettings()) == pytest.approx([np.log(1.5), -0.25])
+    done = done_of([1.0] * 8, [0.5] * 8)
+    assert 0.0 < done.mean[0] <= np.log(1.5)
+    assert -0.25 <= done.mean[1] < -0.1
+
+
+def test_a_missed_finding_lowers_the_shift_with_the_slope() -> None:
+    done = done_of([-0.17] * 9, [0.86] * 9)
+    assert done.mean == pytest.approx([-0.17, -0.14], abs=0.04)
+    flat = done_of([0.0] * 9, [1.0] * 9)
+    assert np.abs(flat.mean).max() < 0.03
+    assert flat.covariance[0, 0] < done.covariance[0, 0] + 0.01
 
 
 def test_four_readers_share_nothing_that_could_be_told_from_their_own() -> None:
     found = shared_of([0.5] * 4, [1.0] * 4)
     assert (found.readers, found.parts) == (4, ())
+    assert done_of([0.5] * 4, [1.0] * 4).mean == pytest.approx(done_of([0.0], [1.0]).mean)
 
 
 def test_prior_of_the_settings_is_stated_for_every_scale() -> None:

@@ -11,11 +11,19 @@ import pytest
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
-from calibration.profile import DepartmentProfile, Pattern, ProfileSettings, profile
+from calibration.profile import (
+    DepartmentProfile,
+    Interval,
+    Part,
+    Pattern,
+    ProfileSettings,
+    profile,
+)
 from calibration.profile.pattern import Case, Evidence, judge_pattern
+from calibration.profile.shared import Instrument
 from calibration.survey import PhraseTable
 from reports.strings import Strings
-from reports.verdict import message
+from reports.verdict import message, short
 from tests.fixtures.department import SCALE, department
 
 WORDS = Strings.load()
@@ -128,6 +136,34 @@ def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     assert ("likely", None) not in swaps
 
 
+def test_habit_of_a_word_used_in_one_finding_alone_is_told_there_and_is_no_pattern() -> None:
+    frame = department([(0.0, 1.0)] * 6, statements=1200, seed=23)
+    g = np.random.default_rng(4)
+    his = (frame["reader"] == "r03") & (frame["phrase"] == "likely")
+    frame = frame[~his].reset_index(drop=True)
+    near = frame["phrase"].isin(["probably", "most likely", "suggestive of", "suspicious for"])
+    here = (frame["reader"] == "r03") & near & (frame["pathology"] == "finding 1")
+    assert 60 < here.sum() < 80
+    frame.loc[here, "phrase"] = "likely"
+    frame.loc[here, "label"] = (g.random(int(here.sum())) < 0.45).astype(float)
+    each = profile(frame, phrases=SCALE).reader("r03")
+    assert [(habit.phrase, habit.finding) for habit in each.habits] == [("likely", "finding 1")]
+    assert each.pattern.verdict.parts == ()
+
+
+def test_no_swap_rests_on_what_few_were_asked() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=900, seed=8)
+    his = (frame["reader"] == "r01") & (frame["phrase"] == "likely")
+    frame.loc[his, "label"] = (np.random.default_rng(1).random(int(his.sum())) < 0.5).astype(float)
+    asked = {
+        n: profile(frame, phrases=replace(SCALE, respondents=(n,) * len(SCALE))).reader("r01")
+        for n in (2000, 10)
+    }
+    words = {n: {swap.phrase for swap in each.advice} for n, each in asked.items()}
+    assert "likely" in words[2000]
+    assert "likely" not in words[10]
+
+
 def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_readers() -> None:
     lines = [(0.4, 1.0)] * 7 + [(1.2, 1.0)]
     found = profile(department(lines, statements=2500, seed=31), phrases=SCALE)
@@ -237,10 +273,54 @@ def test_reader_of_one_phrase_is_promised_no_number_of_exams() -> None:
     assert found.reader("r00").pattern.verdict.untold is None
 
 
-def _judged_at(shift: float, sd: float) -> Pattern:
-    evidence = Evidence(np.array([shift, 0.0]), np.diag([sd**2, 0.04**2]))
-    case = Case(evidence, 0.0, np.zeros(2), hedges=2600.0, exams=1200)
+def _judged_at(
+    shift: float, sd: float, *, slope: float = 0.0, done: float = 0.0, common: tuple[Part, ...] = ()
+) -> Pattern:
+    evidence = Evidence(np.array([shift, slope]), np.diag([sd**2, 0.04**2]))
+    instrument = Instrument(np.array([done, 0.0]), np.diag([0.05**2, 0.05**2]) * (done != 0.0))
+    case = Case(evidence, 0.0, instrument, common, hedges=2600.0, exams=1200)
     return judge_pattern(case, settings=ProfileSettings())
+
+
+def test_what_the_instrument_may_have_done_is_not_told_of_the_reader() -> None:
+    own, far = _judged_at(0.4, 0.1), _judged_at(0.8, 0.1, done=0.3)
+    assert own.direction == far.direction == "undercalls"
+    left, shared = (_judged_at(0.4, 0.1, done=0.3, common=c) for c in ((), ("undercalls",)))
+    assert (left.direction, left.verdict.untold) == ("too few", "instrument")
+    assert left.verdict.explained == ("undercalls",)
+    assert left.verdict.more_exams is None
+    assert (shared.verdict.shared, shared.verdict.explained) == (("undercalls",), ())
+    assert _judged_at(-0.4, 0.1, done=0.3).direction == "overcalls"
+
+
+def test_shift_that_could_only_be_asked_about_joins_a_slope_when_it_is_surer() -> None:
+    assert _judged_at(0.33, 0.1).verdict.question
+    assert _judged_at(0.33, 0.1, slope=-0.5).verdict.parts == ("too sure",)
+    assert _judged_at(0.4, 0.1, slope=-0.5).verdict.parts == ("undercalls", "too sure")
+
+
+def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_named(
+    found: DepartmentProfile,
+) -> None:
+    reader = found.reader("r00")
+    off = replace(reader.phrases[0], phrase="likely", n=200.0, meaning=0.77)
+    alone = replace(off, rate=Interval(0.4, 0.34, 0.46))
+    for pattern, first in (
+        (_judged_at(0.4, 0.1, done=0.3), "We cannot tell whether it is your words."),
+        (
+            _judged_at(0.4, 0.1, done=0.35, common=("undercalls",)),
+            "As a whole nothing that is yours alone to change; single words are.",
+        ),
+        (_judged_at(0.0, 0.05), "As a whole your hedges stand where CT puts them"),
+    ):
+        each = replace(reader, pattern=pattern, habits=(), advice=(), phrases=(alone,))
+        told = message(each, words=WORDS)
+        assert told.startswith(first)
+        assert "“likely” by itself stands off" in told
+        assert short(each, WORDS).endswith("; single words stand off")
+        # A word where the reader's line puts it is no word by itself.
+        line = replace(off, rate=Interval(0.84, 0.8, 0.88))
+        assert "by itself" not in message(replace(each, phrases=(line,)), words=WORDS)
 
 
 def test_who_stands_off_but_surely_not_clearly_is_told_slightly_and_needs_no_more_exams() -> None:

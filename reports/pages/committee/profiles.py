@@ -20,6 +20,7 @@ from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
+from reports.verdict import short
 
 _PLANE: Final = 250.0
 
@@ -131,21 +132,6 @@ def _spread(found: DepartmentProfile, words: Strings) -> str:
     sd, mean = float(found.diagnostics.deviations["shift"]), found.shift.value
     low, high = (float(expit(mean + move)) for move in (-sd, sd))
     return words("committee.spread", low=percent(low), high=percent(high))
-
-
-def short(reader: ReaderProfile, words: Strings) -> str:
-    """Give the verdict in a few words."""
-    verdict = reader.pattern.verdict
-    if verdict.state == "none" and verdict.shared:
-        return words("verdict.short.shared")
-    if verdict.state == "none" and verdict.slight:
-        part = words(f"verdict.short.{verdict.slight.replace(' ', '_')}")
-        return words("verdict.short.slight", parts=part)
-    if verdict.state != "pattern":
-        return words(f"verdict.short.{verdict.state.replace(' ', '_')}")
-    parts = [words(f"verdict.short.{part.replace(' ', '_')}") for part in verdict.parts]
-    text = ", ".join(parts)
-    return words("verdict.short.question", parts=text) if verdict.question else text
 
 
 def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:

@@ -1,0 +1,206 @@
+"""Single phrases in a reader's profile: those that show a pattern, and those that stand off alone.
+
+A phrase stands off alone if it is a habit, if it is "absent" or "present" and more often wrong than
+others', or if it lies clearly off though nothing is said of all words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final, Literal, TypeAlias
+
+from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from reports.numbers import count, decimal, percent, percent_interval
+from reports.strings import Strings
+from reports.swaps import Side, about, claimed, side_of
+
+__all__ = [
+    "Besides", "alone", "besides", "carriers", "example", "explained", "quoted", "reaches", "told",
+    "unlike",
+]  # fmt: skip
+
+Besides: TypeAlias = Literal["none", "perhaps", "but"]
+
+_LEAST_USES: Final = 20
+"""Uses below which a phrase is no example."""
+_MANY_USES: Final = 40
+"""Uses from which a single word that stands off is named though nothing is said of all."""
+_CLEAR: Final = 0.1
+"""Difference of rate and meaning beyond which it is."""
+_EVEN, _SURE = 0.5, 0.9
+_EDGE: Final = 1e-6
+_VISIBLE: Final = 0.02
+"""Difference of rate and meaning below which the printed figures would not show it."""
+
+
+def told(profile: ReaderProfile) -> tuple[Habit, ...]:
+    """Give the habits that are told."""
+    return tuple(each for each in profile.habits if each.visible)
+
+
+def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> Besides:
+    """Say whether single words are spoken of, and whether all of that is doubtful."""
+    habits, rest = told(profile), bool(swaps or unlike(profile, swaps) or _wrong(profile))
+    if not habits and not rest:
+        return "none"
+    return "but" if rest or any(each.probability >= _EVEN for each in habits) else "perhaps"
+
+
+def alone(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> tuple[str, ...]:
+    """Say what single words do by themselves, a sentence each."""
+    habits = (_habit(each, words) for each in told(profile))
+    off = (_word(each, words) for each in unlike(profile, swaps))
+    return (*habits, *off, *(_atom(name, atom, words) for name, atom in _wrong(profile)))
+
+
+def carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
+    """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
+    strong, weak = claimed(profile.pattern)
+    often = [p for p in profile.phrases if p.n >= _LEAST_USES]
+    if profile.pattern.verdict.question:
+        often = [p for p in often if explained(p, profile.pattern)] or often
+    shown = (
+        _carrier([p for p in often if p.meaning > 0.5], strong, swaps),
+        _carrier([p for p in often if p.meaning <= 0.5], weak, swaps),
+    )
+    found = [phrase for phrase in shown if phrase is not None]
+    if strong == weak:
+        found = sorted(found, key=lambda p: -_weight(p))[:1]
+    return tuple(found)
+
+
+def _carrier(
+    phrases: Sequence[PhraseRate], side: Side | None, swaps: Sequence[Swap]
+) -> PhraseRate | None:
+    """Choose the phrase that shows a side best; one with a swap comes first."""
+    on_side = [
+        p
+        for p in phrases
+        if side_of(p.rate.value, p.meaning) == side and abs(p.rate.value - p.meaning) >= _VISIBLE
+    ]
+    advised = {swap.phrase for swap in swaps if not swap.finding}
+    return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)
+
+
+def explained(phrase: PhraseRate, pattern: Pattern) -> bool:
+    """Whether the λ that explains the shift brings the phrase to its meaning as well."""
+    rate = min(max(phrase.rate.value, _EDGE), 1.0 - _EDGE)
+    ordering = math.log(pattern.tipping)
+    margin = abs(pattern.shift.value - ordering)
+    gap = math.log(rate / (1.0 - rate)) - math.log(phrase.meaning / (1.0 - phrase.meaning))
+    return abs(gap - ordering) <= margin
+
+
+def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
+    """Give words that stand clearly off though nothing is said of all, and nothing else names them.
+
+    Where what holds of all may be the instrument's or is shared, a word has to stand off from the
+    reader's own line as well.
+    """
+    verdict = profile.pattern.verdict
+    common = bool(verdict.shared or verdict.explained)
+    if verdict.state == "pattern" or (verdict.state == "too few" and not common):
+        return ()
+    named = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
+    return tuple(
+        p
+        for p in profile.phrases
+        if p.n >= _MANY_USES
+        and p.phrase not in named
+        and _misses(p, p.meaning)
+        and not (common and not _misses(p, _on_line(p, profile.pattern)))
+    )
+
+
+def _misses(phrase: PhraseRate, value: float) -> bool:
+    """Whether the rate lies clearly off a value, its interval too."""
+    held = phrase.rate.low <= value <= phrase.rate.high
+    return not held and abs(phrase.rate.value - value) > _CLEAR
+
+
+def _on_line(phrase: PhraseRate, pattern: Pattern) -> float:
+    """Give the rate that the reader's line leads to expect of a phrase."""
+    log_odds = math.log(phrase.meaning / (1.0 - phrase.meaning))
+    return 1.0 / (1.0 + math.exp(-pattern.shift.value - pattern.slope.value * log_odds))
+
+
+def _weight(phrase: PhraseRate) -> float:
+    return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
+
+
+def reaches(phrase: PhraseRate) -> bool:
+    """Whether the interval of a rate holds what the phrase means."""
+    return phrase.rate.low <= phrase.meaning <= phrase.rate.high
+
+
+def example(shown: Sequence[PhraseRate], words: Strings) -> str:
+    """Show the pattern in the phrases that carry it."""
+    values = [
+        {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
+        for p in shown
+    ]
+    if not values:
+        return ""
+    if len(values) == 1:
+        return words("verdict.example", **values[0])
+    second = {f"{key}2": value for key, value in values[1].items()}
+    return words("verdict.examples", **values[0], **second)
+
+
+def quoted(phrases: Sequence[str], words: Strings) -> str:
+    """Print phrases in quotation marks."""
+    return ", ".join(words("verdict.quoted", phrase=phrase) for phrase in phrases)
+
+
+def _word(phrase: PhraseRate, words: Strings) -> str:
+    return words(
+        "verdict.word",
+        phrase=phrase.phrase,
+        rate=about(phrase.rate.value, words),
+        interval=percent_interval(phrase.rate.low, phrase.rate.high),
+        statements=words.several("unit.statements", round(phrase.n)),
+        meaning=percent(phrase.meaning),
+    )
+
+
+def _habit(habit: Habit, words: Strings) -> str:
+    return words(
+        "verdict.habit.finding" if habit.finding else "verdict.habit.all",
+        stands=_stands(habit.probability, words),
+        phrase=habit.phrase,
+        finding=habit.finding,
+        rate=about(habit.rate.value, words),
+        interval=percent_interval(habit.rate.low, habit.rate.high, habit.rate.value),
+        statements=words.several("unit.statements", round(habit.n)),
+        expected=percent(habit.expected),
+    )
+
+
+def _stands(probability: float, words: Strings) -> str:
+    """Say how sure a habit is: a fact only from .9 on."""
+    if probability >= _SURE:
+        return words("verdict.habit.stands")
+    key = "may" if probability < _EVEN else "probably"
+    return words(f"verdict.habit.{key}", chance=count(max(math.floor(10.0 * probability), 1)))
+
+
+def _wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
+    """Give "absent" and "present" where they are wrong more often than others'."""
+    each = (("absent", profile.absent), ("present", profile.present))
+    return tuple((name, atom) for name, atom in each if atom.state == "more often")
+
+
+def _atom(name: str, atom: AtomJudgement, words: Strings) -> str:
+    return words(
+        f"verdict.atom.{name}",
+        phrases=quoted(atom.phrases, words),
+        wrong=_number(atom.wrong),
+        n=count(atom.n),
+        expected=_number(atom.expected_wrong),
+    )
+
+
+def _number(mass: float) -> str:
+    """Print label mass: whole, or with a decimal where rounding would hide the difference."""
+    return count(mass) if mass >= 10.0 or mass == round(mass) else decimal(mass, 1)
