@@ -12,6 +12,7 @@ import pandas as pd
 
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
+from calibration.profile.line import lines
 from calibration.profile.rates import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
 from calibration.profile.results import ReaderProfile
@@ -74,13 +75,13 @@ def _judged(
     hedges = hedged(rows, words, misread=rules.misread)
     between, found = _fitted(hedges, rules)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
-    lines = found.lines()
+    line = lines(found)
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
-    shared = shared_line(lines, judged, settings=rules)
-    done = instrument(lines, judged, settings=rules)
+    shared = shared_line(line, judged, settings=rules)
+    done = instrument(line, judged, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
-    reading = Reading(hedges, found, choices, lines, shared, done, rules, alike)
+    reading = Reading(hedges, found, choices, line, shared, done, rules, alike)
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import FloatArray
-from calibration.profile.large import in_the_large
-from calibration.profile.line import Lines
+from calibration.profile.line import Lines, in_the_large
 from calibration.profile.pattern import Case, Evidence, judge_pattern
 from calibration.profile.rates import Rates, cell_rates, phrase_rates
 from calibration.profile.results import (

@@ -241,7 +241,7 @@ class PhraseRate:
 
 @dataclass(frozen=True, slots=True)
 class Large:
-    """Hedges taken together (`calibration.profile.large`).
+    """Hedges taken together (`calibration.profile.line`).
 
     ``observed`` label mass and the sum ``expected`` by the words, of n uses; ``ratio`` of the two,
     ``e50`` and ``e90``, the distance of rate and meaning that half and nine tenths of the uses stay

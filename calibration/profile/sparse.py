@@ -26,7 +26,6 @@ from scipy.special import expit, logsumexp
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts
-from calibration.profile.line import Lines, lines
 from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.variances import Fitted, Habits, fit, refit
@@ -58,12 +57,12 @@ class Found:
     cell: FloatArray
     share: float
 
-    def lines(self) -> Lines:
-        """Every reader's line, habits out of it as far as they are believed."""
+    def kept(self) -> FloatArray:
+        """Share of each coordinate of u_r that is no habit's, shape (R, L)."""
         kept = np.ones_like(self.fitted.mode.reader)
         kept[:, self.counts.phrases] = 1.0 - self.phrase
         kept[:, self.counts.size :] = 1.0 - self.cell
-        return lines(self.fitted, kept=kept)
+        return kept
 
     def probability(self) -> FloatArray:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
