@@ -21,6 +21,11 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
+_MARKED: Final = re.compile(r"[.:;](?!\d)")
+_SAYING: Final = (
+    "is|are|of|may|could|suggest|suggests|suggestive|suspicious|consistent|compatible|in"
+)
+"""Behind one of these a header's name is a word of a sentence ("findings are")."""
 _REQUEST_WITHIN: Final = 400
 _REQUEST_ENDS: Final = re.compile(
     r"[.!](?=\s)|(?<=[a-z0-9?)])\s(?=(?:No|The|There|Lungs?|Heart|Normal|Clear|Both|Cardiac)\b)"
@@ -59,6 +64,11 @@ class SectionReader:
         openings = [opening for entry in vocabulary.sections for opening in entry.openings]
         complaints = "|".join(map(re.escape, sorted(openings, key=len, reverse=True))) or r"(?!)"
         self._opening = re.compile(rf"\s{{0,80}}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE)
+        spoken = "|".join(name for entry in vocabulary.sections for name in entry.spoken) or "(?!)"
+        self._spoken = re.compile(
+            rf"(?:(?P<line>^|\n)[ \t]*|(?<=\s))(?P<name>{spoken})\b(?!\s(?:{_SAYING})\b)",
+            re.IGNORECASE,
+        )
         alternatives = _by_letter(sorted(self._entries, key=len, reverse=True))
         self._header = re.compile(
             r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
@@ -69,9 +79,18 @@ class SectionReader:
             re.IGNORECASE,
         )
 
+    def _headers_spoken(self, text: str) -> list[_Header]:
+        """Headers of a text without marks: at a line's start, the impression's anywhere."""
+        found = []
+        for match in self._spoken.finditer(text):
+            entry = self._entries[" ".join(match["name"].lower().split())]
+            if match["line"] is not None or entry.name == IMPRESSION:
+                found.append(_Header(entry, match.start("name"), match.end()))
+        return found
+
     def read(self, text: str) -> list[Section]:
         """Stretches of a report that state findings, in order."""
-        headers = self._headers(text)
+        headers = self._headers(text) if _MARKED.search(text) else self._headers_spoken(text)
         begin = self._request_ends(text, headers[0].start if headers else len(text))
         if not headers:
             return self._unheaded(text, begin, len(text))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.scan import Clause, Item, Scope
-from extraction.rules.scopes import alternative_of, one_of_two, scopes
+from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -77,6 +77,7 @@ def decide(
     The decisions, and a cue that looked back and found nothing in its own clause, if there is one:
     it may speak for the clause before ("…, although it cannot be excluded").
     """
+    clause = weighed(clause, tokens, grammar)
     found = scopes(clause.items, tokens, grammar)
     dangling = _dangling(clause, found)
     return [_decide(clause, mention, found, tokens, grammar) for mention in mentions], dangling
@@ -130,7 +131,11 @@ def _decide(
     if chosen is not None and chosen.cue.phrase is None and mention.pathology in grammar.signs:
         chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
-    alternative = alternative_of(items, mention.at, found) if chosen is None or unknown else None
+    alternative = (
+        alternative_of(items, mention.at, found, tokens, grammar)
+        if chosen is None or unknown
+        else None
+    )
     if alternative is None and chosen is None:
         alternative = one_of_two(clause, mention.at, tokens, grammar)
     if alternative is not None:
@@ -155,7 +160,11 @@ def _choose(
         if behind is not None and behind.cue.kind == "denial":
             return behind, "cue after"
         return nearest, "no statement"
-    if behind is not None and behind.cue.kind in {"ignore", "not evaluable"} and nearest is None:
+    if (
+        behind is not None
+        and behind.cue.kind in {"ignore", "not evaluable"}
+        and (nearest is None or behind.cue.kind == "not evaluable")
+    ):
         return behind, "no statement"
     negation = next((s for s in before if s.cue.kind == "negation"), None)
     if negation is not None:

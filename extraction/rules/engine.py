@@ -23,7 +23,7 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-REVISION: Final = "5"
+REVISION: Final = "6"
 """Raised whenever the rules change what any report yields."""
 
 MAX_CHARACTERS: Final = 2_000_000
@@ -164,7 +164,8 @@ class RuleEngine:
                 yield sentence, self._decisions(items, items, sentence)
                 continue
             for piece in cut:
-                yield piece, self._decisions(scan(piece, self._root, text), items, piece)
+                within = scan(piece, self._root, text)
+                yield piece, self._decisions(within, within, piece)
 
     def _decisions(
         self, items: list[Item], around: list[Item], tokens: list[Token]

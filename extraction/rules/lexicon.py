@@ -52,6 +52,7 @@ class Part:
     PARTICIPLE: Final = 4194304
     CAUSE: Final = 8388608
     JUDGING: Final = 16777216
+    SIGN: Final = 33554432
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Lexeme:
     subjects: list[int] = field(default_factory=list)
     absent: list[int] = field(default_factory=list)
     present: list[int] = field(default_factory=list)
+    silent: list[int] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     splits: list[str] = field(default_factory=list)
     exact: set[str] = field(default_factory=set)
@@ -173,6 +175,9 @@ def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
         for _, lexeme in _each(root, attribute.present):
             lexeme.parts |= Part.PREDICATE
             lexeme.present.append(number)
+        for _, lexeme in _each(root, attribute.silent):
+            lexeme.parts |= Part.SIGN
+            lexeme.silent.append(number)
     for split in grammar.split:
         for _, lexeme in _each(root, split.subjects):
             lexeme.parts |= Part.SPLIT_SUBJECT
@@ -199,7 +204,7 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
 
 
 def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
-    lung = {token for word in vocabulary.grammar.context.lung for token in word.split()}
+    lung = {word for word in vocabulary.grammar.context.lung if word.isalpha()}
     for entry in vocabulary.entries:
         for tokens, lexeme in _each(root, entry.words, plurals=True):
             lexeme.parts |= Part.MENTION

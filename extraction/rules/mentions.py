@@ -65,7 +65,7 @@ class MentionFinder:
                     if meant:
                         found.append(Mention(meant, at, item.first, item.last))
         if seen & Part.SUBJECT and seen & Part.PREDICATE:
-            found += self._attributed(items, tokens)
+            found += self._attributed(items, sentence, tokens)
         if seen & Part.SPLIT_SUBJECT and seen & Part.SPLIT_PROPERTY:
             found += self._split(items, tokens)
         return sorted(found, key=lambda mention: mention.first)
@@ -90,13 +90,16 @@ class MentionFinder:
                 return entry.elsewhere_is.get(there[0], "")
         return name
 
-    def _attributed(self, items: Sequence[Item], tokens: Sequence[Token]) -> list[Mention]:
+    def _attributed(
+        self, items: Sequence[Item], sentence: Sequence[Item], tokens: Sequence[Token]
+    ) -> list[Mention]:
         found = []
         for at, item in enumerate(items):
             for number in item.lexeme.subjects:
-                predicate = self._before(items, at, number, tokens)
-                if predicate is None:
-                    predicate = _after(items, at, number, tokens)
+                if number in item.lexeme.absent:
+                    predicate = self._alone(at, number, sentence)
+                else:
+                    predicate = self._predicate(items, at, number, tokens)
                 if predicate is None:
                     continue
                 said = items[predicate]
@@ -115,6 +118,27 @@ class MentionFinder:
                     )
                 )
         return found
+
+    def _alone(self, at: int, number: int, sentence: Sequence[Item]) -> int | None:
+        """Tell where subject and answer are one expression: "no filling defect".
+
+        It states nothing in a sentence that names the pathology too, or another organ.
+        """
+        name = self._attributes[number]
+        other = any(
+            item.lexeme.parts & Part.ELSEWHERE or name in item.lexeme.pathologies
+            for item in sentence
+        )
+        return None if other else at
+
+    def _predicate(
+        self, items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]
+    ) -> int | None:
+        """Find what is said of a subject; None for nothing, or what states nothing ("blunted")."""
+        found = self._before(items, at, number, tokens)
+        if found is None:
+            found = _after(items, at, number, tokens)
+        return None if found is None or number in items[found].lexeme.silent else found
 
     def _before(
         self, items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]
@@ -186,7 +210,8 @@ def _resembles(item: Item, tokens: Sequence[Token]) -> bool:
 
 
 def _says(item: Item, number: int) -> bool:
-    return number in item.lexeme.absent or number in item.lexeme.present
+    said = item.lexeme
+    return number in said.absent or number in said.present or number in said.silent
 
 
 def _denies(item: Item, number: int) -> bool:
@@ -203,7 +228,7 @@ def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token])
         verb = verb or is_finite(item)
         if item.lexeme.parts & Part.COMMA:
             comma, verb = j, False
-        if number in item.lexeme.absent:
+        if number in item.lexeme.absent or number in item.lexeme.silent:
             return j
         if number in item.lexeme.present:
             return j if comma < 0 or verb or _closes(items, j, tokens) else None

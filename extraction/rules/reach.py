@@ -32,12 +32,22 @@ def is_place(
     if before is not None and before.last == mention.first and before.lexeme.parts & _BREAKS:
         return False
     first = _preposition(mention.first, tokens, grammar)
-    if first < 0 or (before is not None and before.lexeme.parts & Part.CUE and before.last > first):
+    if first < 0 or _in_cue(items, j, first):
         return False
     organ = _organ_between(items, j, first)
     if tokens[first + 1].word in grammar.definite and not organ:
         return True
     return _heads(items, j, first) and not (organ and cue.kind == "negation")
+
+
+def _in_cue(items: list[Item], j: int, token: int) -> bool:
+    """Whether a token belongs to a cue in front: "in keeping with old tuberculosis"."""
+    for k in range(j - 1, -1, -1):
+        if items[k].last <= token:
+            return False
+        if items[k].first <= token and items[k].lexeme.parts & Part.CUE:
+            return True
+    return False
 
 
 def without_places(
@@ -107,6 +117,9 @@ _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
 _AGAINST: Final = frozenset({"than", "of", "to"})
+_RELATIVE: Final = frozenset({"which", "that"})
+_YEAR: Final = 4
+_TODAY: Final = frozenset({"this", "today", "current", "now"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
@@ -243,8 +256,12 @@ def backward(
             continue
         if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
             break
-        if parts & Part.COMMA and not governed and _named(items, j, at, tokens, grammar):
-            if not _last_of_list(items, j):
+        if (
+            parts & (Part.COMMA | Part.COLON)
+            and not governed
+            and _named(items, j, at, tokens, grammar)
+        ):
+            if parts & Part.COLON or not _last_of_list(items, j):
                 break
             tied = True
         if governed and not joined and parts & Part.MENTION and cue.kind != "negation":
@@ -307,8 +324,13 @@ def meant(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: Gr
     if cue.kind != "negation":
         return cue
     last = items[at].last
+    relative = items[at].first > 0 and tokens[items[at].first - 1].word in _RELATIVE
     for token in tokens[last : last + _EARLIER_WITHIN]:
-        if token.word in grammar.earlier:
+        if token.word in _TODAY:
+            break
+        word = token.word
+        year = len(word) == _YEAR and word.isdigit()
+        if year or word in grammar.earlier or (relative and word in grammar.examinations):
             return _STILL
         if not token.word.isalnum() and token.word not in _POSSESSIVE:
             break

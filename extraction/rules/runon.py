@@ -20,6 +20,8 @@ from extraction.vocabulary.schema import GrammarFile
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
 _TWO: Final = 2
+_NAMELESS: Final = 3
+_DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _SUBJECT_WITHIN: Final = 8
 _NOUN_WITHIN: Final = 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
@@ -78,6 +80,8 @@ def _could_start(line: _Line, at: int) -> bool:
 
 def _may_end(line: _Line, begin: int, at: int) -> bool:
     """Whether the words from `begin` say something and the last one can end a sentence."""
+    if _doubted(line, begin, at):
+        return True
     before = line.over.get(at - 1)
     word = line.tokens[at - 1].word
     if word in line.grammar.unending or word in line.grammar.transitive:
@@ -92,7 +96,37 @@ def _may_end(line: _Line, begin: int, at: int) -> bool:
             return False
         if parts & Part.CUE and _waits(line, before, begin, at):
             return False
-    return any(item.lexeme.parts & _SAID for item in line.between(begin, at))
+    return (
+        _equipped(line, begin, at)
+        or _nameless(line, begin, at)
+        or any(item.lexeme.parts & _SAID for item in line.between(begin, at))
+    )
+
+
+def _doubted(line: _Line, begin: int, at: int) -> bool:
+    """Whether a doubt right behind the only name is complete: "infection less likely"."""
+    cue = line.over.get(at - 1)
+    if cue is None or cue.last != at or not _doubts(cue):
+        return False
+    names = [item for item in line.between(begin, at) if item.lexeme.parts & _NAMED]
+    return len(names) == 1 and names[0].last == cue.first
+
+
+def _doubts(item: Item) -> bool:
+    cues = item.lexeme.cues
+    ahead = any(cue.side == "before" for cue in cues)  # "rather than" waits for what it doubts
+    return not ahead and any(cue.kind == "hedge" and cue.phrase in _DOUBTS for cue in cues)
+
+
+def _nameless(line: _Line, begin: int, at: int) -> bool:
+    """Whether something without a name of ours was denied: "no right heart strain"."""
+    last = next((item.last for item in line.between(begin, at) if _denies(item)), at)
+    return at - last >= _NAMELESS
+
+
+def _equipped(line: _Line, begin: int, at: int) -> bool:
+    """Whether hardware was spoken of, which is a statement though none of ours."""
+    return any(token.word in line.grammar.devices for token in line.tokens[begin:at])
 
 
 def _waits(line: _Line, cue: Item, begin: int, at: int) -> bool:
@@ -118,6 +152,7 @@ def _complete(line: _Line, begin: int, at: int) -> bool:
         or _predicated(line, begin, at)
         or _graded(line, begin, at)
         or any(is_finite(item) for item in line.between(begin, at))
+        or _equipped(line, begin, at)
     )
 
 
@@ -150,7 +185,9 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
     quality = word in line.grammar.qualities or (
         here is not None and bool(here.lexeme.parts & Part.ASSERTING)
     )
-    if named and _finished(line, begin, at):
+    if named and (_finished(line, begin, at) or _beside(line, at)):
+        return True
+    if (named or quality) and _doubted(line, begin, at):
         return True
     if quality and _finished(line, begin, at) and _noun_follows(line, at):
         return True
@@ -161,7 +198,26 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
     ended = before is not None and before.lexeme.parts & Part.MENTION
     if not quality or not (complete or ended):
         return False
+    if ended and _denied(line, begin, at) and _sign_follows(line, at):
+        return True
     return _noun_follows(line, at) and not (_denied(line, begin, at) and _or_follows(line, at))
+
+
+def _beside(line: _Line, at: int) -> bool:
+    """Whether a name stands beside another and is doubted: "edema | infection less likely"."""
+    here, before = line.over[at], line.over.get(at - 1)
+    after = line.over.get(here.last)
+    beside = before is not None and bool(before.lexeme.parts & Part.MENTION)
+    return beside and after is not None and _doubts(after)
+
+
+def _sign_follows(line: _Line, at: int) -> bool:
+    """Whether a sign without a name of ours is weighed here: "mild hyperinflation suggesting"."""
+    for k in range(at + 2, min(at + _NOUN_WITHIN, len(line.tokens))):
+        item = line.over.get(k)
+        if item is not None:
+            return any(cue.kind == "hedge" and cue.side != "after" for cue in item.lexeme.cues)
+    return False
 
 
 def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
@@ -221,11 +277,11 @@ def _noun_follows(line: _Line, at: int) -> bool:
 
 
 def _denied(line: _Line, begin: int, at: int) -> bool:
-    return any(
-        cue.kind == "negation" and cue.side == "before"
-        for item in line.between(begin, at)
-        for cue in item.lexeme.cues
-    )
+    return any(_denies(item) for item in line.between(begin, at))
+
+
+def _denies(item: Item) -> bool:
+    return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
 
 
 def _or_follows(line: _Line, at: int) -> bool:

@@ -7,6 +7,7 @@ tests/clinical.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -17,10 +18,26 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _SHORT: Final = 3
+_CAUSE: Final = 4
 """Words that may name a cause of no name of ours."""
+_FIRM: Final = (
+    Part.MENTION
+    | Part.CUE
+    | Part.VERB
+    | Part.OR
+    | Part.AND
+    | Part.COMPANION
+    | Part.COMMA
+    | Part.COLON
+)
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _CHANGE_WITHIN: Final = 4
+_PLACED: Final = 2
+_PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
+_SUSPICIOUS: Final = "suspicious"
+_GREATER: Final = ">"
+"""Between two findings: the first is likelier ("atelectasis > infection")."""
 
 
 def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Scope]:
@@ -29,8 +46,6 @@ def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list
     absorbed = -1
     for at, item in enumerate(items):
         if not item.lexeme.parts & Part.CUE or at <= absorbed:
-            continue
-        if not _weighs(items, at, tokens, grammar):
             continue
         for scope in _scopes_of(items, at, tokens, grammar):
             if scope.side == "before":
@@ -69,12 +84,40 @@ def _scopes_of(
     return [back] if governs(items, back.first, at) or not found else [reach]
 
 
+def weighed(clause: Clause, tokens: list[Token], grammar: GrammarFile) -> Clause:
+    """Give a clause in which what only looks like a cue is none ("over the left base")."""
+    items = clause.items
+    idle = [
+        at
+        for at, item in enumerate(items)
+        if item.lexeme.parts & Part.CUE and not _weighs(items, at, tokens, grammar)
+    ]
+    if not idle:
+        return clause
+    plain = list(items)
+    for at in idle:
+        lexeme = items[at].lexeme
+        said = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=[])
+        plain[at] = items[at]._replace(lexeme=said)
+    return clause._replace(items=plain)
+
+
 def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     item = items[at]
     if _grades_change(item, tokens, grammar):
         return False
     word = tokens[item.first].word
+    if word == _GREATER:
+        return 0 < at < len(items) - 1 and all(
+            side.lexeme.parts & Part.MENTION and gap <= _SHORT
+            for side, gap in (
+                (items[at - 1], item.first - items[at - 1].last),
+                (items[at + 1], items[at + 1].first - item.last),
+            )
+        )
+    if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
+        return not _is_of_a_thing(items, at, grammar)
     awaited = grammar.awaiting.get(word)
     if awaited is not None and item.last - item.first == 1:
         return any(token.word in awaited for token in tokens[item.last : items[-1].last])
@@ -85,6 +128,16 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
         return True
     begin = max(items[0].first - _SHORT, 0)
     return any(token.word in preferring for token in tokens[begin : item.first])
+
+
+def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
+    """Whether what is suspicious is there to be seen: a "suspicious nodule" is no doubtful one."""
+    named = items[at + 1] if at + 1 < len(items) and not items[at].lexeme.finite else None
+    if named is None or not named.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT):
+        named = next((i for i in reversed(items[:at]) if i.lexeme.parts & Part.MENTION), None)
+    return named is not None and grammar.things.issuperset(
+        [*named.lexeme.pathologies, *named.lexeme.splits]
+    )
 
 
 def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
@@ -169,15 +222,25 @@ def _may_look_back(items: list[Item], at: int, tokens: list[Token], grammar: Gra
     last = items[at].last
     if tokens[last - 1].word in grammar.transitive:
         return False
+    if items[at].lexeme.finite and tokens[last - 1].word in grammar.predicative:
+        return True
     while last < len(tokens) and tokens[last].word in grammar.trailing:
         last += 1
     if last >= len(tokens):
         return True
     following = tokens[last].word
+    if following == "of" and last > items[at].last:  # "is a possible cause of the cough"
+        return True
     return not following[0].isalnum() or following in grammar.adjuncts
 
 
-def alternative_of(items: Sequence[Item], at: int, found: Sequence[Scope]) -> int | None:
+def alternative_of(
+    items: Sequence[Item],
+    at: int,
+    found: Sequence[Scope],
+    tokens: list[Token],
+    grammar: GrammarFile,
+) -> int | None:
     """Item that offers a mention as one of several: "versus", or a bare "or" beside it."""
     around = {scope.at for scope in found if scope.side == "around"}
     for step in (-1, 1):
@@ -190,15 +253,28 @@ def alternative_of(items: Sequence[Item], at: int, found: Sequence[Scope]) -> in
                     return joined
                 break
             if j in around:
-                return j
+                return None if step > 0 and _another(items, at, j, tokens, grammar) else j
             if parts & Part.OR:
                 joined = j
                 if step > 0 and _graded_after(items, j):
                     return j
-            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA):
+            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
                 break
             j += step
     return None
+
+
+def _another(
+    items: Sequence[Item], at: int, around: int, tokens: list[Token], grammar: GrammarFile
+) -> bool:
+    """Whether a cause of no name of ours stands behind the place of a finding.
+
+    "Opacity in the right lung contusion versus aspiration" leaves the opacity to be seen.
+    """
+    if around - at < _PLACED or not items[around - 1].lexeme.parts & _PLACE:
+        return False
+    between = tokens[items[around - 1].last : items[around].first]
+    return any(word.word.isalpha() and word.word not in grammar.fillers for word in between)
 
 
 def _graded_after(items: Sequence[Item], either: int) -> bool:
@@ -213,17 +289,28 @@ def _graded_after(items: Sequence[Item], either: int) -> bool:
 def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFile) -> int | None:
     """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
     items = clause.items
-    for either, before in ((at - 1, at - 2), (at + 1, at - 1)):
+    ahead = at - 1
+    if ahead > 0 and tokens[items[ahead].first].word in grammar.articles:  # "or a small effusion"
+        ahead -= 1
+    for either, step in ((ahead, -1), (at + 1, 1)):
         if not 0 <= either < len(items) or not items[either].lexeme.parts & Part.OR:
             continue
-        if before >= 0 and not items[before].lexeme.parts & (Part.COMMA | Part.COLON):
+        before = _opens_apposition(items, min(either, at) - 1)
+        if before is None:
             continue
-        if either < at:
+        if step < 0:
             begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
         else:
             begin = items[either].last
             stop = items[either + 1].first if either + 1 < len(items) else len(tokens)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
-        if 0 < len(words) <= _SHORT and not any(word in grammar.vague for word in words):
+        if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
             return either
     return None
+
+
+def _opens_apposition(items: Sequence[Item], j: int) -> int | None:
+    """Position of the comma or colon that opens it, -1 for the clause's start; None for neither."""
+    while j >= 0 and not items[j].lexeme.parts & _FIRM:
+        j -= 1
+    return j if j < 0 or items[j].lexeme.parts & (Part.COMMA | Part.COLON) else None

@@ -57,6 +57,7 @@ class SectionEntry(_Entry):
     keep: bool = False
     headers: Words
     openings: tuple[str, ...] = ()
+    spoken: tuple[str, ...] = ()
 
 
 class SectionFile(_Entry):
@@ -79,6 +80,7 @@ class AttributeEntry(_Entry):
     not_subjects: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     present: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 class SplitEntry(_Entry):
@@ -116,8 +118,10 @@ class GrammarFile(_Entry):
     limiting: frozenset[str]
     transitive: frozenset[str]
     adjuncts: frozenset[str]
+    predicative: frozenset[str] = frozenset()
     fillers: frozenset[str]
     signs: frozenset[str]
+    things: frozenset[str] = frozenset()
     prepositions: frozenset[str]
     earlier: frozenset[str]
     attribute: tuple[AttributeEntry, ...] = ()
@@ -133,6 +137,7 @@ class GrammarFile(_Entry):
     closing: frozenset[str] = frozenset()
     unending: frozenset[str] = frozenset()
     copulas: frozenset[str] = frozenset()
+    devices: frozenset[str] = frozenset()
     shapes: frozenset[str] = frozenset()
     nesting: frozenset[str] = frozenset()
     definite: frozenset[str] = frozenset()
