@@ -33,6 +33,9 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_a.jsonl", 100, 0.98, 0.96, 0.995),
         ("authors_b.jsonl", 100, 0.98, 0.96, 0.995),
         ("authors_c.jsonl", 61, 0.98, 0.96, 0.995),
+        ("authors_d.jsonl", 120, 0.99, 0.99, 0.998),
+        ("authors_e.jsonl", 120, 0.99, 0.99, 0.998),
+        ("authors_f.jsonl", 100, 0.99, 0.98, 0.998),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
