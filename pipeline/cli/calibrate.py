@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, phrase_table, taking, write_result
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.cli.common import Blaming, Output, phrase_table, taking, write_result
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
     from calibration.analysis import Study
@@ -113,19 +113,15 @@ def calibrate(given: Calibrate) -> None:
     (exit code 3); a label outside 0 to 1 or missing stops the command (exit code 2).
     The result is described in docs/result-json.md.
     """
-    from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
     from pipeline.tables.counted import count
 
     source = given.observations.name
-    try:
+    with Blaming(source):
         study = given.statistics.study(given.table.phrases)
         columns = given.table.columns(given.most_groups)
         counted = count(read_table(given.observations), study.phrases, columns, source)
         groups = list(_groups(counted, study, given.audit, quiet=given.output.silent))
-    except CalibrationError as error:
-        msg = f"{source}: {error}"
-        raise InputError(msg) from None
     write_result(given.out, _document(study, counted, groups))
     given.output.tell(_summary(counted, given.out))
     if counted.unmapped:

@@ -27,6 +27,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from calibration.errors import CalibrationError
+from extraction.errors import ExtractionError
+from pipeline.errors import InputError
+
 if TYPE_CHECKING:
     from calibration.plain import Plain
     from calibration.survey import PhraseTable
@@ -124,6 +128,28 @@ def _worded(value: object) -> object:
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
 
 
+class Blaming:
+    """Tells, as an `InputError`, which file the numerics or what reads text cannot use.
+
+    Parameters
+    ----------
+    source
+        The file's name.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _: object) -> None:
+        """Put the file's name before what was wrong."""
+        if isinstance(error, CalibrationError | ExtractionError):
+            msg = f"{self._source}: {error}"
+            raise InputError(msg) from None
+
+
 def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:
     """Write a result as JSON without NaN, whole or not at all."""
     write_whole(path, json.dumps(content, allow_nan=False, indent=indent).encode())
@@ -141,7 +167,6 @@ def write_whole(path: Path, content: bytes) -> None:
 def phrase_table(name: str) -> PhraseTable:
     """Read a phrase table: a built-in one by name, or a file."""
     from calibration.survey import BUILTIN, PhraseTable, builtin
-    from pipeline.errors import InputError
     from pipeline.formats.tables import read_table, require_columns
 
     if name in BUILTIN:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, write_whole
+from pipeline.cli.common import Blaming, Output, write_whole
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -258,17 +258,14 @@ def _from_engine(reader: RuleEngine | ModelEngine, gold: Path, label: str) -> _R
 def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
     """Take a findings table's word; a report without a row states nothing."""
     from extraction.finding import NothingStated
-    from extraction.resolution import NEEDED_COLUMNS, ReadingError
+    from extraction.resolution import NEEDED_COLUMNS
     from extraction.resolution import outcomes_of as read_outcomes
     from pipeline.formats.tables import read_table, require_columns
 
     frame = read_table(path)
     require_columns(frame, NEEDED_COLUMNS, source=path.name)
-    try:
+    with Blaming(path.name):
         found = read_outcomes(frame, vocabulary=vocabulary)
-    except ReadingError as error:
-        message = f"{path.name}: {error}"
-        raise InputError(message) from None
     reports = gold_reports(gold, vocabulary)
     if not found.keys() & {report.report_id for report in reports}:
         message = f"{path.name}: holds none of the labelled reports; give findings of the gold."

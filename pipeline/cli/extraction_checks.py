@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, Output, QuietOption, emit
+from pipeline.cli.common import Blaming, JsonOption, Output, QuietOption, emit
 from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
@@ -128,18 +128,14 @@ def annotate(given: Annotate) -> None:
 
 def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:
     from extraction.audit.annotation import COLUMNS, gold_from_sheet
-    from extraction.audit.gold import GoldError
     from pipeline.formats.tables import read_table, require_columns, undefused
 
     frame = read_table(path)
     require_columns(frame, dict.fromkeys(COLUMNS, "as the sheet was written"), source=path.name)
-    try:
+    with Blaming(path.name):
         columns = [frame[name].fillna("").astype(str).map(undefused).tolist() for name in COLUMNS]
         rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, strict=True)]
         return gold_from_sheet(rows, vocabulary=engine.vocabulary, partial=partial)
-    except GoldError as error:
-        message = f"{path.name}: {error}"
-        raise InputError(message) from None
 
 
 def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine) -> list[tuple[str, ...]]:
@@ -228,16 +224,13 @@ _QUEUE_COLUMNS = (
 
 
 def _reading(path: Path, vocabulary: Vocabulary) -> dict[str, dict[str, ReportFinding]]:
-    from extraction.resolution import NEEDED_COLUMNS, ReadingError, readings_of
+    from extraction.resolution import NEEDED_COLUMNS, readings_of
     from pipeline.formats.tables import read_table, require_columns
 
     frame = read_table(path)
     require_columns(frame, NEEDED_COLUMNS, source=path.name)
-    try:
+    with Blaming(path.name):
         return readings_of(frame, vocabulary=vocabulary)
-    except ReadingError as error:
-        message = f"{path.name}: {error}"
-        raise InputError(message) from None
 
 
 def _report_ids(

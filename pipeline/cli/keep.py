@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,23 +51,12 @@ def reidentify(
     as_json: JsonOption = False,
 ) -> None:
     """Give the identifier behind one code, and write down who asked and why."""
-    from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.codes import domain_of, readable
-    from pipeline.vault.vault import Vault
+    from pipeline.vault.codes import domain_of
 
     _check_reason(reason)
-    root = _workspace(config)
-    events = AuditLog(root / "audit.jsonl")
     domain = domain_of(code)
-    _refuse_broken(events.path)
-    with (
-        events.attempt("reidentify", code=code, reason=reason),
-        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
-    ):
-        identifier = vault.identifier_for(domain, code)
-    # Written before it is shown: nothing is revealed that the log does not know of.
-    events.append("reidentify", code=code, reason=reason, outcome="shown")
-    emit({"domain": domain, "identifier": readable(identifier)}, as_json=as_json, quiet=False)
+    (identifier,) = _behind(config, "reidentify", [code], code=code, reason=reason)
+    emit({"domain": domain, "identifier": identifier}, as_json=as_json, quiet=False)
 
 
 def cases(
@@ -78,9 +68,7 @@ def cases(
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
     from pipeline.config import load
-    from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.codes import domain_of, readable
-    from pipeline.vault.vault import Vault
+    from pipeline.vault.codes import domain_of
 
     _check_reason(reason)
     others = sum(domain_of(code) != "study" for code in codes)
@@ -88,24 +76,34 @@ def cases(
         msg = f"cases: {others} of {len(codes)} codes are no study's; study codes begin with S-."
         raise InputError(msg)
     link = load(config).reports.pacs_link
-    root = _workspace(config)
-    events = AuditLog(root / "audit.jsonl")
-    _refuse_broken(events.path)
     wanted = list(dict.fromkeys(codes))
-    with (
-        events.attempt("cases", codes=" ".join(wanted), reason=reason),
-        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
-    ):
-        found = {code: readable(vault.identifier_for("study", code)) for code in wanted}
-    # Written before it is shown: nothing is revealed that the log does not know of.
-    events.append("cases", codes=" ".join(wanted), reason=reason, outcome="shown")
-    for code, accession in found.items():
+    found = _behind(config, "cases", wanted, codes=" ".join(wanted), reason=reason)
+    for code, accession in zip(wanted, found, strict=True):
         opened = {"code": code, "accession": accession}
         opened |= {"link": link.format(accession=quote(accession, safe=""))} if link else {}
         if as_json:
             emit(opened, as_json=True, quiet=False)
         else:
             typer.echo("  ".join(opened.values()))
+
+
+def _behind(config: Path, action: str, codes: Sequence[str], /, **told: str) -> list[str]:
+    """Give what is behind codes of one kind, and write down who asked and why."""
+    from pipeline.vault.audit_log import AuditLog
+    from pipeline.vault.codes import domain_of, readable
+    from pipeline.vault.vault import Vault
+
+    root = _workspace(config)
+    events = AuditLog(root / "audit.jsonl")
+    _refuse_broken(events.path)
+    with (
+        events.attempt(action, **told),
+        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
+    ):
+        found = [readable(vault.identifier_for(domain_of(code), code)) for code in codes]
+    # Written before it is shown: nothing is revealed that the log does not know of.
+    events.append(action, **told, outcome="shown")
+    return found
 
 
 def _check_reason(reason: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, phrase_table, taking, write_result
+from pipeline.cli.common import Blaming, Output, phrase_table, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
@@ -129,14 +129,10 @@ def _barred(given: Given, table: PhraseTable) -> tuple[str, ...]:
 
 
 def _profiled(path: Path, observed: pd.DataFrame, given: Given) -> DepartmentProfile:
-    from calibration.errors import CalibrationError
     from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
 
     table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = _barred(given, table)
-    try:
+    with Blaming(path.name):
         return judge(observed, phrases=table, settings=rules, never=barred)
-    except CalibrationError as error:
-        msg = f"{path.name}: {error}"
-        raise InputError(msg) from None

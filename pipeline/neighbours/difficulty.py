@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from pipeline.cli.common import OutOption, Output, write_result
+from pipeline.cli.common import Blaming, OutOption, Output, write_result
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.neighbours.categories import ClassTable, aligned, read_pool, read_votes
 
@@ -69,10 +69,9 @@ def difficulty(given: Difficulty) -> None:
 
 
 def _difficulty(given: Difficulty, pool: PoolArrays) -> Difficulties:
-    from calibration.errors import CalibrationError
     from calibration.neighbours.difficulty import difficulty as measure
 
-    try:
+    with Blaming(given.predictions.name):
         return measure(
             probs=pool.probs,
             votes=pool.votes,
@@ -81,9 +80,6 @@ def _difficulty(given: Difficulty, pool: PoolArrays) -> Difficulties:
             checkpoints=pool.checkpoints,
             alphas=_numbers(given.alpha, "--alpha"),
         )
-    except CalibrationError as error:
-        msg = f"{given.predictions.name}: {error}"
-        raise InputError(msg) from None
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:

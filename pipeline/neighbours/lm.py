@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, taking, write_result
+from pipeline.cli.common import Blaming, Output, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_elicit import audit, elicit
 from pipeline.neighbours.lm_layers import layers
@@ -70,20 +70,16 @@ def calibrate(given: Recalibration) -> None:
     Answers nobody judged, or whose confidence cannot be read, are counted in the result
     (exit code 3). The result is described in docs/neighbours.md.
     """
-    from calibration.errors import CalibrationError
     from pipeline.formats.tables import read_table
     from pipeline.neighbours.lm_answers import FORMS, read_answers
 
     frame = read_table(given.answers)
     content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
-    try:
+    with Blaming(given.answers.name):
         held, named = read_answers(frame, phrases=given.phrases, source=given.answers.name)
         problems = _problems(held, given.answers.name)
         for name in held.keys() - problems.keys():
             content[name] = _compared(held[name], given)
-    except CalibrationError as error:
-        msg = f"{given.answers.name}: {error}"
-        raise InputError(msg) from None
     content["settings"] = {
         "bins": given.bins,
         "splits": given.splits,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import OutOption, Output, taking, write_result, write_whole
+from pipeline.cli.common import Blaming, OutOption, Output, taking, write_result, write_whole
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.neighbours.difficulty import difficulty
 
@@ -88,10 +88,9 @@ def disagreement(given: Disagreement) -> None:
 def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable) -> Measured:
     import numpy as np
 
-    from calibration.errors import CalibrationError
     from calibration.neighbours.disagreement import disagreement as measure
 
-    try:
+    with Blaming(given.votes.name):
         return measure(
             probs=predicted.cells,
             votes=voted.cells,
@@ -100,9 +99,6 @@ def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable)
             control_votes=given.control,
             rng=np.random.default_rng(given.seed),
         )
-    except CalibrationError as error:
-        msg = f"{given.votes.name}: {error}"
-        raise InputError(msg) from None
 
 
 def _disagreement_result(
@@ -169,19 +165,15 @@ def scalar(given: Scalar) -> None:
 
 
 def _scalar(given: Scalar, judged: Judgements) -> dict[str, Plain]:
-    from calibration.errors import CalibrationError
     from pipeline.neighbours.measures_scalar import against_classes, sliders
 
     content: dict[str, Plain] = {"n": len(judged.slider), "scale": given.scale}
-    try:
+    with Blaming(given.judgements.name):
         content |= sliders(judged, phrases=given.phrases)
         if given.predictions is not None:
             content["predictions"] = against_classes(
                 judged, predictions=given.predictions, votes=given.votes, values=given.values
             )
-    except CalibrationError as error:
-        msg = f"{given.judgements.name}: {error}"
-        raise InputError(msg) from None
     return content
 
 

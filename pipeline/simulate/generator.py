@@ -9,13 +9,11 @@ Files appear under their names only when complete. Bytes depend on the arguments
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from types import TracebackType
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -32,6 +30,7 @@ from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
+from pipeline.store.files import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,26 +224,13 @@ _SINKS: Final[dict[str, Callable[[Path, tuple[str, ...]], _Sink]]] = {
 }
 
 
-class _Whole:
-    """A sink whose file takes its name only when everything went well."""
-
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self.path, self.partial = path, path.with_name(f".{path.name}.{os.getpid()}.part")
-        self.sink: _Sink = _SINKS[path.suffix[1:]](self.partial, columns)
-
-    def __enter__(self) -> _Sink:
-        return self.sink
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _: TracebackType | None,
-    ) -> None:
-        self.sink.close()
-        if kind is None:
-            self.partial.replace(self.path)
-        self.partial.unlink(missing_ok=True)
+@contextmanager
+def _whole(path: Path, columns: tuple[str, ...]) -> Iterator[_Sink]:
+    """Give a sink whose file takes its name only when everything went well."""
+    with replacing(path) as partial:
+        sink = _SINKS[path.suffix[1:]](partial, columns)
+        with closing(sink):
+            yield sink
 
 
 def write_simulation(
@@ -275,9 +261,9 @@ def _write(
     counts: dict[str, int] = dict.fromkeys(("exams", *TABLES), 0)
     first: Simulation | None = None
     with ExitStack() as stack:
-        exams = stack.enter_context(_Whole(out / f"exams.{exams_format}", EXAM_COLUMNS))
+        exams = stack.enter_context(_whole(out / f"exams.{exams_format}", EXAM_COLUMNS))
         sinks = {
-            name: stack.enter_context(_Whole(truth / f"{name}.{_TRUTH_FORMATS[name]}", columns))
+            name: stack.enter_context(_whole(truth / f"{name}.{_TRUTH_FORMATS[name]}", columns))
             for name, columns in TABLES.items()
         }
         for chunk in chunks:
