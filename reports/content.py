@@ -124,16 +124,24 @@ class Unscored:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """Answers that came back about cases, by what they say; none at all is all 0."""
+    """Answers that came back about cases and about swaps, by what they say; none is all 0."""
 
     concordant: int = 0
     discordant: int = 0
     not_applicable: int = 0
     wrong_pair: int = 0
+    agree: int = 0
+    disagree: int = 0
+    not_mine: int = 0
+
+    @property
+    def swaps(self) -> int:
+        """Answers about swaps."""
+        return self.agree + self.disagree + self.not_mine
 
     @property
     def total(self) -> int:
-        """All answers."""
+        """Answers about cases."""
         return self.concordant + self.discordant + self.left_out
 
     @property

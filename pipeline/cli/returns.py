@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from pipeline.site.site import Site
     from pipeline.store.workspace import Workspace
+    from reports.pages.return_sheet import SwapAnswer
 
 
 def register(app: typer.Typer) -> None:
@@ -48,6 +49,8 @@ def returns(
         **{f"answers_{name.replace(' ', '_')}": n for name, n in done.answers.items()},
         "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
     }
+    if done.words:
+        told["words"] = [f"{a.reader}, “{a.phrase}” → “{a.instead}”: {a.words}" for a in done.words]
     emit(told, as_json=as_json, quiet=quiet)
 
 
@@ -58,6 +61,8 @@ class Recorded:
     sheets_recorded: int
     sheets_known_already: int
     answers: Mapping[str, int]
+    words: tuple[SwapAnswer, ...] = ()
+    """Swaps that readers wrote about; their words are for the office, and are not kept."""
 
 
 def record(site: Site, paths: Sequence[Path]) -> Recorded:
@@ -80,13 +85,14 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
         phrases = _passphrases(site)
         checked = [_sheet(path, known, phrases) for path in paths]
         recorded = set(store.keys("analysis", "returns"))
-        new = {key: rows for key, rows in checked if key not in recorded}
+        new = {key: rows for key, rows, _ in checked if key not in recorded}
         for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
             store.write("analysis", "returns", key, rows.assign(sequence=number))
-    counts = dict(sorted(Counter(a for _, rows in checked for a in rows["answer"]).items()))
+    counts = dict(sorted(Counter(a for _, rows, _ in checked for a in rows["answer"]).items()))
     if new:
         AuditLog(store.root / "audit.jsonl").append("returns", sheets=len(new), answers=counts)
-    return Recorded(len(new), len(checked) - len(new), counts)
+    written = tuple(swap for _, _, swaps in checked for swap in swaps if swap.words)
+    return Recorded(len(new), len(checked) - len(new), counts, written)
 
 
 def _known_pairs(store: Workspace) -> dict[str, str]:
@@ -109,21 +115,25 @@ def _passphrases(site: Site) -> tuple[str, ...]:
     return ("",) if file is None else ("", *read_passphrases(site.config.path(file)).values())
 
 
-def _sheet(path: Path, known: dict[str, str], phrases: Sequence[str]) -> tuple[str, pd.DataFrame]:
+def _sheet(
+    path: Path, known: dict[str, str], phrases: Sequence[str]
+) -> tuple[str, pd.DataFrame, tuple[SwapAnswer, ...]]:
+    """Read one sheet: its key, a row for every case or swap answered, and what is said of swaps."""
     import pandas as pd
 
     from reports.pages.return_sheet import ReturnSheetError, read, read_page
 
     try:
         content = path.read_bytes()
-        given = read_page(content, passphrases=phrases) if _is_pdf(content) else read(content)
+        page = _is_pdf(content)
+        given, swaps = read_page(content, passphrases=phrases) if page else (read(content), ())
     except OSError as error:
         msg = f"{path.name}: cannot be read ({error.strerror})."
         raise InputError(msg) from None
     except ReturnSheetError as error:
         msg = f"{path.name}: {error}"
         raise InputError(msg) from None
-    if not given:
+    if not given and not swaps:
         msg = f"{path.name}: no case is answered. Fill in an answer, or do not return it."
         raise InputError(msg)
     rows = pd.DataFrame(
@@ -134,8 +144,15 @@ def _sheet(path: Path, known: dict[str, str], phrases: Sequence[str]) -> tuple[s
         }
     )
     rows["reader_code"] = rows["pair_id"].map(known)
+    readers = set(known.values())
+    said = [
+        (a.reader, a.swap, a.answer, a.reader if a.reader in readers else None)
+        for a in swaps
+        if a.answer
+    ]
+    rows = pd.concat([rows, pd.DataFrame(said, columns=list(rows.columns))], ignore_index=True)
     _check(path.name, rows)
-    return hashlib.sha256(content).hexdigest()[:16], rows
+    return hashlib.sha256(content).hexdigest()[:16], rows, swaps
 
 
 def _is_pdf(content: bytes) -> bool:
@@ -146,8 +163,8 @@ def _check(name: str, rows: pd.DataFrame) -> None:
     unknown = rows["reader_code"].isna()
     if unknown.any():
         msg = (
-            f"{name}: {int(unknown.sum())} of {len(rows)} answered cases are not pairs of this "
-            "workspace. Return the sheet that came with the feedback, codes unchanged."
+            f"{name}: {int(unknown.sum())} of {len(rows)} answers are not about pairs or readers "
+            "of this workspace. Return the sheet that came with the feedback, codes unchanged."
         )
         raise InputError(msg)
     readers = set(rows["reader_code"])

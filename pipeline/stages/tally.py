@@ -121,18 +121,24 @@ TALLY: Final = Tally()
 
 
 def answers(store: Workspace) -> pd.DataFrame:
-    """Give what readers returned: one row a case, by the sheet recorded last.
+    """Give what readers returned: one row a case or swap, by the sheet recorded last.
 
     Returns
     -------
     pd.DataFrame
-        ``pair_id, pathology, answer, reader_code, sequence``.
+        ``pair_id, pathology, answer, reader_code, sequence``; of a swap the reader's code and
+        the swap in place of pair and finding.
     """
     keys = store.keys("analysis", "returns")
     if not keys:
         return pd.DataFrame(columns=list(_ANSWERED))
     rows = store.read("analysis", "returns", keys).sort_values("sequence", kind="stable")
     return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
+
+
+def about_cases(given: pd.DataFrame) -> pd.DataFrame:
+    """Leave out what was said of swaps, which changes no figure."""
+    return given[given["pair_id"] != given["reader_code"]]
 
 
 def _block(store: Workspace, item: ReadBlock) -> Block:
@@ -160,5 +166,5 @@ def _block(store: Workspace, item: ReadBlock) -> Block:
         windows={hours: paired("window_pairs", key) for hours, key in item.windows},
         report_findings=said("report_findings", _SAID),
         readings=said("readings", ("exam_key", "outcome", "recommends_ct")),
-        returned=answers(store),
+        returned=about_cases(answers(store)),
     )

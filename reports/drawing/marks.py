@@ -208,7 +208,8 @@ class Element:
 class Field:
     """A box to tick: one ``choice`` of the question ``name``, whose other boxes it clears.
 
-    ``about`` is what the answer is about, as it is read back; ``says`` is read aloud.
+    ``about`` is what the answer is about, as it is read back; ``says`` is read aloud. A field
+    without a ``choice`` is one to write words into.
     """
 
     name: str
@@ -297,6 +298,7 @@ class Drawing:
             element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
 
     def ask(self, question: Field) -> None:
-        """Put a box to tick on the page."""
-        with self.tag("Form", alt=question.says) as element:
+        """Put a box to tick, or a field to write into, on the page."""
+        written = None if question.choice else question.box
+        with self.tag("Form", alt=question.says, box=written) as element:
             self.fields.append((question, element))

@@ -19,6 +19,9 @@ from reports.drawing.marks import Drawing, Element, Field
 
 _RADIO: Final = 1 << 15
 _PRINTED: Final = 4
+_MULTILINE: Final = 1 << 12
+_MOST_WORDS: Final = 1000
+_WRITTEN: Final = "/Helv 7 Tf 0 g"
 _MOST_MAPPED: Final = 100
 """Characters that one block of a Unicode map may hold."""
 _XMP: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -193,7 +196,7 @@ class _Writer:
         ]
         if not asked:
             return []
-        looks = self._appearance(asked[0][1])
+        looks = self._appearance(next(q for _, q, _ in asked if q.choice))
         groups: dict[str, list[_Asked]] = {}
         keys = []
         for key, (page, question, element) in enumerate(asked, start=len(self.structure.pages)):
@@ -201,9 +204,16 @@ class _Writer:
             groups.setdefault(question.name, []).append(_Asked(key, page, question, box))
             keys.append((key, element))
             self._hold(element, page, self._number(box))
-        fields = [self._question(group, looks) for group in groups.values()]
+        fields = [
+            self._question(group, looks) if group[0].question.choice else self._lines(group[0])
+            for group in groups.values()
+        ]
         form = self._new()
-        form.text = f"<</Fields [{' '.join(f'{number} 0 R' for number in fields)}]>>"
+        form.text = (
+            f"<</Fields [{' '.join(f'{number} 0 R' for number in fields)}] /DA ({_WRITTEN})"
+            " /DR <</Font <</Helv <</Type /Font /Subtype /Type1 /BaseFont /Helvetica"
+            " /Encoding /WinAnsiEncoding>>>>>>>>"
+        )
         self.document.Catalog.AcroForm = form
         return keys
 
@@ -228,16 +238,34 @@ class _Writer:
             page.Annots = [*(page.Annots or []), self.document.Reference(each.box)]
         return number
 
-    def _box(self, asked: _Asked, parent: int, looks: tuple[int, int]) -> str:
-        question, page = asked.question, asked.page
-        frame, top = question.box, self.structure.pages[page].height
+    def _lines(self, asked: _Asked) -> int:
+        """Write a field to put words into, which is its own box; give its number."""
+        question = asked.question
+        look = self._look(question.box.width, question.box.height, " ")
+        asked.box.text = (
+            f"<</FT /Tx /Ff {_MULTILINE} /T {_text(question.name)} /TM {_text(question.about)}"
+            f" /TU {_text(question.says)} /V () /MaxLen {_MOST_WORDS} /DA ({_WRITTEN})"
+            f" {self._widget(asked)} /AP <</N {look} 0 R>>>>"
+        )
+        page = self._page(asked.page)
+        page.Annots = [*(page.Annots or []), self.document.Reference(asked.box)]
+        return self._number(asked.box)
+
+    def _widget(self, asked: _Asked) -> str:
+        """Say where on which page a box stands."""
+        frame, top = asked.question.box, self.structure.pages[asked.page].height
         corners = (frame.x, top - frame.bottom, frame.right, top - frame.y)
+        return (
+            f"/Type /Annot /Subtype /Widget /Rect [{' '.join(f'{c:.2f}' for c in corners)}]"
+            f" /F {_PRINTED} /P {self.pages[asked.page]} 0 R /StructParent {asked.key}"
+        )
+
+    def _box(self, asked: _Asked, parent: int, looks: tuple[int, int]) -> str:
+        question = asked.question
         name, (ticked, empty) = question.choice.replace(" ", "#20"), looks
         return (
-            f"<</Type /Annot /Subtype /Widget /Rect [{' '.join(f'{c:.2f}' for c in corners)}]"
-            f" /F {_PRINTED} /P {self.pages[page]} 0 R /Parent {parent} 0 R /AS /Off"
-            f" /AP <</N <</{name} {ticked} 0 R /Off {empty} 0 R>>>> /TU {_text(question.says)}"
-            f" /StructParent {asked.key}>>"
+            f"<<{self._widget(asked)} /Parent {parent} 0 R /AS /Off"
+            f" /AP <</N <</{name} {ticked} 0 R /Off {empty} 0 R>>>> /TU {_text(question.says)}>>"
         )
 
     def _appearance(self, question: Field) -> tuple[int, int]:
@@ -245,22 +273,22 @@ class _Writer:
         width, height = question.box.width, question.box.height
         right, top = f"{width - 1:.1f}", f"{height - 1:.1f}"
         drawn = f"0.9 w 1 1 m {right} {top} l 1 {top} m {right} 1 l S"
-        numbers = []
-        for content in (drawn, " "):
-            look = PDFStream(
-                PDFDictionary(
-                    {
-                        "Type": PDFName("XObject"),
-                        "Subtype": PDFName("Form"),
-                        "BBox": PDFArray([0, 0, width, height]),
-                        "Resources": PDFDictionary({}),
-                    }
-                ),
-                content.encode(),
-            )
-            self.document.Reference(look)
-            numbers.append(self._number(look))
-        return numbers[0], numbers[1]
+        return self._look(width, height, drawn), self._look(width, height, " ")
+
+    def _look(self, width: float, height: float, content: str) -> int:
+        look = PDFStream(
+            PDFDictionary(
+                {
+                    "Type": PDFName("XObject"),
+                    "Subtype": PDFName("Form"),
+                    "BBox": PDFArray([0, 0, width, height]),
+                    "Resources": PDFDictionary({}),
+                }
+            ),
+            content.encode(),
+        )
+        self.document.Reference(look)
+        return self._number(look)
 
     def _mark_pages(self) -> None:
         """Lead from each page into the parent tree; the tab key follows the structure."""

@@ -245,6 +245,8 @@ class _Body:
             return self._picture(element)
         if role == "Table":
             return self._table(element)
+        if role == "Form" and element.box:  # nothing is written into the file
+            return ""
         if role in _BLOCKS or role in _INLINE:
             return (_BLOCKS | _INLINE)[role].format(self._text(element) + inside)
         name = {"TR": "tr", "TH": "th", "TD": "td"}.get(role, role.lower())

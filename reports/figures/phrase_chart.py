@@ -26,6 +26,8 @@ from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 _HIDDEN: Final = float("nan")
+_EDGE: Final = 1e-9
+"""A rate that is estimated is never exactly 0 or 1, however it was rounded."""
 
 
 class RowState(Enum):
@@ -148,7 +150,7 @@ def profile_rows(
             phrase=p.phrase,
             state=RowState.SHOWN,
             n=round(p.n),
-            observed=p.rate.value,
+            observed=min(max(p.rate.value, _EDGE), 1.0 - _EDGE),
             low=p.rate.low,
             high=p.rate.high,
             expected=p.meaning,

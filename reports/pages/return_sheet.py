@@ -15,18 +15,25 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import pikepdf
 
 from reports.content import Case
 
+if TYPE_CHECKING:
+    from calibration.profile import Swap
+
 Answer: TypeAlias = Literal["concordant", "discordant", "not applicable", "wrong pair"]
+Opinion: TypeAlias = Literal["agree", "disagree", "not mine"]
+"""What a reader says of a swap: a good one, none, or not about the reader's own cases."""
 
 _COLUMNS: Final = ("xray_code", "ct_code", "pathology", "you_wrote", "ct_said", "answer")
 _LARGEST: Final = 1_000_000
 _LARGEST_PAGE: Final = 20_000_000
 _MOST_FIELDS: Final = 2_000
+_MOST_WORDS: Final = 1_000
+_SWAP: Final = "swap"
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -42,6 +49,23 @@ class CaseAnswer:
     ct_code: str
     pathology: str
     answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAnswer:
+    """What the reader said about one swap; ``answer`` is empty where there are only words."""
+
+    reader: str
+    phrase: str
+    finding: str
+    instead: str
+    answer: Opinion | Literal[""]
+    words: str = ""
+
+    @property
+    def swap(self) -> str:
+        """Which swap, as it is kept."""
+        return json.dumps([self.phrase, self.finding, self.instead], ensure_ascii=False)
 
 
 def _safe(cell: str) -> str:
@@ -68,8 +92,18 @@ def about(case: Case) -> str:
     return json.dumps([case.xray_code, case.ct_code, case.pathology], ensure_ascii=False)
 
 
-def read_page(page: bytes, *, passphrases: Sequence[str] = ("",)) -> tuple[CaseAnswer, ...]:
-    """Read the boxes ticked on a page; cases without a tick are no answer and are skipped.
+def about_swap(reader: str, swap: Swap) -> str:
+    """Write down which swap of whose a question on the page is about."""
+    parts = [reader, swap.phrase, swap.finding or "", swap.instead]
+    return json.dumps(parts, ensure_ascii=False)
+
+
+def read_page(
+    page: bytes, *, passphrases: Sequence[str] = ("",)
+) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
+    """Read what was ticked and written on a page: about cases, and about swaps.
+
+    A question without a tick and without words is no answer and is skipped.
 
     Parameters
     ----------
@@ -89,7 +123,8 @@ def read_page(page: bytes, *, passphrases: Sequence[str] = ("",)) -> tuple[CaseA
         raise ReturnSheetError(message)
     try:
         with _opened(page, passphrases) as pdf:
-            ticked = list(_ticked(pdf))
+            said = _said(pdf)
+            return tuple(_cases(said)), tuple(_swaps(said))
     except pikepdf.PasswordError:
         message = "return page: it is locked, and no known passphrase opens it."
         raise ReturnSheetError(message) from None
@@ -99,7 +134,6 @@ def read_page(page: bytes, *, passphrases: Sequence[str] = ("",)) -> tuple[CaseA
             "page that came with the feedback, or fill the return sheet instead."
         )
         raise ReturnSheetError(message) from None
-    return tuple(ticked)
 
 
 def _opened(page: bytes, passphrases: Sequence[str]) -> pikepdf.Pdf:
@@ -116,28 +150,47 @@ def _opened(page: bytes, passphrases: Sequence[str]) -> pikepdf.Pdf:
     raise pikepdf.PasswordError
 
 
-def _ticked(pdf: pikepdf.Pdf) -> Iterator[CaseAnswer]:
-    """Give the answer of every question that has one.
+_Said: TypeAlias = dict[str, tuple[list[str], str]]
+"""Of each field by its name what it is about, and what it holds."""
+
+
+def _said(pdf: pikepdf.Pdf) -> _Said:
+    """Give every field in use.
 
     Raises
     ------
     ValueError
-        When a question or an answer is not one of ours.
+        When the page has no fields.
     """
     form = pdf.Root.get("/AcroForm")
     fields = list(form.get("/Fields", []))[:_MOST_FIELDS] if form is not None else []
     if not fields:
         message = "no fields"
         raise ValueError(message)
-    for each in fields:
-        said = str(each.get("/V", "/Off")).removeprefix("/")
-        if said in ("", "Off"):
-            continue
-        if said not in get_args(Answer):
-            message = "unknown answer"
-            raise ValueError(message)
-        xray, ct, pathology = (str(part) for part in json.loads(str(each["/TM"])))
-        yield CaseAnswer(xray, ct, pathology, _known(said))
+    held = {str(each["/T"]): (each, str(each.get("/V", "")).removeprefix("/")) for each in fields}
+    return {
+        name: ([str(part) for part in json.loads(str(each["/TM"]))], value)
+        for name, (each, value) in held.items()
+        if value not in ("", "Off")
+    }
+
+
+def _cases(said: _Said) -> Iterator[CaseAnswer]:
+    for name, (about, value) in said.items():
+        if not name.startswith(_SWAP):
+            xray, ct, pathology = about
+            yield CaseAnswer(xray, ct, pathology, _known(value, Answer))
+
+
+def _swaps(said: _Said) -> Iterator[SwapAnswer]:
+    """Join each swap's tick with the words written below it."""
+    names = dict.fromkeys(name.partition(".")[0] for name in said if name.startswith(_SWAP))
+    for name in names:
+        about, value = said.get(name, ([], ""))
+        below, words = said.get(f"{name}.words", ([], ""))
+        reader, phrase, finding, instead = about or below
+        answer: Any = _known(value, Opinion) if value else ""
+        yield SwapAnswer(reader, phrase, finding, instead, answer, words.strip()[:_MOST_WORDS])
 
 
 def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
@@ -168,16 +221,26 @@ def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
             _plain(row["xray_code"]),
             _plain(row["ct_code"]),
             _plain(row["pathology"]),
-            _known(row["answer"]),
+            _known(row["answer"], Answer),
         )
         for row in rows
         if (row["answer"] or "").strip()
     )
 
 
-def _known(answer: str) -> Answer:
+def _known(answer: str, kind: Any) -> Any:
+    """Give an answer as one of a closed set.
+
+    Raises
+    ------
+    ValueError
+        When it is none of them.
+    """
     wanted = answer.strip().lower()
-    return next(known for known in get_args(Answer) if known == wanted)
+    if wanted not in get_args(kind):
+        message = "unknown answer"
+        raise ValueError(message)
+    return wanted
 
 
 def _check(rows: list[dict[str, str]], text: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pandas as pd
 import pikepdf
@@ -16,14 +19,28 @@ from pipeline.cli.returns import record
 from pipeline.errors import InputError
 from pipeline.pages.content import returned_of
 from pipeline.site.site import Site
+from pipeline.stages.tally import about_cases
 from pipeline.stages.tally import answers as answered
 from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
 from reports.content import Case
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Box, Drawing, Text
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style
+from reports.pages import radiologist
 from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import build
+
+
+def _samples() -> ModuleType:
+    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
+    spec = importlib.util.spec_from_file_location("sample_contents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["sample_contents"] = module
+    spec.loader.exec_module(module)
+    return module
+
 
 PAIRS = pd.DataFrame(
     {
@@ -111,7 +128,7 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,\n",
          "no case is answered"),
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,e,l,a,wrong pair\n",
-         "1 of 1 answered cases are not pairs of this workspace"),
+         "1 of 1 answers are not about pairs or readers of this workspace"),
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
          "S-X3,S-C3,e,l,a,wrong pair\n", "belong to 2 readers"),
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
@@ -220,3 +237,52 @@ def test_a_locked_page_opens_by_its_passphrase_and_by_no_other(
     secrets.chmod(0o600)
     config.write_text(f"{config.read_text()}[reports]\npassphrases = 'passphrases.csv'\n")
     assert record(Site.open(str(config)), [page]).answers == {"discordant": 1}
+
+
+def opinion(folder: Path, reader: str, answer: str, words: str = "") -> Path:
+    """Answer the first swap of a reader's page on the screen, in a tick and in words."""
+    samples = _samples()
+    filled = samples.with_three_actions()
+    head = replace(filled.masthead, recipient=reader)
+    page = radiologist.build(replace(filled, masthead=head), style=Style())
+    path = folder / f"{reader}.pdf"
+    with pikepdf.open(io.BytesIO(page)) as pdf:
+        fields = {str(each["/T"]): each for each in pdf.Root.AcroForm.Fields}
+        fields["swap1"]["/V"] = pikepdf.Name(f"/{answer}")
+        fields["swap1.words"]["/V"] = pikepdf.String(words)
+        pdf.save(path)
+    return path
+
+
+def test_an_opinion_of_a_swap_is_counted_and_its_words_are_told_but_not_kept(
+    config: Path, tmp_path: Path
+) -> None:
+    site = Site.open(str(config))
+    told = record(site, [opinion(tmp_path, "R-A", "disagree", "not after surgery")])
+    assert told.answers == {"disagree": 1}
+    assert [(a.reader, a.words) for a in told.words] == [("R-A", "not after surgery")]
+    rows = answered(site.workspace)
+    assert "not after surgery" not in rows.to_csv()
+    counted = returned_of(rows)
+    assert (counted.disagree, counted.swaps, counted.total) == (1, 1, 0)
+    shown = replace(_samples().radiologist(), returned=counted)
+    page = " ".join(
+        m.string
+        for drawn in radiologist.pages(shown, style=Style())
+        for m in drawn.marks
+        if isinstance(m, Text)
+    )
+    assert "Of the swaps offered you agreed with 0, disagreed with 1" in page
+
+
+def test_an_opinion_leaves_every_observation_in(config: Path, tmp_path: Path) -> None:
+    site = Site.open(str(config))
+    record(
+        site, [opinion(tmp_path, "R-A", "not mine"), sheet(tmp_path, (3, "edema", "wrong pair"))]
+    )
+    assert about_cases(answered(site.workspace))["pair_id"].tolist() == ["S-X3:S-C3"]
+
+
+def test_a_page_of_a_reader_that_nobody_knows_is_refused(config: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="1 of 1 answers are not about pairs or readers of this"):
+        record(Site.open(str(config)), [opinion(tmp_path, "R-Z", "agree")])

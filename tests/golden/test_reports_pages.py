@@ -194,7 +194,7 @@ def test_a_disc_stands_where_its_number_says(reader: content.RadiologistContent)
     for phrase in shown:
         disc = drawn[f"observed.{phrase.phrase}"]
         assert isinstance(disc, Disc)
-        assert (disc.x - zero) / (whole - zero) == pytest.approx(phrase.rate.value)
+        assert (disc.x - zero) / (whole - zero) == pytest.approx(phrase.rate.value, abs=1e-8)
         size = drawn[f"n.{phrase.phrase}"]
         assert isinstance(size, Text)
         assert size.string == f"{phrase.n:,.0f}"

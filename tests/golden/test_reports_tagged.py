@@ -16,6 +16,7 @@ from reports.content import SuppressedCell
 from reports.drawing.marks import Element
 from reports.drawing.style import Style, palette, style_for
 from reports.pages import committee, radiologist, return_sheet, run_report
+from reports.swaps import kept_swaps
 
 
 def _fixture(name: str) -> ModuleType:
@@ -142,16 +143,44 @@ def test_ticked_boxes_are_read_back_and_others_are_no_answer(feedback: bytes) ->
     cases = samples.radiologist(seed=1, n=900, shift={"likely": -0.35}).cases
     out = io.BytesIO()
     with pikepdf.open(io.BytesIO(feedback)) as pdf:
-        fields = list(pdf.Root.AcroForm.Fields)
-        fields[0]["/V"] = pikepdf.Name("/discordant")
-        fields[2]["/V"] = pikepdf.Name("/wrong pair")
+        fields = {str(each["/T"]): each for each in pdf.Root.AcroForm.Fields}
+        fields["case0"]["/V"] = pikepdf.Name("/discordant")
+        fields["case2"]["/V"] = pikepdf.Name("/wrong pair")
         pdf.save(out)
-    answers = return_sheet.read_page(out.getvalue())
+    answers, swaps = return_sheet.read_page(out.getvalue())
+    assert swaps == ()
     assert [(a.xray_code, a.ct_code, a.pathology, a.answer) for a in answers] == [
         (cases[0].xray_code, cases[0].ct_code, cases[0].pathology, "discordant"),
         (cases[2].xray_code, cases[2].ct_code, cases[2].pathology, "wrong pair"),
     ]
-    assert return_sheet.read_page(feedback) == ()
+    assert return_sheet.read_page(feedback) == ((), ())
+
+
+def test_what_is_said_of_a_swap_is_read_back_with_its_words() -> None:
+    content = samples.with_three_actions()
+    page = radiologist.build(content, style=Style())
+    assert pdf_ua.faults(page) == []
+    swaps = kept_swaps(content.profile)
+    out = io.BytesIO()
+    with pikepdf.open(io.BytesIO(page)) as pdf:
+        fields = {str(each["/T"]): each for each in pdf.Root.AcroForm.Fields}
+        assert [str(fields[f"swap{n}"]["/TM"]) for n in (1, 2, 3)] == [
+            return_sheet.about_swap("R-7Q2F", swap) for swap in swaps
+        ]
+        assert str(fields["swap2.words"].FT) == "/Tx"
+        fields["swap1"]["/V"] = pikepdf.Name("/not mine")
+        fields["swap2"]["/V"] = pikepdf.Name("/disagree")
+        fields["swap2.words"]["/V"] = pikepdf.String("Nur bei Kindern, wie vereinbart ü")
+        fields["swap3.words"]["/V"] = pikepdf.String("later")
+        pdf.save(out)
+    cases, said = return_sheet.read_page(out.getvalue())
+    assert cases == ()
+    assert [(a.reader, a.phrase, a.finding or None, a.instead) for a in said] == [
+        ("R-7Q2F", swap.phrase, swap.finding, swap.instead) for swap in swaps
+    ]
+    assert [(a.answer, a.words) for a in said] == [
+        ("not mine", ""), ("disagree", "Nur bei Kindern, wie vereinbart ü"), ("", "later"),
+    ]  # fmt: skip
 
 
 def test_an_unknown_answer_and_a_page_that_is_none_are_refused(feedback: bytes) -> None:

@@ -22,6 +22,7 @@ from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent, percent_interval, points
+from reports.pages.radiologist.later import swap_counts
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
@@ -209,7 +210,10 @@ def _returned(content: CommitteeContent, words: Strings) -> str:
     back = content.returned
     if back is None:
         return ""
-    if not back.total:
+    if not back.total and not back.swaps:
         return words("run_chart.returned_none")
     answers = words.several("unit.cases", back.total)
-    return words("run_chart.returned", answers=answers, left_out=count(back.left_out))
+    said = words("run_chart.returned", answers=answers, left_out=count(back.left_out))
+    if not back.swaps:
+        return said
+    return f"{said} {words('run_chart.returned_swaps', **swap_counts(back))}"

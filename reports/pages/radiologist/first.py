@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final, TypeAlias, get_args
 
 from calibration.profile import ReaderProfile
 from reports.content import ActionCases, Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.marks import Box, Drawing, Line
+from reports.drawing.marks import Box, Drawing, Field, Line, Rect
 from reports.drawing.style import (
     BODY,
     CAPTION,
@@ -21,10 +22,11 @@ from reports.drawing.style import (
     palette,
 )
 from reports.drawing.tables import Column, Row, Table
-from reports.drawing.typeset import fit, paragraph, paragraph_height, put
+from reports.drawing.typeset import fit, paragraph, paragraph_height, put, width_of
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
 from reports.figures.phrase_chart import PhraseRow
 from reports.numbers import count, points
+from reports.pages import return_sheet
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases
 from reports.strings import Strings
 from reports.swaps import Action
@@ -33,11 +35,18 @@ from reports.verdict import Said, in_words
 _NUMBER: Final = 18.0
 _GUTTER: Final = 20.0
 _LINE: Final = 9.5
-_PAD: Final = 8.0
+_PAD: Final = 10.0
+_ANSWER: Final = 13.0
 
 
 def card_height(composer: Composer, action: Action, own: ActionCases | None) -> float:
     """Height of one card on this page."""
+    left, right = _sides(composer, action, own)
+    return min(max(left + 2 * _ANSWER, right), max(left, right) + _ANSWER) + _PAD
+
+
+def _sides(composer: Composer, action: Action, own: ActionCases | None) -> tuple[float, float]:
+    """Heights of a card's text, and of its picture with the cases."""
     left, _ = _columns(composer.body)
     words = composer.style.strings
     text = paragraph_height(action.evidence, CAPTION, left.width)
@@ -46,7 +55,7 @@ def card_height(composer: Composer, action: Action, own: ActionCases | None) -> 
     title = paragraph_height(action.title, SUBHEADING, left.width)
     cases = len(own.cases) if own else 0
     right = ACTION_STRIP_HEIGHT - 6.0 + (_LINE * (cases + 1) if cases else 0.0)
-    return max(title + written + text, right) + _PAD
+    return title + written + text, right
 
 
 def card(composer: Composer, action: Action, own: ActionCases | None, *, number: int) -> None:
@@ -66,6 +75,41 @@ def card(composer: Composer, action: Action, own: ActionCases | None, *, number:
     action_strip(page, picture, swap=action.swap, words=words)
     if own and own.cases:
         _cases(page, right.cut(top=ACTION_STRIP_HEIGHT - 6.0), own, words, number)
+    beside = _sides(composer, action, own)[0] + 2 * _ANSWER <= box.height - _PAD
+    rows = 2 if beside else 1
+    foot = (left if beside else box).cut(left=left.x - (left if beside else box).x)
+    y = box.bottom - _PAD / 2 - rows * _ANSWER
+    _answer(composer, action, Box(foot.x, y, foot.width, rows * _ANSWER), number)
+
+
+def _answer(composer: Composer, action: Action, box: Box, number: int) -> None:
+    """Ask what the reader says of the swap: three boxes to tick, and a field for words.
+
+    The field stands beside the boxes, or below them in a box of two rows.
+    """
+    page, words = composer.page, composer.style.strings
+    name = f"swap{number}"
+    about = return_sheet.about_swap(composer.masthead.recipient, action.swap)
+    x, line = box.x, box.y + 8.5
+    for choice in get_args(return_sheet.Opinion):
+        label = words(f"card.{choice.replace(' ', '_')}")
+        frame = Box(x, box.y + 2.0, 7.4, 7.4)
+        said = words("card.box", answer=label, title=action.title)
+        page.ask(Field(name, choice, about, said, frame))
+        page.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
+        with page.text():
+            put(page, (x + 11.0, line), label, NOTE)
+        x += 11.0 + width_of(label, NOTE) + 14.0
+    label = words("card.words")
+    if box.height > _ANSWER:
+        x, line = box.x, line + _ANSWER
+    with page.text():
+        put(page, (x, line), label, NOTE.muted)
+    x += width_of(label, NOTE) + 5.0
+    field = Box(x, box.bottom - _ANSWER, box.right - x, _ANSWER - 1.0)
+    asked = words("card.words_box", title=action.title)
+    page.ask(Field(f"{name}.words", "", about, asked, field))
+    page.add(Line(field.x, field.bottom, field.right, field.bottom, palette.rule, 0.5))
 
 
 def _columns(box: Box) -> tuple[Box, Box]:
@@ -119,6 +163,7 @@ _HEADING: Final = 30.0
 _ASIDE: Final = 60.0
 _CASE: Final = 13.5
 _LEAST_CASES, _MOST_CASES = 3, 14
+_FEW_CASES: Final = 3
 Card: TypeAlias = tuple[Action, ActionCases | None]
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
@@ -141,7 +186,7 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
         composer.add(Prose(words("headline.not_judged"), LEAD), after=10.0)
     else:
         said = in_words(profile, words=words)
-        cards = _cards(content, said)
+        cards = _fitting(composer, _cards(content, said))
         _lead(composer, content, profile, said, cards)
         _actions(composer, said, cards)
     if composer.room < chart_height(content):
@@ -196,6 +241,14 @@ def _cards(content: RadiologistContent, said: Said) -> list[Card]:
     cases = {(own.phrase, own.finding): own for own in content.action_cases}
     return [(action, cases.get((action.swap.phrase, action.swap.finding)))
             for action in said.actions]  # fmt: skip
+
+
+def _fitting(composer: Composer, cards: list[Card]) -> list[Card]:
+    """Show fewer cases of each swap where all cards would not stand on the page."""
+    least = composer.room - _LEAST_PICTURE - _HEADING
+    if sum(card_height(composer, *card) for card in cards) <= least:
+        return cards
+    return [(action, own and replace(own, cases=own.cases[:_FEW_CASES])) for action, own in cards]
 
 
 def _lead(

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final, get_args
 
 from calibration.result import GroupResult
-from reports.content import Case, Coverage, Instrument, RadiologistContent, SuppressedCell
+from reports.content import (
+    Case,
+    Coverage,
+    Instrument,
+    RadiologistContent,
+    Returned,
+    SuppressedCell,
+)
 from reports.drawing.layout import Composer, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
@@ -95,10 +102,18 @@ def _whom(content: RadiologistContent, words: Strings) -> str:
         left_out = words.several("unit.cases", returned.left_out)
         answers = words.several("unit.cases", returned.total)
         parts.append(words("radiologist.returned", answers=answers, left_out=left_out))
+    if returned is not None and returned.swaps:
+        parts.append(words("radiologist.returned_swaps", **swap_counts(returned)))
     if head.returns_by and content.cases:
         parts.append(words("radiologist.returns_by", day=head.returns_by))
     parts.append(words("radiologist.contact", contact=head.contact, next_issue=head.next_issue))
     return " ".join(parts)
+
+
+def swap_counts(returned: Returned) -> dict[str, str]:
+    """Print the answers about swaps."""
+    found = (returned.agree, returned.disagree, returned.not_mine)
+    return dict(zip(("agree", "disagree", "not_mine"), map(count, found), strict=True))
 
 
 def _reading_height(composer: Composer, content: RadiologistContent, kind: Type) -> float:
