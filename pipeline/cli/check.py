@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, taking
+from pipeline.cli.common import ConfigArgument, Output, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class _Table:
 class Given:
     """Options of ``radcal check``."""
 
-    config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
+    config: ConfigArgument
     html: Annotated[Path | None, typer.Option(help="Also write it as a page, for a ticket.")] = None
     output: Output
 

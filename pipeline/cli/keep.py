@@ -10,13 +10,12 @@ from urllib.parse import quote
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, audit, emit
+from pipeline.cli.common import ConfigArgument, ConfigOption, JsonOption, QuietOption, audit, emit
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
     from pipeline.vault.audit_log import LogState
 
-ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 _MIN_REASON = 10
 
 log = typer.Typer(help="The audit log of a workspace.")
@@ -61,7 +60,7 @@ def reidentify(
 
 def cases(
     codes: Annotated[list[str], typer.Argument(help="Study codes, as they stand on pages.")],
-    config: Annotated[Path, typer.Option(help="The configuration, radcal.toml.")],
+    config: ConfigOption,
     reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
     *,
     as_json: JsonOption = False,

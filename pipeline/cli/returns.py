@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit
+from pipeline.cli.common import ConfigOption, JsonOption, QuietOption, emit
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 def returns(
     sheets: Annotated[list[Path], typer.Argument(help="Return sheets or feedback PDFs.")],
-    config: Annotated[Path, typer.Option(help="The configuration, radcal.toml.")],
+    config: ConfigOption,
     *,
     as_json: JsonOption = False,
     quiet: QuietOption = False,

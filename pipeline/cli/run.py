@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import JsonOption, Output, QuietOption, emit, taking
+from pipeline.cli.common import ConfigArgument, JsonOption, Output, QuietOption, emit, taking
 from pipeline.errors import ConfigurationError
 from pipeline.run.shield import LogFormat
 
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
 
-ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 
 DepartmentOption = Annotated[
     str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")

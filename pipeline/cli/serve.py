@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 
-from pipeline.cli.common import JsonOption, emit
+from pipeline.cli.common import ConfigArgument, JsonOption, emit
 from pipeline.errors import ConfigurationError, RadcalError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 def serve(
-    config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")],
+    config: ConfigArgument,
     cron: Annotated[
         str, typer.Option(help="When to take in new exports and check them (no pages).")
     ] = "0 2 * * *",
@@ -136,7 +136,7 @@ def _wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 
 def status(
-    config: Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")],
+    config: ConfigArgument,
     *,
     as_json: JsonOption = False,
 ) -> None:

@@ -50,7 +50,7 @@ HARD, EASY = "CT itself hedges", "CT is plain"
 
 
 def mix_columns(mix: pd.DataFrame) -> pd.DataFrame:
-    """Add difficulty as a level, and the label mass, to cases added up (`sums.mix`)."""
+    """Add difficulty as a level, and the label mass, to cases added up (`observations.mix`)."""
     label = mix["label"].to_numpy(np.float64)
     entropy = mean_entropy(probs=np.stack([1.0 - label, label], axis=1)[None])
     return mix.assign(

@@ -137,7 +137,7 @@ def unscored_of(
     Parameters
     ----------
     words
-        Hedges of the paired reports (`sums.words`).
+        Hedges of the paired reports (`observations.words`).
     minimum, minimum_readers
         Uses and readers below which a count is withheld.
     """
@@ -244,7 +244,7 @@ def _case(row: Mapping[Hashable, object]) -> Case:
 
 
 def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
-    """Count the adult chest X-rays in `sums.coverage`, and how many were paired."""
+    """Count the adult chest X-rays in `observations.coverage`, and how many were paired."""
     eligible = counts[~counts["fate"].isin(pairing.INELIGIBLE)]
     if eligible.empty:
         return None

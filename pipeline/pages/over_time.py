@@ -33,7 +33,7 @@ def run_charts(
     cells
         The department's tally table.
     words
-        Hedges of paired X-ray reports by month, reader and phrase (`sums.words`).
+        Hedges of paired X-ray reports by month, reader and phrase (`observations.words`).
     """
     settings = scale.config.reports
     distances, shares = _Monthly(cells, "month", "count"), _Monthly(words, "performed_month", "n")
@@ -112,7 +112,7 @@ def scale_use(
     minimum_readers: int,
     withheld: Collection[str] = (),
 ) -> ScaleUse | None:
-    """Share out the hedges of paired X-ray reports (`sums.words`); None where there is none.
+    """Share out the hedges of X-ray reports (`observations.words`); None where there is none.
 
     Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
     than `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer

@@ -66,9 +66,9 @@ def variation(
     cells
         All readers' rows of the tally table, one period.
     mix
-        The same period's cases, added up by what describes them (`sums.mix`).
+        The same period's cases, added up by what describes them (`observations.mix`).
     coverage
-        The period's X-rays, counted by what became of them (`sums.coverage`).
+        The period's X-rays, counted by what became of them (`observations.coverage`).
     profiles
         Who is a signal for review: a reader told of a pattern.
     """

@@ -1,7 +1,7 @@
 """Readers whose calibration is known: their curve, their favourite phrases, their habits.
 
 A reader who writes phrase k is right at the rate that the reader's kind declares, a named curve of
-hedges (`scale.CURVES`) or a line through all words,
+hedges (`department.CURVES`) or a line through all words,
 
     P(there | k) = expit(a + b · logit(clip(mean_k, .01, .99))),
 

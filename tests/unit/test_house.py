@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import io
 import os
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +26,11 @@ PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_MODULES = 330
 MOST_LINES = 400
+MOST_CODE = 43_600
+SILENT_TOKENS = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}  # fmt: skip
 LONGEST_FUNCTION = 50
 MOST_PARAMETERS = 6
 
@@ -231,6 +238,32 @@ def over_budget(path: Path) -> dict[str, str]:
 def test_no_function_is_too_long_or_takes_too_much() -> None:
     over = {name: what for path in MODULES for name, what in over_budget(path).items()}
     assert over == {}
+
+
+def code_lines(text: str) -> set[int]:
+    """Give the numbers of lines that are neither blank, nor remarks, nor docstrings."""
+    kept: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in SILENT_TOKENS:
+            kept.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            kept -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return kept
+
+
+def test_the_house_does_not_grow_back() -> None:
+    counted = sum(len(code_lines(path.read_text(encoding="utf-8"))) for path in MODULES)
+    assert counted <= MOST_CODE
+
+
+def test_remarks_and_docstrings_are_no_code() -> None:
+    assert code_lines('"""Why."""\n\n# How.\ndef f() -> int:\n    """What."""\n    return 1\n') == {
+        4,
+        6,
+    }
 
 
 def test_modules_are_neither_too_many_nor_too_long() -> None:
