@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pikepdf
@@ -29,18 +27,7 @@ from reports.drawing.style import Style
 from reports.pages import radiologist
 from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import build
-
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
+from tests.fixtures.reports import sample_contents as samples
 
 PAIRS = pd.DataFrame(
     {
@@ -241,7 +228,6 @@ def test_a_locked_page_opens_by_its_passphrase_and_by_no_other(
 
 def opinion(folder: Path, reader: str, answer: str, words: str = "") -> Path:
     """Answer the first swap of a reader's page on the screen, in a tick and in words."""
-    samples = _samples()
     filled = samples.with_three_actions()
     head = replace(filled.masthead, recipient=reader)
     page = radiologist.build(replace(filled, masthead=head), style=Style())
@@ -265,7 +251,7 @@ def test_an_opinion_of_a_swap_is_counted_and_its_words_are_told_but_not_kept(
     assert "not after surgery" not in rows.to_csv()
     counted = returned_of(rows)
     assert (counted.disagree, counted.swaps, counted.total) == (1, 1, 0)
-    shown = replace(_samples().radiologist(), returned=counted)
+    shown = replace(samples.radiologist(), returned=counted)
     page = " ".join(
         m.string
         for drawn in radiologist.pages(shown, style=Style())

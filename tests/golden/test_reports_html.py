@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
-from types import ModuleType
 
 import pypdf
 import pytest
@@ -21,20 +18,8 @@ from reports.drawing.style import Style
 from reports.drawing.tables import Table
 from reports.pages import committee
 from reports.pages.committee import html
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 STYLE = Style()
 VOID = {"meta", "br", "input"}
 

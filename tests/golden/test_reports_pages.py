@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import colorsys
-import importlib.util
 import io
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pypdf
@@ -25,20 +21,8 @@ from reports.pages import committee, radiologist, run_report
 from reports.pages.committee.decisions import decisions
 from reports.swaps import kept_swaps
 from reports.verdict import sides
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 STYLE = Style()
 FORBIDDEN = re.compile(
     r"\b(rank(s|ed|ing|ings)?|league|percentile rank|error rate|best reader|worst|top \d+|"

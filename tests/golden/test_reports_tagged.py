@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import ModuleType
 
 import pikepdf
 import pytest
@@ -17,21 +13,9 @@ from reports.drawing.marks import Element
 from reports.drawing.style import Style, palette, style_for
 from reports.pages import committee, radiologist, return_sheet, run_report
 from reports.swaps import kept_swaps
+from tests.fixtures import pdf_ua
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _fixture(name: str) -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures" / name
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _fixture("reports/sample_contents.py")
-pdf_ua = _fixture("pdf_ua.py")
 DRAWN: dict[str, Callable[[], bytes]] = {
     "feedback": lambda: radiologist.build(
         samples.radiologist(seed=1, n=900, shift={"likely": -0.35}), style=Style()

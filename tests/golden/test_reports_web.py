@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -20,20 +17,8 @@ from reports.drawing.marks import Element, Text
 from reports.drawing.style import Style
 from reports.pages import radiologist
 from reports.pages.committee import html
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 CONTENT = samples.radiologist(seed=1, n=900, shift={"likely": -0.35})
 _WIDTHS = (360, 768, 1440)
 

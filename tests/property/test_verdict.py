@@ -5,12 +5,8 @@ The claims are read back from the printed words, not from the code that chose th
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,22 +14,11 @@ import pytest
 from calibration.profile import ReaderProfile
 from reports.strings import Strings
 from reports.verdict import Said, in_words, message
+from tests.fixtures.reports import sample_profiles as samples
 
 WORDS = Strings.load()
 
 
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_profiles.py"
-    spec = importlib.util.spec_from_file_location("sample_profiles", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 DRAWN = [
     samples.profile_of(np.random.default_rng(seed), state="none" if seed % 4 == 0 else None)
     for seed in range(800)

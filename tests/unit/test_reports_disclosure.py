@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -29,20 +25,8 @@ from reports.numbers import percent_interval
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
 from reports.strings import Strings
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 WORDS = Strings.load()
 
 

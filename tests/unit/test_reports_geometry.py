@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -20,20 +16,8 @@ from reports.drawing.typeset import text_box
 from reports.figures.series import run_chart
 from reports.pages import committee, radiologist, run_report
 from reports.verdict import in_words
+from tests.fixtures.reports import sample_contents as samples
 
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
 LONG = "cannot be excluded with any certainty xx"
 SLACK = 0.6
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import struct
-import sys
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pypdf
 import pytest
@@ -23,20 +20,7 @@ from reports.drawing.marks import Picture
 from reports.drawing.style import MARGIN, LogoError, Style, check, fitted
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
-
-
-def _samples() -> ModuleType:
-    path = Path(__file__).parents[1] / "fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _samples()
+from tests.fixtures.reports import sample_contents as samples
 
 
 def png(width: int, height: int) -> bytes:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -16,21 +12,9 @@ from reports.drawing.marks import Drawing, Line, Text
 from reports.drawing.style import Style, style_for
 from reports.pages import radiologist
 from reports.verdict import in_words
+from tests.fixtures.reports import sample_contents as samples
+from tests.unit import test_reports_geometry as geometry
 
-
-def _load(folder: str, name: str) -> ModuleType:
-    path = Path(__file__).parents[1] / folder / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-samples = _load("fixtures/reports", "sample_contents")
-geometry = _load("unit", "test_reports_geometry")
 BASE = samples.radiologist(n=900, pathologies=5)
 FEW = {"likely": 0.774, "may represent": 0.441, "unlikely": 0.094}
 TABLE = samples.table_of()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from string import Formatter
 
@@ -13,6 +11,7 @@ from reports.drawing.marks import Text
 from reports.drawing.style import style_for
 from reports.pages import committee
 from reports.strings import Strings
+from tests.fixtures.reports import sample_contents as samples
 
 ROOT = Path(__file__).parents[2]
 ROOMS = (ROOT / "reports", ROOT / "pipeline" / "run", ROOT / "pipeline" / "pages")
@@ -85,13 +84,6 @@ def test_no_sentence_was_left_in_english() -> None:
 
 
 def test_a_german_page_writes_its_numbers_as_german_does() -> None:
-    path = ROOT / "tests/fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    assert spec is not None
-    assert spec.loader is not None
-    samples = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = samples
-    spec.loader.exec_module(samples)
     drawn = {
         language: [
             mark.string
