@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from calibration.survey import builtin
 from pipeline.cli import calibrate, survey
-from pipeline.errors import RadcalError
+from tests.fixtures.commands import Done, run
 
 SCALE = builtin("diagnostic-certainty-scale")
 
@@ -26,21 +24,8 @@ calibrate.register(_APP)
 survey.register(_APP)
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def radcal(*arguments: str | Path) -> Done:
-    """Run a command in this process; a known failure is its exit code and its message."""
-    result = CliRunner().invoke(_APP, [str(a) for a in arguments])
-    if isinstance(result.exception, RadcalError):
-        return Done(result.exception.exit_code, result.stdout, str(result.exception))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Done(result.exit_code, result.stdout, result.stderr)
+    return run(_APP, *arguments)
 
 
 def test_the_installed_command_explains_without_a_traceback(tmp_path: Path) -> None:

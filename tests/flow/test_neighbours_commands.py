@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import typer
-from typer.testing import CliRunner
 
-from pipeline.errors import RadcalError
 from pipeline.neighbours import measures as neighbours
+from tests.fixtures.commands import Done, run
 
 CLASSES = ["present", "uncertain", "absent"]
 _APP = typer.Typer()
 neighbours.register(_APP)
 
 
-@dataclass(frozen=True)
-class Done:
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def radcal(*arguments: str | Path) -> Done:
-    """Run a command in this process; a known failure is its exit code and its message."""
-    result = CliRunner().invoke(_APP, [str(a) for a in arguments])
-    if isinstance(result.exception, RadcalError):
-        return Done(result.exception.exit_code, result.stdout, str(result.exception))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return Done(result.exit_code, result.stdout, result.stderr)
+    return run(_APP, *arguments)
 
 
 def strict(path: Path) -> dict[str, object]:
