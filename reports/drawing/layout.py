@@ -28,6 +28,7 @@ from reports.drawing.style import (
 )
 from reports.drawing.tables import Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
+from reports.strings import Strings
 
 _LOGO_WIDTH: Final = 110.0
 _LOGO_HEIGHT: Final = 36.0
@@ -108,6 +109,18 @@ class Figure:
     def scaled(self, spread: float) -> Figure:
         """Stretch or flatten the drawing."""
         return replace(self, tall=spread * self.tall)
+
+
+def footer(head: Masthead, words: Strings) -> str:
+    """Say on every page for whom, of when and by what it was made."""
+    return words(
+        "page.footer",
+        recipient=head.recipient,
+        period=head.period,
+        data_cut=head.data_cut,
+        version=head.version,
+        config_hash=head.config_hash,
+    )
 
 
 @dataclass(slots=True)
@@ -279,14 +292,7 @@ class Composer:
         y = height - 30.0
         drawing.add(Line(MARGIN, y - 11.0, width - MARGIN, y - 11.0, palette.rule, 0.5))
         page = words("page.number", number=number, of=len(self.pages))
-        line = words(
-            "page.footer",
-            recipient=head.recipient,
-            period=head.period,
-            data_cut=head.data_cut,
-            version=head.version,
-            config_hash=head.config_hash,
-        )
+        line = footer(head, words)
         first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
         with self._once(number, drawing):
             put(drawing, (MARGIN, y), first, kind.muted)

@@ -13,7 +13,7 @@ import re
 from html import escape
 
 from reports.disclosure import guard_committee
-from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading
+from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, footer
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
@@ -64,7 +64,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         "body": body,
         "logo": _logo(content),
         "institution": escape(head.institution),
-        "footer": escape(_footer(content, words)),
+        "footer": escape(footer(head, words)),
         "contact": escape(
             words("committee.contact", contact=head.contact, next_issue=head.next_issue)
         ),
@@ -81,18 +81,6 @@ def _logo(content: CommitteeContent) -> str:
     size = f'width="{width}" height="{height}"'
     name = escape(head.institution, quote=True)
     return f'<img class="logo" {size} alt="{name}" src="data:image/png;base64,{data}">'
-
-
-def _footer(content: CommitteeContent, words: Strings) -> str:
-    head = content.masthead
-    return words(
-        "page.footer",
-        recipient=head.recipient,
-        period=head.period,
-        data_cut=head.data_cut,
-        version=head.version,
-        config_hash=head.config_hash,
-    )
 
 
 def _rich(text: str) -> str:
