@@ -15,11 +15,6 @@ from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import Side, about, claimed, side_of
 
-__all__ = [
-    "Besides", "alone", "besides", "carriers", "example", "explained", "quoted", "reaches", "told",
-    "unlike",
-]  # fmt: skip
-
 Besides: TypeAlias = Literal["none", "perhaps", "but"]
 
 _LEAST_USES: Final = 20

@@ -28,8 +28,6 @@ from reports.single_words import (
 from reports.strings import Strings
 from reports.swaps import Action, Side, action_of, claimed, kept_swaps, side_of
 
-__all__ = ["Said", "in_words", "message", "short", "sides"]
-
 
 @dataclass(frozen=True, slots=True)
 class Said:

@@ -19,8 +19,6 @@ from calibration.arrays import FloatArray
 from calibration.profile.results import AtomJudgement, AtomState, Interval
 from calibration.profile.settings import ProfileSettings
 
-__all__ = ["AtomCounts", "judge_atoms"]
-
 _Z = 1.959963984540054
 _WORTH = 20.0
 _SIGMA, _SIGMA_WORTH = 0.4, 4.0

@@ -24,8 +24,6 @@ from calibration.arrays import FloatArray
 from calibration.profile.results import Change, Coordinate, ReaderProfile
 from calibration.profile.whole import DepartmentProfile
 
-__all__ = ["changes"]
-
 _Z = 1.959963984540054
 _GRID = (np.arange(40) + 0.5) / 40.0
 _LOG_PRIOR = 17.0 * np.log(_GRID) + 1.0 * np.log1p(-_GRID)

@@ -26,8 +26,6 @@ from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
 
-__all__ = ["profile"]
-
 _INDEPENDENT = Correlation(0.0, 0.0)
 
 

@@ -20,8 +20,6 @@ from scipy.special import expit, log_expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 
-__all__ = ["CURVE", "Counts", "Scales", "information", "linear_predictor", "score"]
-
 CURVE = 3
 """Coordinates of a reader's curve: shift, slope − 1 and bend."""
 

@@ -34,8 +34,6 @@ from calibration.profile.results import Interval, Large
 from calibration.profile.sparse import Found
 from calibration.profile.variances import Fitted
 
-__all__ = ["Lines", "in_the_large", "lines"]
-
 _STEPS = 50
 _TOLERANCE = 1e-9
 _RIDGE = 0.1

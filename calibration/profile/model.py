@@ -36,8 +36,6 @@ from scipy.special import expit
 from calibration.arrays import FloatArray
 from calibration.profile.design import Counts, Scales, information, linear_predictor, score
 
-__all__ = ["Mode", "find_mode"]
-
 _STEPS = 100
 _TOLERANCE = 1e-8
 _LONGEST = 2.0

@@ -34,8 +34,6 @@ from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdi
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Instrument
 
-__all__ = ["Case", "Evidence", "judge_pattern"]
-
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0

@@ -20,17 +20,6 @@ from calibration.profile.design import CURVE, Counts, linear_predictor
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
 
-__all__ = [
-    "Posterior",
-    "Rate",
-    "Rates",
-    "cell_rates",
-    "cell_variance",
-    "phrase_rates",
-    "phrase_slopes",
-    "posterior",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:

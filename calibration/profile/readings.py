@@ -28,8 +28,6 @@ from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.tables import Hedged
 from calibration.profile.variances import Fitted
 
-__all__ = ["Reading", "department_line", "read_reader"]
-
 _Z = 1.959963984540054
 _EVEN = 0.5
 _NEARLY_ALL = 0.95

@@ -12,11 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = [
-    "AtomJudgement", "Change", "Coordinate", "Habit", "Interval", "Large", "Part", "Pattern",
-    "PhraseRate", "ReaderProfile", "Shared", "Swap", "Untold", "Verdict",
-]  # fmt: skip
-
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal["one label", "one phrase", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]

@@ -19,8 +19,6 @@ from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
-__all__ = ["ALL_FINDINGS", "Rows", "read_rows"]
-
 ALL_FINDINGS = ""
 """The one finding of a table without a ``pathology`` column."""
 _MOST: Final = 1e7

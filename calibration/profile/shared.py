@@ -34,8 +34,6 @@ from calibration.profile.line import Lines
 from calibration.profile.results import Interval, Part, Shared
 from calibration.profile.settings import ProfileSettings
 
-__all__ = ["Instrument", "instrument", "shared_line"]
-
 _Z = 1.959963984540054
 _REACH = 9.0
 _EDGE = 0.01

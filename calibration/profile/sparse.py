@@ -30,8 +30,6 @@ from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.variances import Fitted, Habits, fit, refit
 
-__all__ = ["Found", "fit_with_habits"]
-
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
 _FEW = 16.0

@@ -28,8 +28,6 @@ from calibration.profile.rates import Rate, Rates
 from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
 
-__all__ = ["Choices", "Uses", "choose_swaps"]
-
 _OWN = 10.0
 _EVEN = 0.5
 _PLACES = np.arange(256) + 0.5

@@ -30,16 +30,6 @@ from calibration.profile.design import Counts
 from calibration.profile.rows import Rows
 from calibration.profile.vocabulary import Vocabulary
 
-__all__ = [
-    "Correlation",
-    "Hedged",
-    "atom_counts",
-    "correlation",
-    "dispersion",
-    "effective",
-    "hedged",
-]
-
 _SAME, _OTHER = 0.5, 0.02
 _SAME_WORTH, _OTHER_WORTH = 25.0, 200.0
 _LEAST = 0.2

@@ -24,8 +24,6 @@ from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
 from calibration.profile.model import Mode, find_mode
 from calibration.profile.settings import Priors
 
-__all__ = ["Deviations", "Fitted", "Habits", "fit"]
-
 _ROUNDS = 80
 _SETTLED = 2e-3
 _FAR = 6.0

@@ -20,8 +20,6 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.swaps import Choices
 from calibration.survey import PhraseTable
 
-__all__ = ["Vocabulary", "vocabulary"]
-
 _WIDEST = 1.0
 
 

@@ -24,8 +24,6 @@ from calibration.profile.results import (
 )
 from calibration.profile.settings import ProfileSettings
 
-__all__ = ["VERSION", "DepartmentProfile", "Diagnostics", "profile_data"]
-
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
