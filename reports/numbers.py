@@ -128,4 +128,5 @@ def interval(low: float, high: float, places: int = 3) -> str:
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
-    return f"{decimal(low, places)} to {decimal(high, places)}"
+    between = "bis" if _LANGUAGE.get() == "de" else "to"
+    return f"{decimal(low, places)} {between} {decimal(high, places)}"

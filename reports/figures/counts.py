@@ -12,7 +12,7 @@ from reports.drawing.axes import Scale, Ticks, x_axis
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.numbers import count, decimal, percent
+from reports.numbers import count, interval, percent
 
 _SIDE: Final = 8.0
 """Kept free on either side of a plot, where the outer tick labels reach."""
@@ -72,7 +72,7 @@ def _bar(
     if not share > 0:
         return
     left, high = x(ends[0]) + 0.3, y(share)
-    hint = f"{decimal(ends[0], 2)} to {decimal(ends[1], 2)}: {percent(share)}"
+    hint = f"{interval(*ends, 2)}: {percent(share)}"
     drawing.add(
         Rect(
             left, high, x(ends[1]) - left - 0.3, y(0.0) - high, palette.own_soft, id=name, hint=hint

@@ -7,19 +7,91 @@ an empty string.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any, Final, TypeVar, cast
 
 from reports.numbers import count as printed
 
-__all__ = ["Strings", "StringsError"]
+__all__ = ["Strings", "StringsError", "translated"]
 
 
 class StringsError(KeyError):
     """The catalogue lacks a key, or a sentence lacks a value for its slot."""
+
+
+_NAME: Final = "name."
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names in another language; those with slots as what they match and what is said instead."""
+
+    exact: Mapping[str, str]
+    patterns: tuple[tuple[re.Pattern[str], str], ...]
+    keep: tuple[type, ...]
+
+    @classmethod
+    def of(cls, words: Strings, keep: tuple[type, ...]) -> _Names:
+        exact = {
+            key.removeprefix(_NAME): said
+            for key, said in words.sentences.items()
+            if key.startswith(_NAME)
+        }
+        slotted = tuple(
+            (re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*)", re.escape(name)), re.DOTALL), said)
+            for name, said in exact.items()
+            if "{" in name
+        )
+        return cls(exact, slotted, keep)
+
+    def said(self, value: object) -> object:
+        """Put every name inside a value into the language; what holds none stays the same."""
+        if isinstance(value, str):
+            return self._name(value)
+        if isinstance(value, tuple) and type(value) is tuple:
+            parts = tuple(self.said(part) for part in value)
+            same = all(a is b for a, b in zip(parts, value, strict=True))
+            return value if same else parts
+        if isinstance(value, (type, *self.keep)) or not is_dataclass(value):
+            return value
+        given = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
+        said = {name: self.said(part) for name, part in given.items()}
+        changed = {name: part for name, part in said.items() if part is not given[name]}
+        return replace(cast("Any", value), **changed) if changed else value
+
+    def _name(self, text: str) -> str:
+        if text in self.exact or not text:
+            return self.exact.get(text, text)
+        for pattern, said in self.patterns:
+            found = pattern.fullmatch(text)
+            if found:
+                slots = {key: self._name(part) for key, part in found.groupdict().items()}
+                return said.format(**slots)
+        return text
+
+
+def translated(content: T, words: Strings, *, keep: tuple[type, ...] = ()) -> T:
+    """Put every name that a page's content carries into the words' language.
+
+    Parameters
+    ----------
+    keep
+        Types that are not looked into: what is read back from a page stays as it was.
+
+    Examples
+    --------
+    >>> german = Strings({"name.CT within {n} h": "CT in {n} Std."})
+    >>> translated(("CT within 12 h", "likely"), german)
+    ('CT in 12 Std.', 'likely')
+    """
+    names = _Names.of(words, keep)
+    return cast("T", names.said(content)) if names.exact else content
 
 
 def _flatten(table: Mapping[str, object], prefix: str = "") -> dict[str, str]:
@@ -67,6 +139,10 @@ class Strings:
         except KeyError as missing:
             message = f"strings: {key!r} lacks {missing}. Add it to the catalogue or its caller."
             raise StringsError(message) from None
+
+    def name(self, text: str) -> str:
+        """Give a name that results carry in this language; as it is where there is none."""
+        return self.sentences.get(f"{_NAME}{text}", text)
 
     def under(self, prefix: str) -> Strings:
         """Look below a prefix first; what is not there is looked up as it is.

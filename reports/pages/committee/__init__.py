@@ -6,7 +6,7 @@ Readers appear by code, in code order; figures by reader and for the department 
 
 from __future__ import annotations
 
-from reports.content import SuppressedCell
+from reports.content import Masthead, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
@@ -20,7 +20,7 @@ from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
 from reports.pages.committee.sections import department, exams, pathologies
 from reports.review_content import CommitteeContent
-from reports.strings import Strings
+from reports.strings import Strings, translated
 
 __all__ = ["build", "headline", "pages", "sections"]
 
@@ -45,7 +45,7 @@ def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
 
 def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...]:
     """Lay out all sections in order, whatever they become."""
-    content = guard_committee(content)
+    content = translated(guard_committee(content), words, keep=(Masthead,))
     return (
         *_deciding(content, words),
         exams(content, words),

@@ -147,7 +147,7 @@ def _gain(suggestion: Suggestion) -> str:
     if suggestion.effect is None:
         return BLANK
     e = suggestion.effect.brier_difference
-    return f"{signed(-e.value, 4)} ({signed(-e.high, 4)} to {signed(-e.low, 4)})"
+    return f"{signed(-e.value, 4)} ({interval(-e.high, -e.low, 4)})"
 
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:

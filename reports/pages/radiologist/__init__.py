@@ -7,7 +7,7 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
-from reports.content import RadiologistContent
+from reports.content import Case, Masthead, RadiologistContent
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, composed
 from reports.drawing.marks import Drawing
@@ -16,6 +16,7 @@ from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
+from reports.strings import translated
 
 __all__ = ["build", "build_both", "pages"]
 
@@ -36,7 +37,7 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
 @in_language
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
-    content = guard_radiologist(content)
+    content = translated(guard_radiologist(content), style.strings, keep=(Case, Masthead))
 
     def lay_out(composer: Composer) -> None:
         spread, composer.spread = composer.spread, 1.0  # the core pages fill themselves

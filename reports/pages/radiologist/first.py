@@ -69,7 +69,8 @@ def card(composer: Composer, action: Action, own: ActionCases | None, *, number:
         y = paragraph(page, left, action.title, SUBHEADING, id=f"action.{number}")
     example = _example(action, own, words)
     if example:
-        y = paragraph(page, left.cut(top=y - left.y + 1.0), example, BODY) + 1.0
+        below = left.cut(top=y - left.y + 1.0)
+        y = paragraph(page, below, example, BODY, id=f"example.{number}") + 1.0
     paragraph(page, left.cut(top=y - left.y), action.evidence, CAPTION)
     picture = Box(right.x, right.y, right.width, ACTION_STRIP_HEIGHT)
     action_strip(page, picture, swap=action.swap, words=words)
@@ -121,7 +122,7 @@ def _columns(box: Box) -> tuple[Box, Box]:
 
 def _example(action: Action, own: ActionCases | None, words: Strings) -> str:
     """Compose the sentence before and after, for the finding that the cases are about."""
-    finding = action.swap.finding or (own.cases[0].pathology if own and own.cases else "")
+    finding = own.cases[0].pathology if own and own.cases else action.swap.finding
     both = [f"wording.{phrase}" for phrase in (action.swap.phrase, action.swap.instead)]
     if not finding or not all(key in words.sentences for key in both):
         return ""
@@ -146,14 +147,14 @@ def _cases(page: Drawing, box: Box, own: ActionCases, words: Strings, number: in
 
 
 def _case(case: Case, own: ActionCases, words: Strings) -> str:
-    finding = "" if own.finding else words("card.finding", finding=case.pathology)
+    finding = "" if own.finding else words("card.finding", finding=words.name(case.pathology))
     calls = {True: "good", False: "miss", None: "open"}
     return words(
         f"card.{calls[case.agreed]}",
         code=case.xray_code,
         month=case.month,
         finding=finding,
-        ct=case.ct_phrase,
+        ct=words.name(case.ct_phrase),
     )
 
 
@@ -213,8 +214,8 @@ def _second_look(
     columns = tuple(Column(words(f"cases.{key}"), 1.0) for key in keys)
     calls = {True: "call_good", False: "call_apart", None: "call_open"}
     table = tuple(
-        Row((words(f"cases.{calls[case.agreed]}"), case.xray_code, case.pathology, case.phrase,
-             case.ct_phrase))
+        Row((words(f"cases.{calls[case.agreed]}"), case.xray_code,
+             words.name(case.pathology), case.phrase, words.name(case.ct_phrase)))
         for case in chosen
     )  # fmt: skip
     composer.flow(Table(columns, table, id="look"), after=0.0)

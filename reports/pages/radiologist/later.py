@@ -304,9 +304,9 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
             (
                 case.xray_code,
                 case.ct_code,
-                case.pathology,
+                words.name(case.pathology),
                 case.phrase,
-                case.ct_phrase,
+                words.name(case.ct_phrase),
                 f"{case.interval_hours:.1f}",
                 words(f"cases.{calls[case.agreed]}"),
                 *_boxes(case, number, words),
