@@ -10,6 +10,7 @@ a recording: a GPU owner's answers over our gold become a regression test that n
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,10 @@ from extraction.engines.model import USUAL, ModelEngine, Terms
 from extraction.engines.process import ModelProcess
 from extraction.engines.settings import LocalSettings, ServerSettings, revision
 from extraction.engines.traffic import Traffic
+
+_TURN_SECONDS = 0.0005
+"""How long a thread of ours that reads answers may hold the interpreter against the one that asks:
+after every system call that one has to wait for its turn again (5 ms as Python starts)."""
 
 BLOCKS = 3
 """Blocks of reports under way at once, so that one's last answers do not leave the server idle."""
@@ -46,7 +51,7 @@ class ServerCompleter:
         self._callers = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._since = 0.0
+        self._since = self._found = 0.0
         self.usage = Usage()
 
     @property
@@ -90,6 +95,8 @@ class ServerCompleter:
                     self._stop()
 
     def _start(self) -> asyncio.AbstractEventLoop:
+        self._found = sys.getswitchinterval()
+        sys.setswitchinterval(min(self._found, _TURN_SECONDS))
         self._loop = loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=loop.run_forever, daemon=True)
         self._thread.start()
@@ -101,6 +108,7 @@ class ServerCompleter:
         loop, thread = self._loop, self._thread
         self._loop = self._thread = None
         self.usage.seconds += time.monotonic() - self._since
+        sys.setswitchinterval(self._found)
         if loop is not None and thread is not None:
             asyncio.run_coroutine_threadsafe(self._wind_up(), loop).result()
             loop.call_soon_threadsafe(loop.stop)

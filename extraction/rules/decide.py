@@ -111,7 +111,9 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
             return None
         words = item.first - clause.first
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
-        return scope if words == 0 or (pronoun and words <= 3) else None
+        nearest = before[-1] if before else item
+        close = nearest.last == item.first and bool(nearest.lexeme.parts & Part.PRONOUN)
+        return scope if words == 0 or (pronoun and words <= 3) or close else None
     return None
 
 

@@ -118,6 +118,7 @@ _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _RELATIVE: Final = frozenset({"which", "that"})
+_BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
 _YEAR: Final = 4
 _TODAY: Final = frozenset({"this", "today", "current", "now"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
@@ -137,6 +138,8 @@ def forward(
         parts = items[j].lexeme.parts
         if parts & Part.COMPANION and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
+        if parts & Part.CAUSE and not governed and _beyond(items, at, j, cue, tokens):
+            return Scope(at, cue, at + 1, j, "before")
         if governed and parts & (Part.COLON | Part.CAUSE) and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
         if closed and parts & (Part.COMMA | Part.AND) and not _or_later(items, j):
@@ -152,6 +155,12 @@ def forward(
             return Scope(at, cue, at + 1, j, "before")
         governed = governed or bool(parts & GOVERNABLE)
     return Scope(at, cue, at + 1, len(items), "before")
+
+
+def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -> bool:
+    """Whether a hedge had its object already: "suspicious for cancer with associated nodes"."""
+    between = tokens[items[at].last : items[j].first]
+    return cue.kind == "hedge" and tokens[items[j].last - 1].word in _BESIDE and bool(between)
 
 
 def _joined(items: list[Item], j: int) -> bool:

@@ -302,7 +302,8 @@ def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFil
             begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
         else:
             begin = items[either].last
-            stop = items[either + 1].first if either + 1 < len(items) else len(tokens)
+            later = (item.first for item in items[either + 1 :] if item.lexeme.parts & _FIRM)
+            stop = next(later, len(tokens))
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
             return either

@@ -230,7 +230,7 @@ def test_server_binds_answers_and_reads_the_worked_examples_once(server: str) ->
         lines = httpx.get(f"{server}/metrics", trust_env=False).text.splitlines()
         return sum(float(x.rsplit(" ", 1)[1]) for x in lines if x.startswith(f"vllm:{name}"))
 
-    asked = ServerSettings(url=server, model="tiny", bound="regex")
+    asked = ServerSettings(url=server, model="tiny", bound="regex", answer_tokens=192)
     check_bound(ServerCompleter(asked))
     engine = ServerEngine(asked)
     check_read(engine, "CT", 1)
@@ -284,18 +284,18 @@ def test_command_reads_a_table_with_the_model(model: Path, tmp_path: Path) -> No
     texts = ["Clear lungs.", "Effusion."]
     rows = {"report_id": ["a", "b"], "modality": ["XR", "CT"], "text": texts}
     pd.DataFrame(rows).to_csv(tmp_path / "reports.csv", index=False)
-    command = [
-        "extract", "reports.csv", "--out", "f.csv", "--engine", "vllm", "--model", model,
-        "--vllm-python", PYTHON, "--memory-share", "0.15", "--json", "--max-disagreement",
-    ]  # fmt: skip
-    refused = radcal(*command, "0.2", cwd=tmp_path)
-    assert refused.code == 4, refused.err
-    assert not (tmp_path / "f.csv").exists()
-    done = radcal(*command, "1", cwd=tmp_path)
+    command = ["extract", "reports.csv", "--json", "--quote-by", "number", "--max-disagreement"]
+    model_here = ["--engine", "vllm", "--model", model, "--vllm-python", PYTHON]
+    kept = ["--memory-share", "0.15", "--record", "kept.jsonl", "--out", "f.csv"]
+    done = radcal(*command, "1", *model_here, *kept, cwd=tmp_path)
     assert done.code in (0, 3), done.err
     assert str(done.summary["model_engine"]).startswith("vllm ")
     assert done.summary["structured"] == done.summary["questions"]
     assert set(pd.read_csv(tmp_path / "f.csv")["engine"]) <= {"vllm"}
+    again = ["--engine", "replay", "--model", "kept.jsonl", "--out", "g.csv"]
+    refused = radcal(*command, "0.2", *again, cwd=tmp_path)
+    assert refused.code == 4, refused.err
+    assert not (tmp_path / "g.csv").exists()
 
 
 def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
@@ -307,6 +307,7 @@ def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
     config.write_text(
         '[input]\npaths = ["hospital/exams.csv"]\n[extraction]\nengine = "vllm"\n'
         f'model = "{model}"\nvllm_python = "{PYTHON}"\nmax_sequences = 32\nmemory_share = 0.15\n'
+        "answer_tokens = 160\n"
     )
     key = secrets.token_urlsafe(48)
     run = radcal("run", config, cwd=tmp_path, RADCAL_VAULT_KEY=key)
