@@ -1,7 +1,7 @@
 """A department's observations in, the one posterior behind every word about a reader out.
 
-The types of the answer are in ``results``; ``rows`` and ``clusters`` make effective counts of a
-table of observations, ``model`` and ``variances`` fit the hierarchy, ``posterior`` asks it.
+The types of the answer are in ``results``; ``rows`` and ``tables`` make effective counts of a
+table of observations, ``model`` and ``variances`` fit the hierarchy, ``readings`` asks it.
 """
 
 from calibration.profile.change import changes
