@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.errors import DamagedShardError
 from pipeline.store.objects import SCHEMA_VERSION
 from pipeline.store.provenance import code_by_room

@@ -7,8 +7,6 @@ from the environment and have no place here.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -18,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from pipeline.config.basis import digest_of
 from pipeline.config.sections import (
     Advice,
     Calibration,
@@ -34,13 +33,7 @@ from pipeline.config.sections import (
 )
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Configuration", "digest_of", "load", "template"]
-
-
-def digest_of(*parts: object) -> str:
-    """Hash any JSON-like values into 16 hexadecimal digits."""
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+__all__ = ["Configuration", "load", "template"]
 
 
 class Configuration(Section):

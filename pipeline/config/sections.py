@@ -1,4 +1,4 @@
-"""The sections of ``radcal.toml``: each option's type, default and limits; the columns of an exam.
+"""The sections of ``radcal.toml``: each option's type, default and limits.
 
 What an option is for stands in the commented template (``radcal.toml`` beside this file), which a
 test holds complete. Secrets come from the environment and have no place here.
@@ -18,27 +18,7 @@ from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
-
-EXAM_COLUMNS: Final[tuple[str, ...]] = (
-    "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
-    "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",
-    "patient_age_years", "patient_class", "patient_name", "text",
-)  # fmt: skip
-"""Columns of an exam as a reader yields it; all text, '' where the source says nothing."""
-
-OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
-    "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
-    "relative_names", "other_ids", "sent_at", "patient_authority",
-)  # fmt: skip
-"""Further identifiers that de-identification looks for when a source has them.
-
-Two are none: ``sent_at``, when the message was sent, orders versions signed at one time;
-``patient_authority``, who gave the patient's number, tells apart patients of one number.
-
-``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several,
-parted by semicolons.
-"""
-
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]

@@ -16,7 +16,7 @@ from typing import Final
 
 import pandas as pd
 
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.spans import Clean, Outcome, Quarantined

@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, written
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import pandas as pd
 
-from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 QUARANTINE_COLUMNS: Final[tuple[str, ...]] = ("source", "row", "reason", "detail")
 """``row`` counts from 1 within the source; ``detail`` never holds text or identifiers."""

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports

@@ -15,7 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pipeline.config import Configuration, digest_of
+from pipeline.config import Configuration
+from pipeline.config.basis import digest_of
 from pipeline.pages import content
 from pipeline.run.books import LastRun, StageEntry, last_run
 from pipeline.run.gates import Accounting, Gathered

@@ -15,7 +15,7 @@ from typing import Final
 import pandas as pd
 import pyarrow.parquet as pq
 
-from pipeline.config.sections import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import RadcalError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values

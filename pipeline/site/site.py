@@ -28,7 +28,7 @@ from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.site import engines

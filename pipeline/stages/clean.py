@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.formats.readers import reader_notes

@@ -18,7 +18,7 @@ import pandas as pd
 
 from extraction.engines.account import Disagreement
 from extraction.tables import read_reports
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.versions import joined
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.fhir.resources import BY_RESOURCE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from calibration.profile import ProfileSettings
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.observations import added
 from pipeline.tables.profiles import OBSERVED, compact, joined, profile_table

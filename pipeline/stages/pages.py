@@ -21,7 +21,7 @@ from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
 from calibration.rounding import rounded
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.pages import content
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.sensitivity import Evidence

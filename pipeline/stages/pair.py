@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from pipeline.config import digest_of
+from pipeline.config.basis import digest_of
 from pipeline.stage import Keyed, Named, options
 from pipeline.tables.observations import coverage
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
