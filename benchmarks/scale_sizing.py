@@ -83,7 +83,7 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
         source = INGEST.do(site, str(folder / "hospital" / "exams.csv")).found
     exams = source.kept
     costs.cpu["ingest"] /= exams
-    shards = clean.shards([source])
+    shards = clean.shards(site, [source])
     with costs.timed("register", exams):
         clean.REGISTER.do(site, tuple(shards))
     with costs.timed("de-identify", exams):

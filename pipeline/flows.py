@@ -56,7 +56,7 @@ def _nightly(run: Run) -> Summary:
 def gather(run: Run) -> Gathered:
     """Go from exports to tallies; what is known already is found, not made."""
     sources = run.map(ingest.INGEST, ingest.sources(run.site))
-    exams = clean.shards(sources)
+    exams = clean.shards(run.site, sources)
     registered = run.call(clean.REGISTER, tuple(exams))
     coded = run.map(clean.CLEAN, exams)
     paired = run.map(pair.PAIR, pair.blocks(run.site, coded))

@@ -244,7 +244,7 @@ def audit_shifts(
     if not keys:
         msg = f"{store.root}: no exams in the analysis zone yet. A run makes them."
         raise ConfigurationError(msg)
-    columns = ["patient_code", "performed_at", "performed_month"]
+    columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
     emit(shift_summary(exams), as_json=as_json, quiet=quiet)
 

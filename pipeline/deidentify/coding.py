@@ -35,8 +35,8 @@ _WITHHELD: Final = Clean("", (), 0)
 
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
-    "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band", "patient_class",
-    "drafted", "sequence", "sent_at", "text_digest", "text", "phrases_locked",
+    "signed_at", "performed_month", "month_is_own", "status", "is_chest", "is_adult", "age_band",
+    "patient_class", "drafted", "sequence", "sent_at", "text_digest", "text", "phrases_locked",
 )  # fmt: skip
 
 
@@ -44,7 +44,9 @@ _FACTS: Final = (
 class Codes:
     """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient.
 
-    ``surrogate_key`` is the secret that invented values hang on, where a site prefers them.
+    ``months`` has, by an exam's digest, the month that is stated where it is not the exam's own,
+    and whether it is of its own time; ``surrogate_key`` is the secret that invented values hang on,
+    where a site prefers them.
     """
 
     study: Sequence[str]
@@ -52,6 +54,7 @@ class Codes:
     patient: Sequence[str]
     reader: Sequence[str]
     shift_days: Sequence[int]
+    months: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
     surrogate_key: bytes | None = field(default=None, repr=False)
 
     def surrogates(self) -> list[Surrogates | None]:
@@ -136,6 +139,9 @@ def clean(
 def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFrame:
     shift = pd.to_timedelta(pd.Series(list(codes.shift_days), index=exams.index), unit="D")
     age = exams["patient_age_years"]
+    true = exams["performed_at"].dt.strftime("%Y-%m")
+    digests = exams.get("source_digest", pd.Series("", index=exams.index))
+    stated = [codes.months.get(d, (m, True)) for d, m in zip(digests, true, strict=True)]
     return pd.DataFrame(
         {
             "study_code": list(codes.study),
@@ -144,7 +150,8 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
             "modality": exams["modality"],
             "performed_at": exams["performed_at"] + shift,
             "signed_at": exams["signed_at"] + shift,
-            "performed_month": exams["performed_at"].dt.strftime("%Y-%m"),
+            "performed_month": pd.Series([m for m, _ in stated], index=exams.index, dtype="str"),
+            "month_is_own": [is_own for _, is_own in stated],
             "status": exams["status"],
             "is_chest": exams["is_chest"],
             "is_adult": is_adult(age, min_age_years),

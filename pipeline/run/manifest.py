@@ -269,7 +269,7 @@ def outlook(site: Site) -> tuple[StageState, ...]:
 def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
     """Follow the recipe of `pipeline.flows` by looking; whoever asks stops where work is left."""
     yield (sources := ingest.INGEST.look(site, ingest.sources(site)))
-    yield (coded := clean.CLEAN.look(site, clean.shards(sources.found)))
+    yield (coded := clean.CLEAN.look(site, clean.shards(site, sources.found)))
     yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))
     yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
     yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))

@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import pandas as pd
 
 from pipeline.config.basis import digest_of
@@ -24,7 +25,15 @@ from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.formats.readers import reader_notes
 from pipeline.names.lexicon import contents, own_lexicon
 from pipeline.stage import Keyed, Made, Named, Stage, options
-from pipeline.vault.codes import exam_identifiers, patient_identifiers, study_identifiers
+from pipeline.vault.codes import (
+    FEWEST,
+    Room,
+    exam_identifiers,
+    normalised,
+    patient_identifiers,
+    stated_months,
+    study_identifiers,
+)
 from pipeline.vault.key import key_from_environment
 
 if TYPE_CHECKING:
@@ -40,14 +49,22 @@ _LOG: Final = logging.getLogger("radcal")
 _BATCH_EXAMS: Final = 50_000
 """So many exams' identifiers are held at a time, however long the export is."""
 _WORD_LISTS: Final = "deidentification.word_lists"
+_WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
+_MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 
 
 @dataclass(frozen=True, slots=True)
 class ExamShard:
-    """One shard of exams, and the batch of neighbours whose people the leak scan looks for."""
+    """One shard of exams, and the batch of neighbours whose people the leak scan looks for.
+
+    ``months`` is the key of the run's table of exams whose month is not stated as it is, ``moved``
+    a hash of what it holds of this shard; '' where it holds nothing.
+    """
 
     shard: str
     batch: tuple[str, ...]
+    months: str = ""
+    moved: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +79,20 @@ class Coded:
     phrases_locked: int
 
 
-def shards(sources: Sequence[Ingested]) -> list[ExamShard]:
+@dataclass(frozen=True, slots=True)
+class _Months:
+    """What a run's exams have for months beside their shifted times.
+
+    ``moved`` holds ``shard, source_digest, month, is_own`` of those whose month is stated as
+    another; ``rooms`` each patient's room for a date shift, by the hash of who it is.
+    """
+
+    key: str
+    moved: pd.DataFrame
+    rooms: Mapping[int, Room]
+
+
+def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
     """Give each shard of these sources, in their order, the batch of neighbours it lies in."""
     batches: list[list[str]] = [[]]
     held = 0.0
@@ -73,7 +103,71 @@ def shards(sources: Sequence[Ingested]) -> list[ExamShard]:
                 held = 0.0
             batches[-1].append(shard)
             held += source.kept / len(source.shards)
-    return [ExamShard(shard, tuple(batch)) for batch in batches for shard in batch]
+    months = _months(site, tuple(shard for batch in batches for shard in batch))
+    moved = {str(shard): _digest(rows) for shard, rows in months.moved.groupby("shard")}
+    return [
+        ExamShard(shard, tuple(batch), months.key if shard in moved else "", moved.get(shard, ""))
+        for batch in batches
+        for shard in batch
+    ]
+
+
+@lru_cache(maxsize=1)
+def _months(site: Site, shards: tuple[str, ...]) -> _Months:
+    """Look at all exams of each patient for months that would tell the date shift."""
+    each = [_times(site, shard) for shard in shards]
+    exams = pd.concat(each, ignore_index=True) if each else _times_of(pd.DataFrame(columns=_WHEN))
+    room = exams.groupby("patient")[["later", "earlier"]].min()
+    tight = room[room["later"] + room["earlier"] <= FEWEST].index
+    rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))
+    stated: dict[tuple[int, pd.Timestamp], tuple[str, bool]] = {}
+    for patient, times in exams[exams["patient"].isin(tight)].groupby("patient")["performed_at"]:
+        at = sorted(set(times))
+        months, is_own, rooms[patient] = stated_months(at)
+        stated |= {(patient, t): both for t, *both in zip(at, months, is_own, strict=True)}  # type: ignore[misc]
+    holding = set(exams.loc[exams["patient"].isin(tight), "shard"])
+    found = [_moved(site, shard, stated) for shard in shards if shard in holding]
+    moved = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_MOVED)
+    return _Months(_digest(moved), moved, rooms)
+
+
+def _times(site: Site, shard: str, *more: str) -> pd.DataFrame:
+    found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
+    return _times_of(found).assign(shard=shard)
+
+
+def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
+    """Say of exams whose they are, and by how many days they could be later or earlier."""
+    exams = exams[exams["performed_at"].notna()]
+    at = pd.to_datetime(exams["performed_at"], utc=True)
+    start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")
+    day = pd.Timedelta(days=1)
+    end = start + pd.to_timedelta(start.dt.days_in_month, unit="D")
+    people = [normalised(each) for each in patient_identifiers(exams)]
+    return exams.assign(
+        patient=pd.util.hash_array(np.array(people, dtype=object), categorize=False),
+        earlier=(at - start) // day,
+        later=-(-(end - at) // day) - 1,
+    )
+
+
+def _moved(
+    site: Site, shard: str, stated: Mapping[tuple[int, pd.Timestamp], tuple[str, bool]]
+) -> pd.DataFrame:
+    """Give the exams of a shard whose stated month is another than their own."""
+    exams = _times(site, shard, "source_digest")
+    who = zip(exams["patient"], exams["performed_at"], strict=True)
+    both = [stated.get(each, ("", True)) for each in who]
+    exams = exams.assign(month=[m for m, _ in both], is_own=[own for _, own in both])
+    true = exams["performed_at"].dt.strftime("%Y-%m")
+    other = (exams["month"] != "") & ((exams["month"] != true) | ~exams["is_own"])
+    moved: pd.DataFrame = exams.loc[other, _MOVED].drop_duplicates()
+    return moved
+
+
+def _digest(moved: pd.DataFrame) -> str:
+    rows = moved.drop(columns="shard").astype("str")
+    return digest_of(*sorted(rows.itertuples(index=False, name=None))) if len(moved) else ""
 
 
 class Clean(Keyed[ExamShard, Coded]):
@@ -95,8 +189,8 @@ class Clean(Keyed[ExamShard, Coded]):
         }
 
     def key(self, site: Site, item: ExamShard) -> str:
-        """Hash the shard's name: it is a hash of the exams in it."""
-        return digest_of(self.digest(site), item.shard)
+        """Hash the shard's name, which is a hash of the exams in it, and their stated months."""
+        return digest_of(self.digest(site), item.shard, item.moved)
 
     def find(self, site: Site, key: str) -> Coded | None:
         """Give the counts of a shard that was cleaned."""
@@ -110,7 +204,7 @@ class Clean(Keyed[ExamShard, Coded]):
         exams = store.read("raw", "exams", [item.shard])
         cleaned = clean(
             exams,
-            codes=_codes(site, exams),
+            codes=replace(_codes(site, exams), months=_stated(site, item)),
             deidentifier=site.once(_deidentifier),
             scan=_leak_scan(site, item.batch),
             min_age_years=site.config.pairing.min_age_years,
@@ -151,6 +245,9 @@ class Register(Stage[tuple[ExamShard, ...], Registered]):
 
     def do(self, site: Site, item: tuple[ExamShard, ...]) -> Made[Registered]:
         """Register the shards that are not cleaned yet, and look at all readers' ids."""
+        months = _months(site, tuple(each.shard for each in item))
+        if months.key and not site.workspace.has("raw", "months", months.key):
+            site.workspace.write("raw", "months", months.key, months.moved)
         todo = [
             each.shard for each in item
             if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
@@ -168,7 +265,7 @@ class Register(Stage[tuple[ExamShard, ...], Registered]):
                 vault.codes("reader", _distinct(exams["reader_id"]))
                 patients = sorted(set(patient_identifiers(exams)))
                 vault.codes("patient", patients)
-                vault.shift_days(patients)
+                vault.shift_days(patients, _rooms(months, patients))
         return Made(Registered(len(todo), _reader_notes(site, [each.shard for each in item])))
 
 
@@ -186,6 +283,21 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
             shift_days=vault.shift_days(patients),
             surrogate_key=_surrogate_key(site),
         )
+
+
+def _stated(site: Site, item: ExamShard) -> Mapping[str, tuple[str, bool]]:
+    """Give the months of the shard's exams that are stated as others, by the exam's digest."""
+    if not item.moved:
+        return {}
+    moved = site.workspace.read("raw", "months", [item.months])
+    moved = moved[moved["shard"] == item.shard]
+    both = zip(moved["month"], moved["is_own"].astype(bool), strict=True)
+    return dict(zip(moved["source_digest"], both, strict=True))
+
+
+def _rooms(months: _Months, patients: Sequence[str]) -> list[Room | None]:
+    people = np.array([normalised(each) for each in patients], dtype=object)
+    return [months.rooms.get(int(each)) for each in pd.util.hash_array(people, categorize=False)]
 
 
 def _deidentifier(site: Site) -> Deidentifier:

@@ -6,14 +6,15 @@ folded before it is looked up, so that spelling variants of the same one share a
 An exam performed at t, shifted by s days, is known by t + s and by the month of t. A shift fits an
 exam if it leads back into that month; it fits a patient if it fits all of the patient's exams. One
 exam leaves 28 to 31 shifts (the vault's lie between -365 and 365 and are never 0); exams on several
-days of a month, or either side of its end, leave fewer.
+days of a month, or either side of its end, leave fewer. Where they would leave fewer than `FEWEST`,
+the months are stated as those of a calendar that goes some days before or behind (`stated_months`).
 """
 
 from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -32,6 +33,16 @@ _CODE_LENGTH: Final = {"patient": 10, "study": 12, "reader": 6, "exam": 12, "sit
 _OF: Final = "\N{SYMBOL FOR UNIT SEPARATOR}"
 """Stands between a number and whose number it is; no source writes it."""
 _MAX_SHIFT_DAYS: Final = 365
+FEWEST: Final = 8
+"""So many date shifts fit any patient's exams and their stated months."""
+_LEEWAY_DAYS: Final = 15
+"""A calendar goes so many days before or behind at most."""
+_SPANS_DAYS: Final = (0, 30, 60, 120, 240, 10**6)
+"""Exams of a patient within so many days of one another are of one month, if they must be."""
+_DAY: Final = pd.Timedelta(days=1)
+
+Room: TypeAlias = tuple[int, int]
+"""How many days a patient's shift may be less, and more, and still fit all stated months."""
 
 
 def normalised(identifier: str, domain: Domain = "patient") -> str:
@@ -110,10 +121,75 @@ def random_code(domain: Domain) -> str:
     return DOMAINS[domain] + "-" + "".join(letters)
 
 
-def random_shift() -> int:
-    """Draw a date shift in days, -365 to 365 and never 0."""
-    days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
-    return days if days < 0 else days + 1
+def random_shift(room: Room | None = None) -> int:
+    """Draw a date shift in days, -365 to 365 and never 0, with `FEWEST` like it within its room."""
+    while True:
+        days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
+        days = days if days < 0 else days + 1
+        if room is None or _like(days + room[0], days + room[1]) >= FEWEST:
+            return days
+
+
+def _like(least: int, most: int) -> int:
+    least, most = max(least, -_MAX_SHIFT_DAYS), min(most, _MAX_SHIFT_DAYS)
+    return most - least + 1 - (least <= 0 <= most)
+
+
+def stated_months(times: Sequence[pd.Timestamp]) -> tuple[list[str], list[bool], Room]:
+    """State the months of a patient's exams so that shifted times beside them tell no shift.
+
+    The true months where that is so; else those of the calendar the fewest days before or behind
+    (at most 15) that leaves room; else exams within 30, 60, ... days of one another have the month
+    of the first of them. Only the times decide, in any order, so every vault states the same.
+
+    Parameters
+    ----------
+    times
+        True times of all the patient's exams, UTC.
+
+    Returns
+    -------
+    tuple
+        Each exam's month, whether it is its own and not that of an earlier exam, and the room.
+
+    Examples
+    --------
+    >>> stated_months([pd.Timestamp("2026-03-31T22:00Z"), pd.Timestamp("2026-04-01T01:00Z")])
+    (['2026-04', '2026-04'], [True, True], (-29, -1))
+    """
+    ordered = sorted(set(times))
+    found: tuple[dict[pd.Timestamp, str], set[pd.Timestamp], Room] | None = None
+    for span in _SPANS_DAYS:
+        heads = _heads(ordered, span)
+        own = set(heads.values())
+        for days in sorted(range(-_LEEWAY_DAYS, _LEEWAY_DAYS + 1), key=lambda d: (abs(d), d)):
+            back, forth = _room([at - days * _DAY for at in own])
+            if forth - back > FEWEST:
+                months = {at: f"{heads[at] - days * _DAY:%Y-%m}" for at in ordered}
+                found = (months, own, (days + back, days + forth))
+                break
+        if found:
+            break
+    months, own, room = found or ({}, set(), (0, 0))
+    return [months[at] for at in times], [at in own for at in times], room
+
+
+def _heads(ordered: Sequence[pd.Timestamp], span: int) -> dict[pd.Timestamp, pd.Timestamp]:
+    """Give each time the first of those within so many days before it."""
+    heads: dict[pd.Timestamp, pd.Timestamp] = {}
+    head = ordered[0]
+    for at in ordered:
+        head = head if at - head < span * _DAY else at
+        heads[at] = head
+    return heads
+
+
+def _room(times: Iterable[pd.Timestamp]) -> Room:
+    """Give by how many whole days all times may be later, at most, and earlier, in their months."""
+    starts = [at.normalize().replace(day=1) for at in times]
+    both = [(at - start, start + pd.offsets.MonthBegin(1) - at)
+            for at, start in zip(times, starts, strict=True)]  # fmt: skip
+    return -min(-(-rest // _DAY) - 1 for _, rest in both), min(since // _DAY for since, _ in both)
 
 
 _MOST_DAYS: Final = 365
@@ -127,7 +203,8 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     exams
-        ``patient_code, performed_at`` (shifted, UTC) and ``performed_month`` (true, ``YYYY-MM``).
+        ``patient_code, performed_at`` (shifted, UTC), ``performed_month`` (as stated, ``YYYY-MM``)
+        and, where some have the month of an earlier exam, ``month_is_own``.
 
     Returns
     -------
@@ -143,6 +220,8 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     >>> feasible_shifts(exams).tolist()
     [31, 1]
     """
+    if "month_is_own" in exams:
+        exams = exams[exams["month_is_own"]]
     start = pd.to_datetime(exams["performed_month"], format="%Y-%m", utc=True)
     end = start + pd.offsets.MonthBegin(1)
     day = pd.Timedelta(days=1)

@@ -121,6 +121,7 @@ def _copy_shifts(
 
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
+_MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
 
@@ -153,9 +154,10 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     delete = vault is not None
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
-    raw = 0
+    raw, digests = 0, set[str]()
     for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
+        digests |= set(frame["source_digest"][gone])
         for domain, values in identifiers(frame).items():
             old[domain] |= set(values[gone])
             left[domain] |= set(values[~gone])
@@ -166,11 +168,21 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
         )
         for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",))
     )
+    if delete:
+        _forget_months(store, digests)
     forgotten = {domain: old[domain] - left[domain] for domain in old}
     codes = sum(map(len, forgotten.values()))
     if vault is not None:
         codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
     return Purged(raw, clean, codes)
+
+
+def _forget_months(store: Workspace, digests: set[str]) -> None:
+    """Drop what the tables of stated months hold of exams that went."""
+    for key, frame in _shards(store, "raw", "months", _MONTHS):
+        gone = frame["source_digest"].isin(digests)
+        if gone.any():
+            store.write("raw", "months", key, frame[~gone].reset_index(drop=True))
 
 
 def named(store: Workspace, key: str) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.store.files import replacing
-from pipeline.vault.codes import DOMAINS, Domain, normalised, random_code, random_shift
+from pipeline.vault.codes import DOMAINS, Domain, Room, normalised, random_code, random_shift
 from pipeline.vault.key import Box, Key
 
 _CHUNK: Final = 500
@@ -137,12 +137,18 @@ class Vault:
             found |= self._add_codes(domain, epoch, missing)
         return [found[lookup] if lookup else "" for lookup in lookups]
 
-    def shift_days(self, patient_ids: Sequence[str]) -> list[int]:
-        """Give each patient's date shift in days, -365 to 365 and never 0; stable for ever."""
+    def shift_days(
+        self, patient_ids: Sequence[str], rooms: Sequence[Room | None] = ()
+    ) -> list[int]:
+        """Give each patient's date shift in days, -365 to 365 and never 0; stable for ever.
+
+        A new one has others like it within the patient's room (`codes.random_shift`).
+        """
         lookups = [self._shift_lookup(normalised(each)) for each in patient_ids]
         wanted = dict.fromkeys(lookups)
         found = self._stored_shifts(wanted)
-        missing = [lookup for lookup in wanted if lookup not in found]
+        known = dict(zip(lookups, rooms, strict=True)) if rooms else {}
+        missing = {lookup: known.get(lookup) for lookup in wanted if lookup not in found}
         if missing:
             found |= self._add_shifts(missing)
         return [found[lookup] for lookup in lookups]
@@ -292,11 +298,11 @@ class Vault:
             )
         return self._stored_codes(domain, epoch, missing)
 
-    def _add_shifts(self, missing: Sequence[bytes]) -> dict[bytes, int]:
+    def _add_shifts(self, missing: Mapping[bytes, Room | None]) -> dict[bytes, int]:
         self._must_write()
         rows = [
-            (lookup, self._box.seal(str(random_shift()).encode(), f"shift/{lookup.hex()}"))
-            for lookup in sorted(missing)
+            (lookup, self._box.seal(str(random_shift(room)).encode(), f"shift/{lookup.hex()}"))
+            for lookup, room in sorted(missing.items())
         ]
         with self._db:
             self._db.executemany(

@@ -41,7 +41,7 @@ def coding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Coding:
         site = Site.open(str(tmp_path / "radcal.toml"))
         keys = [shard.key for shard in coded(site)]
         here = Here(site)
-        found = here.call(REGISTER, tuple(shards(here.map(INGEST, sources(site)))))
+        found = here.call(REGISTER, tuple(shards(site, here.map(INGEST, sources(site)))))
         return site.workspace.read("analysis", "clean_exams", keys), found.notes
 
     return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +14,13 @@ from typer.testing import CliRunner
 
 from pipeline import cli
 from pipeline.store.workspace import Workspace
-from pipeline.vault.codes import feasible_shifts, shift_summary
+from pipeline.vault.codes import (
+    FEWEST,
+    feasible_shifts,
+    random_shift,
+    shift_summary,
+    stated_months,
+)
 
 DAY = pd.Timedelta(days=1)
 
@@ -70,3 +77,51 @@ def test_a_patient_seen_on_the_first_and_the_last_of_a_month_keeps_one_shift(
     done = CliRunner().invoke(cli.app, command)
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["exactly 1"] == 1
+
+
+moments = st.lists(
+    st.integers(0, 24 * 120).map(lambda h: pd.Timestamp("2025-11-20", tz="UTC") + h * DAY / 24),
+    min_size=1,
+    max_size=8,
+)
+edges = st.lists(
+    st.sampled_from(["2026-01-31T23:00Z", "2026-02-01T01:00Z", "2026-02-28T12:00Z",
+                     "2026-03-01T00:00Z", "2026-03-31T22:00Z", "2026-04-01T02:00Z",
+                     "2026-05-31T22:00Z"]).map(pd.Timestamp),
+    min_size=1,
+    max_size=7,
+)  # fmt: skip
+daily = st.integers(1, 200).map(
+    lambda n: [pd.Timestamp("2026-01-05T08:00Z") + i * DAY for i in range(n)]
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(times=st.one_of(moments, edges, daily), seed=st.randoms(use_true_random=False))
+def test_eight_shifts_fit_whatever_the_exams_and_their_order_decides_nothing(
+    times: list[pd.Timestamp], seed: random.Random
+) -> None:
+    months, is_own, room = stated_months(times)
+    again = list(zip(times, months, strict=True))
+    seed.shuffle(again)
+    assert stated_months([t for t, _ in again])[0] == [month for _, month in again]
+    exams = pd.DataFrame({"performed_month": months, "month_is_own": is_own})
+    for shift in (random_shift(room), *(random_shift(room) for _ in range(3))):
+        shifted = pd.Series([t + shift * DAY for t in times])
+        left = feasible_shifts(exams.assign(patient_code="A", performed_at=shifted))
+        assert left.item() >= FEWEST
+    for at, month, own in zip(times, months, is_own, strict=True):
+        near = {(at + days * DAY).strftime("%Y-%m") for days in range(-15, 16)}
+        assert month in near or not own
+
+
+def test_true_months_are_stated_wherever_they_leave_room() -> None:
+    times = [pd.Timestamp(day, tz="UTC") for day in ("2026-03-05", "2026-03-20", "2026-04-12")]
+    assert stated_months(times)[:2] == (["2026-03", "2026-03", "2026-04"], [True] * 3)
+
+
+def test_no_shift_lies_where_the_end_of_the_range_would_tell_it() -> None:
+    drawn = {random_shift((-1, 8)) for _ in range(6000)}
+    assert 300 < max(drawn) <= 359  # 358 to 365 are eight
+    assert min(drawn) < -300
+    assert 0 not in drawn
