@@ -107,7 +107,9 @@ def _studies(exams: pd.DataFrame) -> pd.DataFrame:
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", "patient_class", "age_band", "performed_month",
     ]  # fmt: skip
-    return ordered.drop_duplicates("study_code")[columns]
+    return ordered.drop_duplicates("study_code")[columns].assign(
+        order=lambda each: range(len(each))
+    )
 
 
 def _with_signing_reader(
@@ -132,9 +134,12 @@ def _candidates(
     xr = studies[studies["modality"] == "XR"].rename(
         columns={"study_code": "xr_study_code", "performed_at": "xr_performed_at"}
     )
-    ct = studies.loc[studies["modality"] == "CT", ["study_code", "patient_code", "performed_at"]]
+    of_ct = ["study_code", "patient_code", "performed_at", "order"]
+    ct = studies.loc[studies["modality"] == "CT", of_ct]
     ct = ct.rename(columns={"study_code": "ct_study_code", "performed_at": "ct_performed_at"})
-    both = xr.drop(columns=["modality", "reader_code"]).merge(ct, on="patient_code")
+    both = xr.drop(columns=["modality", "reader_code"]).merge(
+        ct, on="patient_code", suffixes=("", "_ct")
+    )
     gap = both["ct_performed_at"] - both["xr_performed_at"]
     both["interval_hours"] = gap.dt.total_seconds() / _SECONDS_PER_HOUR
     after = (both["interval_hours"] > 0) & (both["interval_hours"] <= window_hours)
@@ -199,9 +204,12 @@ def _late_versions(chosen: pd.DataFrame, exams: pd.DataFrame) -> int:
 
 
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Take pairs by interval while both studies are free: rounds of mutual firsts."""
+    """Take pairs by interval while both studies are free: rounds of mutual firsts.
+
+    Of studies at one time the first signed goes first (`in_time`), in every vault.
+    """
     left = candidates.assign(_gap=candidates["interval_hours"].abs()).sort_values(
-        ["_gap", "xr_study_code", "ct_study_code"], kind="stable"
+        ["_gap", "order", "order_ct"], kind="stable"
     )
     taken = [left.iloc[:0]]
     while len(left):

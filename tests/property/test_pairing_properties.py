@@ -51,7 +51,10 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
 def slow_twin(exams: pd.DataFrame) -> set[tuple[str, str]]:
     rows = exams.to_dict("records")
     candidates = sorted(
-        ((ct["performed_at"] - xr["performed_at"], xr["study_code"], ct["study_code"]))
+        (
+            ct["performed_at"] - xr["performed_at"],
+            *((each["signed_at"], each["performed_at"], each["study_code"]) for each in (xr, ct)),
+        )
         for xr in rows
         for ct in rows
         if xr["modality"] == "XR"
@@ -62,7 +65,7 @@ def slow_twin(exams: pd.DataFrame) -> set[tuple[str, str]]:
     )
     used: set[str] = set()
     chosen = set()
-    for _, xr_code, ct_code in candidates:
+    for _, (*_, xr_code), (*_, ct_code) in candidates:
         if xr_code not in used and ct_code not in used:
             used |= {xr_code, ct_code}
             chosen.add((xr_code, ct_code))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,14 @@ def row(accession: str, text: str, **more: str) -> dict[str, str]:
     } | more  # fmt: skip
 
 
+MATES = ("Okonjo", "Brightly", "Fenwick", "Marlowe", "Quill", "Tansy", "Oskar", "Dunmore",
+         "Ashby", "Winslet", "Harrow", "Calloway")  # fmt: skip
+"""Names that the reports of a shard share or do not, as files and shards are cut."""
+NAMED = (
+    "Likely nodule. "
+    + " ".join(f"{who} called, compare {who} of the outside study at Lower Field." for who in MATES)
+    + " Small opacity seen in the left upper zone, stable in size and shape since then."
+)
 EXPORT = [
     row("X1", "Likely pneumonia."), row("X1", "Pneumonia is unlikely."), row("C1", "No opacity."),
     row("X2", "Likely pneumonia.", version="1"), row("X2", "Pneumonia is unlikely.", version="2"),
@@ -44,7 +53,30 @@ EXPORT = [
     row("X5", "Likely nodule.", exam_name="XR CHEST AP"), row("C5", "Nodule."),
     row("X6", "Likely mass.", status="corrected"), row("X6", "Mass is unlikely."),
     row("C6", "Mass."),
+    row("X7", NAMED, exam_name="XR CHEST PA"), row("X7", NAMED, exam_name="XR CHEST AP"),
+    row("C7", "Nodule."),
+    row("X8", "Likely nodule."), row("C8", "No nodule.", signed_at="2026-03-04T14:50"),
+    row("C8b", "Nodule."), row("C8c", "Nodules.", signed_at="2026-03-04T15:40"),
+    *(row(f"C{n}", f"{who} told of the {what}. Findings discussed at the ward by {who}.",
+          patient_id=f"N{n}")
+      for n, (who, what) in enumerate(product(MATES, ("nodule", "effusion")), 10)),
 ]  # fmt: skip
+
+
+FORMS = ("csv", "csv.gz", "jsonl", "jsonl.gz", "parquet", "xlsx")
+
+
+def written(table: pd.DataFrame, folder: Path, number: int, form: str) -> None:
+    """Write some rows as a file of a form."""
+    path = folder / f"part{number}.{form}"
+    if form.startswith("csv"):
+        table.to_csv(path, index=False)
+    elif form.startswith("jsonl"):
+        table.to_json(path, orient="records", lines=True)
+    elif form == "parquet":
+        table.to_parquet(path, index=False)
+    else:
+        table.to_excel(path, index=False)
 
 
 def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
@@ -55,8 +87,11 @@ def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
     folder.mkdir()
     files = int(rng.integers(1, 4))
     for n in range(files):
-        table.iloc[n::files].to_csv(folder / f"part{n}.csv", index=False)
-    (folder / "radcal.toml").write_text('[input]\npaths = ["part*.csv"]\n')
+        written(table.iloc[n::files], folder, n, str(rng.choice(FORMS)))
+    rows = int(rng.integers(10, 40))
+    (folder / "radcal.toml").write_text(
+        f'[input]\npaths = ["part*"]\n[execution]\nshard_rows = {rows}\n'
+    )
     Site.forget()
     site = Site.open(str(folder / "radcal.toml"))
     clean = coded(site)
@@ -91,7 +126,8 @@ def test_ten_vaults_and_any_order_split_and_repetition_choose_alike(
     for n in range(VAULTS):
         monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
         found.append(decided(tmp_path / f"vault{n}", rng))
-    assert all(each == found[0] for each in found)
+    differ = [sorted(set(each) ^ set(found[0])) for each in found]
+    assert differ == [[]] * VAULTS
     apart = "versions of a report contradict each other"
     forecasts = {line[0][:2]: line[1:3] for line in found[0] if len(line) == 4}
     assert forecasts == {
@@ -101,7 +137,10 @@ def test_ten_vaults_and_any_order_split_and_repetition_choose_alike(
         "X4": (apart, ""),
         "X5": ("paired", "Likely nodule."),
         "X6": ("paired", "Likely mass."),
+        "X8": ("paired", "Likely nodule."),
+        "X7": ("paired", found[0][[line[0][:2] for line in found[0]].index("X7")][2]),
     }
+    assert next(line[3] for line in found[0] if line[0] == "X8") == "No nodule."
     assert [line[0][:2] for line in found[0] if len(line) == 2] == ["C4", "C4", "X1", "X1"]
 
 
