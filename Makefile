@@ -58,7 +58,7 @@ install-vllm-test: install-vllm
 	$(VLLM)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --require-hashes -r deploy/vllm/test.lock
 
 demo: $(RUNTIME)
-	$(BIN)/radcal demo --out demo
+	$(BIN)/radcal demo --out demo || test $$? -eq 3  # done, with some input set aside
 
 check: install
 	$(BIN)/ruff check .

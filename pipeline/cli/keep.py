@@ -234,7 +234,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
 def audit_shifts(
     config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
 ) -> None:
-    """Count the patients whose date shift true months tell, and how closely."""
+    """Count the patients by how many date shifts fit their times and stated months."""
     from pipeline.config import load
     from pipeline.store.workspace import Workspace
     from pipeline.vault.codes import shift_summary

@@ -101,6 +101,8 @@ def demo(given: Demo) -> None:
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
     summary = _whole_job(config, None, quiet=given.output.silent)
     given.output.tell(_told(summary))
+    if summary.exit_code:
+        raise typer.Exit(summary.exit_code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import configparser
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -215,6 +217,52 @@ def test_codes_that_a_cron_job_gives_up_on_reach_it() -> None:
         assert rule["onExitCodes"]["values"] == [2, 4]
 
 
+def verified(units: Path) -> None:
+    """Let systemd itself read the units as installed, where it is there."""
+    if shutil.which("systemd-analyze") is None:
+        return
+    found = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", "radcal@nightly.service",
+         "radcal-nightly.timer", "radcal-monthly.timer"],
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{units}:"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    ours = [line for line in found.stderr.splitlines() if "radcal" in line]
+    assert (found.returncode, ours) == (0, [])
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl kustomize is not here")
+def test_kustomize_builds_what_the_manifests_say(tmp_path: Path) -> None:
+    built = subprocess.run(
+        ["kubectl", "kustomize", DEPLOY / "kubernetes"],
+        capture_output=True, text=True, check=True, env={**os.environ, "HOME": str(tmp_path)},
+    ).stdout  # fmt: skip
+    made = [each for each in yaml.safe_load_all(built) if each]
+    named = {(each["kind"], each["metadata"]["name"]) for each in made}
+    stated = {
+        (each["kind"], each["metadata"]["name"])
+        for name in yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())[
+            "resources"
+        ]
+        for each in yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text())
+    }
+    assert len({kind for kind, _ in stated}) > 5
+    assert stated <= named
+    images = [each["image"] for manifest in made for each in containers(manifest)]
+    assert images
+    assert not [image for image in images if image.endswith(":latest") or ":" not in image]
+
+
+def containers(manifest: object) -> list[dict[str, Any]]:
+    """Find the containers of a manifest, however deep they stand."""
+    if isinstance(manifest, list):
+        return [c for each in manifest for c in containers(each)]
+    if not isinstance(manifest, dict):
+        return []
+    own = [c for name in ("containers", "initContainers") for c in manifest.get(name, ())]
+    return own + [c for each in manifest.values() for c in containers(each)]
+
+
 def test_units_are_installed_with_a_workspace_that_a_run_can_write(tmp_path: Path) -> None:
     prefix, root = tmp_path / "opt", tmp_path / "root"
     (prefix / "bin").mkdir(parents=True)
@@ -235,6 +283,7 @@ def test_units_are_installed_with_a_workspace_that_a_run_can_write(tmp_path: Pat
     assert (root / "etc" / "radcal" / "vault.key").stat().st_mode & 0o777 == 0o600
     unit = (root / "etc/systemd/system/radcal@.service").read_text()
     assert f"ExecStart={prefix}/share/once.sh {prefix}/bin/radcal run" in unit
+    verified(root / "etc/systemd/system")
     allowed = (root / "etc/systemd/system/radcal@.service.d/network.conf").read_text()
     assert allowed.splitlines() == [
         "[Service]",
