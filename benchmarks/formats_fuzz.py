@@ -1,10 +1,11 @@
 """Mutated messages, resources, tables, reports: no crash, no hang, everything accounted for.
 
 ``python benchmarks/formats_fuzz.py [inputs] [seed] [kind …]`` (100,000 inputs for the nightly run,
-shared by the kinds) mutates invented HL7 messages, FHIR resources, CSV and JSON-lines rows, texts,
-RTF and PDF. What a reader gives is validated and written to Parquet as a run would. It prints the
-slowest reading of each kind (of twenty inputs at once, a report alone) and what became of them, and
-ends with 1 if anything raised, took over a second of processor time, or was not accounted for.
+shared by the kinds) mutates invented HL7 messages, FHIR resources, CSV and JSON-lines rows,
+workbooks, texts, RTF and PDF. What a reader gives is validated and written to Parquet as a run
+would. It prints the slowest reading of each kind (of twenty inputs at once, a report alone) and
+what became of them, and ends with 1 if anything raised, took over a second of processor time, or
+was not accounted for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import random
 import sys
 import tempfile
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -42,7 +44,7 @@ from tests.fixtures.documents import encrypted, pdf, rtf
 LIMIT_S = 1.0
 KINDS = (
     "message", "feed", "resource", "table", "lines", "listed", "in_lines", "mapped", "report",
-    "document", "attachment",
+    "document", "attachment", "workbook",
 )  # fmt: skip
 ROWS_A_TABLE = 20
 TOGETHER = 20
@@ -257,6 +259,26 @@ class Fuzz:
             form = {"presentedForm": [{"data": data.decode("latin-1")}]}
             found += fhir_exams({**RESOURCE, **form}, Directory(), {})
         return TOGETHER, self._judged(found)
+
+    def workbook(self) -> tuple[int, Outcomes]:
+        """Read a workbook of which a part, or the whole file, is mutated."""
+        whole = io.BytesIO()
+        pd.DataFrame([CELLS] * ROWS_A_TABLE).to_excel(whole, index=False)
+        content = whole.getvalue()
+        damage = self._repacked if self.rng.random() < 0.7 else self._cut
+        return ROWS_A_TABLE, self._table("exams.xlsx", damage(content))
+
+    def _cut(self, content: bytes) -> bytes:
+        return mutated(content, self.rng)
+
+    def _repacked(self, content: bytes) -> bytes:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(packed, "w") as new:
+            changed_part = self.rng.choice(old.namelist())
+            for name in old.namelist():
+                part = old.read(name)
+                new.writestr(name, mutated(part, self.rng) if name == changed_part else part)
+        return packed.getvalue()
 
     def _table(self, name: str, content: bytes, options: TableOptions | None = None) -> Outcomes:
         path = self.folder / name

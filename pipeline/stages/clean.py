@@ -50,6 +50,8 @@ _BATCH_EXAMS: Final = 50_000
 """So many exams' identifiers are held at a time, however long the export is."""
 _WORD_LISTS: Final = "deidentification.word_lists"
 _WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
+_NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
+"""What is said to have been performed before has no place in any calendar of ours."""
 _MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 
 
@@ -138,7 +140,7 @@ def _times(site: Site, shard: str, *more: str) -> pd.DataFrame:
 
 def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
     """Say of exams whose they are, and by how many days they could be later or earlier."""
-    exams = exams[exams["performed_at"].notna()]
+    exams = exams[exams["performed_at"] >= _NO_EARLIER]
     at = pd.to_datetime(exams["performed_at"], utc=True)
     start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")
     day = pd.Timedelta(days=1)

@@ -4,7 +4,7 @@ Codes are random and lie in the rows, so pages, tables and returned sheets stay 
 the key itself does not: values invented in place of identifiers (``replacement = "surrogate"``) are
 others in texts that are cleaned from then on. Copies made before open with the former key only.
 
-Raw exams go by when they were performed, coded ones by their stated month (their times are shifted).
+Raw exams go by when they were performed, coded ones by their stated month (times are shifted).
 A shard that keeps rows is rewritten under its own name, so that a later run does not make it
 again; tallies, results and pages hold no text and no identifier and stay.
 """
