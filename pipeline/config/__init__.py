@@ -74,7 +74,7 @@ class Configuration(Section):
                 "store": True,
                 "execution": True,
                 "notify": True,
-                "reports": {"passphrases"},
+                "reports": {"passphrases", "accessions"},
                 "extraction": {
                     "server_url",
                     "server_concurrency",

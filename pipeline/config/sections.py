@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -282,6 +282,14 @@ class Reports(Section):
     demonstration: bool = False
     passphrases: str | None = None
     pacs_link: str | None = None
+    accessions: bool = False
+
+    @model_validator(mode="after")
+    def _accessions_are_locked_up(self) -> Self:
+        if self.accessions and self.passphrases is None:
+            msg = "`accessions` opens codes, so it needs `passphrases` to lock what it delivers"
+            raise ValueError(msg)
+        return self
 
     @field_validator("pacs_link")
     @classmethod

@@ -18,18 +18,25 @@ what else belongs to the issue travels inside the PDF.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stage import Made, Stage
 from pipeline.store.files import plain, typed_json
+from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.codes import readable
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
+from pipeline.vault.vault import Vault
+from reports.pages.return_sheet import codes_of, safe
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
 
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
+_SHEET: Final = "return.csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +86,12 @@ class Deliver(Stage[Delivery, Delivered]):
         _ready(site)
         root = site.workspace.root / "delivery"
         locks = _locks(site, [pages.recipient for pages in item.pages])
+        opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
         ledger = _Ledger(root / "ledger.jsonl", site.workspace)
         new = 0
         for pages in item.pages:
             drafts = {file.name: site.workspace.read_page(file.draft) for file in pages.files}
+            drafts |= opened.get(pages.recipient, {})
             place = root / item.period / pages.recipient
             new += _delivered(place, drafts, locks.get(pages.recipient), ledger)
         return Made(Delivered(new, len(item.pages) - new))
@@ -109,6 +119,39 @@ def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:
     if file is None:
         return {}
     return passphrases(site.config.path(file), recipients, vault=site.vault_path)
+
+
+def _accessions(site: Site, pages: Sequence[Pages]) -> dict[str, dict[str, bytes]]:
+    """Give each reader a list of what is behind the codes of the own return sheet.
+
+    How many codes are opened, and of how many readers, goes into the audit log before they are.
+    """
+    sheets = {
+        each.recipient: codes_of(site.workspace.read_page(file.draft))
+        for each in pages
+        for file in each.files
+        if file.name == _SHEET
+    }
+    codes = sum(map(len, sheets.values()))
+    log = AuditLog(site.workspace.root / "audit.jsonl")
+    log.append("accessions", readers=len(sheets), codes=codes)
+    with Vault.open(site.vault_path, read_only=True) as vault:
+        return {
+            reader: {"accessions.csv": _list(own, vault, site.config.reports.pacs_link)}
+            for reader, own in sheets.items()
+        }
+
+
+def _list(codes: Sequence[str], vault: Vault, link: str | None) -> bytes:
+    """Write code and accession number, and the link into the PACS where there is one."""
+    out = io.StringIO(newline="")
+    rows = csv.writer(out)
+    rows.writerow(["code", "accession", *(["link"] if link else [])])
+    for code in codes:
+        accession = readable(vault.identifier_for("study", code))
+        shown = [link.format(accession=quote(accession, safe=""))] if link else []
+        rows.writerow([code, safe(accession), *shown])
+    return out.getvalue().encode()
 
 
 def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledger: _Ledger) -> bool:

@@ -68,7 +68,8 @@ class SwapAnswer:
         return json.dumps([self.phrase, self.finding, self.instead], ensure_ascii=False)
 
 
-def _safe(cell: str) -> str:
+def safe(cell: str) -> str:
+    """Mark a cell that a spreadsheet could take for a formula."""
     return f"'{cell}" if cell.startswith(_RISKY) else cell
 
 
@@ -83,8 +84,15 @@ def build(cases: tuple[Case, ...]) -> bytes:
     writer.writerow(_COLUMNS)
     for case in cases:
         cells = (case.xray_code, case.ct_code, case.pathology, case.phrase, case.ct_phrase, "")
-        writer.writerow([_safe(cell) for cell in cells])
+        writer.writerow([safe(cell) for cell in cells])
     return buffer.getvalue().encode("utf-8")
+
+
+def codes_of(sheet: bytes) -> tuple[str, ...]:
+    """Give the study codes that stand on a sheet as it was written, each once."""
+    rows = csv.DictReader(io.StringIO(sheet.decode("utf-8"), newline=""))
+    each = (_plain(row[name]) for row in rows for name in ("xray_code", "ct_code"))
+    return tuple(dict.fromkeys(each))
 
 
 def about(case: Case) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pikepdf
 import pypdf
 import pytest
@@ -17,7 +20,10 @@ from pipeline.site.site import Site
 from pipeline.stages import deliver
 from pipeline.stages.deliver import DELIVER, Delivery
 from pipeline.stages.pages import File, Pages
+from pipeline.vault.codes import study_identifiers
 from pipeline.vault.vault import Vault
+from reports.content import Case
+from reports.pages.return_sheet import build
 
 PERIOD = "2026-09"
 WHOM = 'contact = "quality@hospital.example"\nreturns_by = "15 December 2026"\n'
@@ -188,6 +194,42 @@ def test_readers_identifier_finds_its_code_in_the_vault(tmp_path: Path, monkeypa
         (code,) = vault.codes("reader", ["u4711"])
     locks(tmp_path, "recipient,passphrase\nu4711,correct horse battery\nu9,another long one\n")
     assert place.deliver(place.page(code, "one")) == (1, 0)
+
+
+def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
+    link = 'pacs_link = "https://pacs.example/?a={accession}"'
+    place = Place(tmp_path, f'passphrases = "locks.csv"\naccessions = true\n{link}')
+    (tmp_path / "workspace" / "raw").mkdir()
+    studies = pd.DataFrame({"accession": ["A 1", "A2", "B3"], "accession_domain": "NORTH"})
+    with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
+        one, two, other = vault.codes("study", study_identifiers(studies))
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
+    case = Case(one, two, "effusion", "likely", "absent", 1.0, agreed=False)
+    mine = place.page("R-A", "one", sheet=build((case,)).decode())
+    foreign = replace(case, xray_code=other, ct_code=other)
+    place.deliver(mine, place.page("R-B", "two", sheet=build((foreign,)).decode()))
+    assert [file.name for file in place.of("R-A").iterdir()] == ["feedback.pdf"]
+    with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery") as pdf:
+        held = pdf.attachments["accessions.csv"].get_file().read_bytes().decode()
+    assert list(csv.reader(io.StringIO(held))) == [
+        ["code", "accession", "link"],
+        [one, "A 1", "https://pacs.example/?a=A%201"],
+        [two, "A2", "https://pacs.example/?a=A2"],
+    ]
+    logged = (tmp_path / "workspace" / "audit.jsonl").read_text()
+    assert '"readers": 2' in logged or '"readers":2' in logged
+    assert "A2" not in logged
+    assert "A2" not in json.dumps(place.ledger())
+    assert place.deliver(mine) == (0, 1)
+
+
+def test_accession_numbers_without_a_lock_are_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, "accessions = true")
+    with pytest.raises(ConfigurationError, match="needs `passphrases`"):
+        place.deliver(place.page("R-A", "one"))
 
 
 @pytest.mark.parametrize(
