@@ -18,7 +18,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.departments.conditions import CONDITIONS
+from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.staff import scale
 from benchmarks.departments.truth import Department, ReaderTruth, draw_department
 from calibration.profile import ReaderProfile, profile

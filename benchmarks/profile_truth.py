@@ -29,7 +29,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.departments.conditions import CONDITIONS
+from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.judge import NO_VERDICT, Answer, judge
 from benchmarks.departments.staff import scale
 from benchmarks.departments.table import acceptance

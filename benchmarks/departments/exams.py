@@ -1,9 +1,11 @@
-"""What a department says and what CT shows: the observations a profile is made from."""
+"""What a department says and what CT shows, under conditions: what a profile is made from."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Final, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,10 +17,26 @@ from pipeline.simulate.department import Observation
 from pipeline.simulate.episodes import visits_per_patient
 from pipeline.simulate.rates import ct_statement, label_of
 
-__all__ = ["Statements", "draw_statements"]
+__all__ = ["CONDITIONS", "Statements", "draw_statements"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+
+_PATIENTS: Final = 0.3
+
+CONDITIONS: Final[Mapping[str, Observation]] = MappingProxyType({
+    "plain": Observation(patients=_PATIENTS),
+    "repeats": Observation(patients=_PATIENTS, repeated=1 / 3),
+    "hedged CT": Observation(patients=_PATIENTS, hedged=0.22),
+    "CT misses": Observation(patients=_PATIENTS, missed=0.06),
+    "ordering": Observation(patients=_PATIENTS, disease=1.6, wording=0.6),
+    "misread": Observation(patients=_PATIENTS, misworded=0.05),
+    "all at once": Observation(
+        patients=_PATIENTS, repeated=0.25, hedged=0.22, missed=0.04, disease=1.3, wording=0.4,
+        misworded=0.03,
+    ),
+})  # fmt: skip
+"""Conditions by name: each trouble alone, and a milder form of all together."""
 
 
 @dataclass(frozen=True, slots=True)

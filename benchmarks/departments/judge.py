@@ -89,6 +89,8 @@ def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
         yield "clearly off: told of no pattern", not told, detail
     if truth.is_calibrated:
         yield "calibrated: told of a pattern", bool(told), detail
+        stated = bool(told) and not reader["pattern"].get("question")
+        yield "calibrated: told of a pattern, and not as a question", stated, detail
         yield "calibrated: told a pattern that CT does not bear out", bool(false), detail
     if truth.reader.habit is not None:
         yield "calibrated with a habit: told a false pattern", bool(false), detail

@@ -1,7 +1,7 @@
 """Who reads in a department: what each reader writes how often, and how often it is then there.
 
 A reader is calibrated, off by a curve of `pipeline.simulate.department`, or calibrated with a
-habit: one phrase in one finding off by a quarter. Rates scatter besides (`conditions.VARIATION`) in
+habit: one phrase in one finding off by a quarter. Rates scatter besides (`VARIATION`) in
 a form that each department draws. Half of the departments have most of their faulty readers lean
 the same way. Words are used unevenly, some of them by two readers only. "Absent" and "present" are
 touched by no curve.
@@ -17,16 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit
 
-from benchmarks.departments.conditions import VARIATION, VOLUMES
 from calibration.survey import PhraseTable, builtin
 from pipeline.simulate.cases import Practice
-from pipeline.simulate.department import CURVES, LEVELS
+from pipeline.simulate.department import CURVES, LEVELS, Variation
 from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.rates import hedged, scattered
 
 __all__ = ["HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_staff", "meanings", "scale"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
+
+VOLUMES: Final = (100, 185, 300, 1000)
+"""Exams of a reader; every department mixes all of them."""
+
+VARIATION: Final = Variation(quirk=0.17, shared=0.1, finding=0.2, reader_finding=0.1)
+"""Quirks of sd .2 (a reader's own and the department's), findings and readers that differ."""
 
 STATEMENTS: Final = 5.4
 """Findings stated per exam."""

@@ -23,6 +23,7 @@ WANTED: Final = (
     ("clearly off: told something false", None, ""),
     ("clearly off: told of no pattern", None, ""),
     ("calibrated: told of a pattern", None, "<= 5 %"),
+    ("calibrated: told of a pattern, and not as a question", None, ""),
     ("calibrated: told a pattern that CT does not bear out", None, ""),
     ("calibrated with a habit: told a false pattern", None, ""),
     ("told to move away from the truth", None, "never"),

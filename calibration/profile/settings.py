@@ -46,7 +46,7 @@ class Priors:
     mean_slope: float = 0.15
     mean_bend: float = 0.1
     shift: float = 0.35
-    slope: float = 0.2
+    slope: float = 0.25
     bend: float = 0.1
     quirk: float = 0.2
     phrase: float = 0.12

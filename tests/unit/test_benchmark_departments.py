@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from scipy.special import expit, logit
 
-from benchmarks.departments.conditions import CONDITIONS
-from benchmarks.departments.exams import draw_statements
+from benchmarks.departments.exams import CONDITIONS, draw_statements
 from benchmarks.departments.judge import NO_VERDICT, judge, told_of
 from benchmarks.departments.staff import HABIT_USES, draw_staff, meanings, scale
 from benchmarks.departments.table import WANTED, acceptance, shares
