@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from pipeline.cli.common import JsonOption, QuietOption, emit, write_whole
 from pipeline.errors import InputError
@@ -18,16 +18,20 @@ if TYPE_CHECKING:
 _FORMS: Final = ("probability", "phrase", "beta", "own_phrase")
 
 
+_Number = Annotated[float, BeforeValidator(lambda value: float("nan") if value is None else value)]
+"""A number, NaN where the result could not have one."""
+
+
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class _Method(_Frozen):
     method: str
-    ece: float | None
-    ece_sd: float | None
-    brier: float | None
-    brier_sd: float | None
+    ece: _Number
+    ece_sd: _Number
+    brier: _Number
+    brier_sd: _Number
     halves: int
     failure: str | None
 
@@ -42,31 +46,31 @@ class _Stated(_Frozen):
 class _Bins(_Frozen):
     edges: list[float]
     count: list[float]
-    confidence: list[float | None]
-    accuracy: list[float | None]
+    confidence: list[_Number]
+    accuracy: list[_Number]
 
 
 class _Estimate(_Frozen):
-    value: float | None
-    low: float | None
-    high: float | None
-    n: float | None
+    value: _Number
+    low: _Number
+    high: _Number
+    n: _Number
     method: str
-    reference_level: float | None
-    null_high: float | None
-    corrected: float | None
+    reference_level: _Number
+    null_high: _Number
+    corrected: _Number
 
 
 class _Curve(_Frozen):
     bin_edges: list[float]
-    observed: list[float | None]
-    confidence: list[float | None]
-    density: list[float | None]
-    low: list[float | None]
-    high: list[float | None]
-    band_low: list[float | None]
-    band_high: list[float | None]
-    expected: list[float | None]
+    observed: list[_Number]
+    confidence: list[_Number]
+    density: list[_Number]
+    low: list[_Number]
+    high: list[_Number]
+    band_low: list[_Number]
+    band_high: list[_Number]
+    expected: list[_Number]
 
 
 class _Distributions(_Frozen):
@@ -143,7 +147,7 @@ def _form(name: str, form: _Form) -> StatedForm:
     from calibration.neighbours.stated_confidence import scalar_error
     from reports.neighbours.stated_confidence import RestatedBy, StatedForm, StatedValue
 
-    said = form.stated
+    said, ece = form.stated, form.distributions.ece
     columns = (said.name, said.number, said.n, said.right)
     n, right, number = (np.array(values) for values in (said.n, said.right, said.number))
     return StatedForm(
@@ -156,18 +160,15 @@ def _form(name: str, form: _Form) -> StatedForm:
         right=np.array(form.bins.accuracy, dtype=np.float64),
         ece=scalar_error(n, right, stated=number, bins=len(form.bins.count)),
         methods=tuple(
-            RestatedBy(
-                m.method, _value(m.ece), _value(m.ece_sd), _value(m.brier), _value(m.brier_sd),
-                m.failure or "",
-            )
+            RestatedBy(m.method, m.ece, m.ece_sd, m.brier, m.brier_sd, m.failure or "")
             for m in form.methods
         ),
         values=tuple(StatedValue(*row) for row in zip(*columns, strict=True)),
         curve=_curve(form),
-        spread_ece=_interval(form.distributions.ece),
-        reference_level=_value(form.distributions.ece.reference_level),
+        spread_ece=(ece.value, ece.low, ece.high),
+        reference_level=ece.reference_level,
         swaps=_swaps(form),
-    )  # fmt: skip
+    )
 
 
 def _curve(form: _Form) -> ReliabilityCurve:
@@ -195,11 +196,3 @@ def _swaps(form: _Form) -> tuple[Swap, ...]:
         for target, weight in zip(names, row, strict=True)
         if share * weight > 0
     )
-
-
-def _interval(estimate: _Estimate) -> tuple[float, float, float]:
-    return _value(estimate.value), _value(estimate.low), _value(estimate.high)
-
-
-def _value(value: float | None) -> float:
-    return float("nan") if value is None else value
