@@ -197,3 +197,31 @@ def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path:
     down = _in_chromium(page, click + click, tmp_path).tables["sensitivity"][1:5]
     assert down[-1][1] == "too few"
     assert down[0][1] == f"{numbers[-1]:,}"
+
+
+def test_a_browser_shows_the_rows_and_values_of_the_finding_phrase_and_month_chosen(
+    page: bytes, tmp_path: Path
+) -> None:
+    choose = """
+        const told = document.createElement('table'); told.dataset.id = 'told';
+        const choices = Array.from(document.querySelectorAll('.filter select'));
+        const all = (what) => Array.from(document.querySelectorAll(what));
+        const shown = (what) => all(what).filter((e) => !e.hidden);
+        const row = (...cells) => { const r = told.insertRow();
+          cells.forEach((c) => { r.insertCell().textContent = c; }); };
+        const pick = (k, value) => { choices[k].value = value;
+          choices[k].dispatchEvent(new Event('change')); };
+        pick(0, 'pneumothorax'); pick(1, 'likely'); pick(2, '2026-03');
+        row(...shown('table[data-id=pathologies] tbody tr').map((r) => r.cells[0].textContent));
+        row(...shown('table[data-id=terms] tbody tr').map((r) => r.cells[0].textContent));
+        row(shown('table[data-id=readers] tbody tr').length);
+        row(shown('details li').filter((li) => /2026-0[124-9]/.test(li.textContent)).length);
+        row(shown('details li').filter((li) => li.textContent.includes('2026-03')).length);
+        document.body.append(told);
+    """
+    found = _in_chromium(page, choose, tmp_path).tables["told"]
+    assert found[0] == ["pneumothorax"]
+    assert found[1] == ["likely"]
+    assert int(found[2][0]) > 5
+    assert found[3] == ["0"]
+    assert int(found[4][0]) > 0

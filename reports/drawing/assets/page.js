@@ -33,16 +33,29 @@ document.querySelectorAll("table").forEach((table) => {
     });
   });
 });
-// Show the rows of all tables that hold what is looked for; head rows and pictures stay.
-const field = document.querySelector(".filter input");
-if (field !== null) {
-  const told = document.querySelector(".filter output");
-  const pattern = document.querySelector(".filter").dataset.rows;
-  field.addEventListener("input", () => {
-    const wanted = field.value.trim().toLowerCase();
-    const rows = Array.from(document.querySelectorAll("tbody tr"));
-    rows.forEach((row) => { row.hidden = !row.textContent.toLowerCase().includes(wanted); });
-    const left = rows.filter((row) => !row.hidden).length;
-    told.textContent = wanted === "" ? "" : pattern.replace("{n}", left).replace("{of}", rows.length);
+// Show rows and values that hold what is looked for. A line that names no finding (phrase, month) at
+// all is of every one; head rows and pictures stay.
+const filter = document.querySelector(".filter");
+if (filter !== null) {
+  const field = filter.querySelector("input"), told = filter.querySelector("output");
+  const choices = Array.from(filter.querySelectorAll("select"));
+  const known = choices.map((choice) => new Set(Array.from(choice.options, (o) => o.value).filter(Boolean)));
+  const lines = Array.from(document.querySelectorAll("tbody tr, figure details li"), (line) => {
+    const parts = line.cells ? Array.from(line.cells, (c) => c.textContent.trim()) : line.textContent.split(/[:,] */);
+    return { line: line, row: Boolean(line.cells), text: line.textContent.toLowerCase(),
+      names: known.map((names) => parts.filter((part) => names.has(part))) };
   });
+  const rows = lines.filter((each) => each.row);
+  const show = () => {
+    const wanted = field.value.trim().toLowerCase();
+    lines.forEach((each) => {
+      const fits = choices.every((choice, k) => choice.value === "" || each.names[k].length === 0 || each.names[k].includes(choice.value));
+      each.line.hidden = !fits || (each.row && !each.text.includes(wanted));
+    });
+    const left = rows.filter((each) => !each.line.hidden).length;
+    const all = wanted === "" && choices.every((choice) => choice.value === "");
+    told.textContent = all ? "" : filter.dataset.rows.replace("{n}", left).replace("{of}", rows.length);
+  };
+  field.addEventListener("input", show);
+  choices.forEach((choice) => choice.addEventListener("change", show));
 }

@@ -12,6 +12,7 @@ import base64
 import re
 from html import escape
 
+from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, footer
 from reports.drawing.marks import Box, Drawing
@@ -48,6 +49,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         "policy": policy(style=look, script=script),
         "style": look,
         "script": script,
+        "choices": _choices(content, words),
         "filter": escape(words("html.filter")),
         "rows": escape(words("html.rows"), quote=True),
         "skip": escape(words("html.skip")),
@@ -70,6 +72,24 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         ),
     }
     return filled(asset("review.html"), slots)
+
+
+def _choices(content: CommitteeContent, words: Strings) -> str:
+    """Offer the findings, phrases and months to choose rows and values by."""
+    department = content.department
+    phrases = () if isinstance(department, SuppressedCell) else department.phrases.phrases
+    offered = {
+        "finding": [words.name(part.pathology) for part in content.by_pathology],
+        "phrase": list(phrases),
+        "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
+    }
+    everything = f'<option value="">{escape(words("html.all"))}</option>'
+    return "".join(
+        f"<label>{escape(words(f'html.{kind}'))} <select>{everything}"
+        f"{''.join(f'<option>{escape(name)}</option>' for name in names)}</select></label> "
+        for kind, names in offered.items()
+        if names
+    )
 
 
 def _logo(content: CommitteeContent) -> str:
