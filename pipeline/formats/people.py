@@ -26,6 +26,9 @@ _BEHIND: Final = frozenset(
 )
 """Titles and what goes on behind a family name; spelt so that the names Do and Md are none."""
 
+_OSTEOPATH: Final = ("DO", "D.O.")
+"""A title that is also a family name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -70,7 +73,9 @@ def drafter(
 def person_from_text(name: str) -> Person | None:
     """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``, with titles or without."""
     first, *others = (_without_titles(part.split()) for part in re.split(r"[,^]", name))
-    words = [first, *(each for each in others if each not in (["DO"], ["D.O."]))]
+    if others and first[1:] and first[-1] in _OSTEOPATH and not first[0].isupper():
+        first = first[:-1]  # "Brandt DO, Carl", but not "NGUYEN DO, Anh"
+    words = [first, *(each for each in others if each not in ([title] for title in _OSTEOPATH))]
     parts = [" ".join(each).strip(" .") for each in words]
     parts = [part for part in parts if part]
     if not parts:

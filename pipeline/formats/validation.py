@@ -61,6 +61,8 @@ _OF_A_REPORT: Final = (
 """What is wrong with a report only, and not with the word that takes one back."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
+_YEARS: Final = r"(?i)(?<=\d)\s*(?:y|yo|y\.o|yrs?|years?|jahre?|ans)\.?(?:\s*old)?\s*$"
+"""What stands behind a number of years; months and days are no years, and set aside."""
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
@@ -261,7 +263,8 @@ def _sequence(versions: pd.Series) -> pd.Series:
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
     """Age in years as stated, else from the birth date; NaN where neither is known."""
-    stated = pd.to_numeric(raw["patient_age_years"], errors="coerce").astype(float)
+    bare = raw["patient_age_years"].str.replace(_YEARS, "", regex=True)
+    stated = pd.to_numeric(bare, errors="coerce").astype(float)
     if "patient_birth_date" not in raw:
         return stated
     born = pd.to_datetime(raw["patient_birth_date"], utc=True, errors="coerce", format="ISO8601")

@@ -269,7 +269,10 @@ def _unknown(parts: Iterable[_Part]) -> Iterator[Unmapped]:
         if value.startswith("‹") or name not in ("modality", "status"):
             line = "is this the right column?"
         elif name == "modality":
-            line = f'[input.modalities] "{value}" = "XR" or "CT"; nothing, if it is neither'
+            line = (
+                f'[input.modalities] "{value}" = "XR" or "CT"; nothing, if it is neither; '
+                "[input] exam_codes, if it is both"
+            )
         else:
             ours = '"final", "prelim", "corrected", "addendum" or "retracted"'
             line = f'[input.statuses] "{value}" = {ours}'

@@ -313,3 +313,20 @@ def test_a_reader_without_a_number_goes_by_the_resources_id_and_the_run_says_so(
     (exam,) = exams.to_dict("records")
     assert exam["reader_id"] == "d5"
     assert exam["reader_source"] == "resultsInterpreter, by the id of a resource"
+
+
+def test_a_page_of_a_search_is_read_by_its_servers_own_words(tmp_path: Path) -> None:
+    patient = PATIENT | {"identifier": [
+        {"system": "urn:oid:1.0", "type": {"text": "EPI"}, "value": "Z1"},
+        {"system": "urn:oid:1.14", "type": {"text": "MRN"}, "value": "201"},
+    ]}  # fmt: skip
+    own = {"system": "urn:oid:1.72", "code": "3", "display": "Emergency"}
+    encounter = {"resourceType": "Encounter", "id": "e1", "class": own}
+    remark = {"resourceType": "OperationOutcome", "issue": [{"severity": "warning"}]}
+    asked = report(encounter={"reference": "Encounter/e1"})
+    page = bundle(("a", asked), ("b", patient), ("c", encounter), ("d", READER), ("", remark))
+    exams, aside = found(tmp_path, json.dumps(page | {"type": "searchset"}), "page.json")
+    (exam,) = exams.to_dict("records")
+    assert aside == []
+    assert (exam["patient_id"], exam["patient_authority"]) == ("201", "urn:oid:1.14")
+    assert exam["patient_class"] == "Emergency"  # the validation knows the word

@@ -81,6 +81,8 @@ def test_nothing_is_nobody() -> None:
         ("Smith, April Q., MD", "name:SMITH APRIL"),
         ("SMITH^JO^^^DR^MD", "name:SMITH JO"),
         ("Jones, D.O.", "name:JONES"),
+        ("Brandt DO, Carl J", "name:BRANDT CARL"),
+        ("NGUYEN DO, Anh", "name:NGUYEN DO ANH"),
         ("Do, Kim", "name:DO KIM"),
         ("Kim Do", "name:DO KIM"),
         ("Md Rahman", "name:RAHMAN MD"),

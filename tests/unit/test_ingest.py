@@ -107,6 +107,7 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"signed_at": "2026-03-04T05:00:00Z"}, "signed_before_performed"),
         ({"patient_age_years": "old"}, "bad_age"),
         ({"patient_age_years": "131"}, "bad_age"),
+        ({"patient_age_years": "7 Months"}, "bad_age"),
     ],
 )
 def test_bad_row_is_set_aside_under_its_reason(
@@ -116,6 +117,12 @@ def test_bad_row_is_set_aside_under_its_reason(
     assert len(kept) == 1
     assert bad == [(2, reason)]
     assert reason in REASONS
+
+
+@pytest.mark.parametrize("age", ["71 Years", "071Y", "71 y.o.", "71 yrs old", "71 ans", "71"])
+def test_years_may_be_called_years(tmp_path: Path, age: str) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"patient_age_years": age})
+    assert (bad, kept["patient_age_years"].tolist()) == ([], [71.0])
 
 
 def test_repeated_exam_is_set_aside_even_in_a_later_batch(tmp_path: Path) -> None:

@@ -192,12 +192,11 @@ def _period(report: Resource) -> str:
 def _class(report: Resource, directory: Directory) -> str:
     encounter = next(iter(items(report, "encounter")), {})
     found = directory.get(text_of(encounter, "reference"))
-    codings = items(found, "class")
     # R5 nests a coding in a concept; R4 gives the coding itself.
-    codes = [
-        text_of(c, "code") or text_of(next(iter(items(c, "coding")), {}), "code") for c in codings
-    ]
-    return next((_CLASS[code] for code in codes if code in _CLASS), "")
+    codings = [next(iter(items(c, "coding")), c) for c in items(found, "class")]
+    known = (_CLASS.get(text_of(coding, "code"), "") for coding in codings)
+    named = (text_of(coding, "display") for coding in codings)  # a server's own codes say nothing
+    return next((each for each in (*known, *named) if each), "")
 
 
 def _referring(report: Resource, directory: Directory) -> str:
@@ -217,6 +216,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
+_REMARK: Final = "OperationOutcome"
+"""What a server says of a search, beside what it found; it is no row of an export."""
 _SUFFIXES: Final = tuple(
     kind + end for kind in (".ndjson", ".json", ".jsonl") for end in ("", ".gz")
 )
@@ -273,5 +274,5 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Ro
         elif text_of(resource, "resourceType") == "DiagnosticReport":
             for found in exams(resource, directory, options.exam_codes):
                 yield number, found
-        elif text_of(resource, "resourceType") not in KINDS:
+        elif text_of(resource, "resourceType") not in (*KINDS, _REMARK):
             yield number, SetAside("other_resource", "not a report, patient, practitioner or order")

@@ -195,6 +195,7 @@ _TITLES: Final = ("dr. ", "dr ", "prof. ", "mr. ", "ms. ", "mrs. ")
 _NOT_A_PERSON: Final = ("Organization", "Device", "CareTeam", "Location")
 _NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
 """Types of a patient's identifier that are no medical record number."""
+_NAMED_KINDS: Final = {"MRN": "MR", "MEDICAL RECORD NUMBER": "MR", "SSN": "SS"}
 _STAFF: Final = ("resultsInterpreter", "performer")
 _MIN_DIGITS: Final = 4
 BY_RESOURCE: Final = "by the id of a resource"
@@ -266,13 +267,22 @@ def _number(identifiers: list[dict[str, Any]]) -> str:
     """
     ranked = []
     for each in identifiers:
-        kinds = {text_of(c, "code") for t in items(each, "type") for c in items(t, "coding")}
+        kinds = _kinds(each)
         value, system = text_of(each, "value"), text_of(each, "system")
         if value and text_of(each, "use") != "old" and not kinds & _NO_RECORD_NUMBER:
             is_national = system.endswith(_NPI) or "NPI" in kinds
             ranked.append((not is_national, text_of(each, "use") != "official", system, value))
     *_, system, value = min(ranked, default=("", ""))
     return f"{system}|{value}" if system else value
+
+
+def _kinds(identifier: Resource) -> set[str]:
+    """Say what an identifier is: by the codes of its type, or by the name that some give it."""
+    kinds = items(identifier, "type")
+    named = (text_of(kind, "text").upper() for kind in kinds)
+    return {text_of(c, "code") for kind in kinds for c in items(kind, "coding")} | {
+        _NAMED_KINDS.get(name, name) for name in named if name
+    }
 
 
 def written(human: Resource) -> str:
@@ -295,9 +305,7 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list
     subject = next(iter(items(report, "subject")), {})
     every = [*items(patient, "identifier"), *items(subject, "identifier")]
     found = [i for i in every if text_of(i, "use") != "old"] or every
-    kinds = [
-        {text_of(c, "code") for t in items(i, "type") for c in items(t, "coding")} for i in found
-    ]
+    kinds = [_kinds(each) for each in found]
     values = [(text_of(i, "value"), text_of(i, "system")) for i in found]
     records = [v for v, kind in zip(values, kinds, strict=True) if v[0] and "MR" in kind]
     others = [
