@@ -34,7 +34,7 @@ _GROUPS: Final = (
 """Modules of this package, and the package beside it; each has ``register(app)``."""
 
 _PANELS: Final = {
-    "The job": ("init", "check", "run", "demo", "status", "serve", "returns", "cases"),
+    "The job": ("init", "check", "run", "demo", "open", "status", "serve", "returns", "cases"),
     "One step at a time": (
         ("deidentify", "extract", "survey", "calibrate", "profile", "simulate", "vocabulary")
     ),

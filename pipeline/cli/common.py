@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
 
 import typer
 
@@ -114,15 +114,22 @@ def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
         typer.echo(json.dumps(summary, default=str))
     elif not quiet:
         for name, value in summary.items():
-            typer.echo(f"{name.replace('_', ' ')}: {_worded(value)}")
+            said = value if name in _NUMBERS_THAT_NAME else _worded(value)
+            typer.echo(f"{name.replace('_', ' ')}: {said}")
+
+
+_NUMBERS_THAT_NAME: Final = ("seed",)
+"""Entries whose number is no count."""
 
 
 def _worded(value: object) -> object:
     """Give named counts and lists as words, not as Python writes them.
 
-    >>> _worded({"no reader is named": 3, "too late": 0})
-    'no reader is named 3, too late 0'
+    >>> _worded({"no reader is named": 3204, "too late": 0})
+    'no reader is named 3,204, too late 0'
     """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if not isinstance(value, Mapping):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipeline.cli.common import ConfigArgument, JsonOption, Output, QuietOption, emit, taking
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, InputError
 from pipeline.run.shield import LogFormat
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("run")(run)
     app.command("demo")(taking(demo))
+    app.command("open")(pages)
     app.command("simulate")(taking(simulate))
 
 
@@ -70,8 +71,42 @@ def run(
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
     emit(_told(summary), as_json=as_json, quiet=quiet)
+    if not (as_json or quiet):
+        typer.echo(_next(summary, config))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
+
+
+def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+    """List the pages of the newest issue, each with the file to open."""
+    from pipeline.config import load
+
+    settings = load(config)
+    root = settings.path(settings.store.local) / "delivery"
+    issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
+    if not issues:
+        msg = f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
+        raise InputError(msg)
+    files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
+    shown = [(file.parent.name, file.name, str(file)) for file in files]
+    if as_json:
+        keys = ("recipient", "page", "path")
+        listed = [dict(zip(keys, each, strict=True)) for each in shown]
+        emit({"issue": issues[-1].name, "pages": listed}, as_json=True, quiet=False)
+        return
+    typer.echo(f"Issue {issues[-1].name}: {len({who for who, _, _ in shown}):,} recipients.")
+    for who, _, path in shown:
+        typer.echo(f"{who:<12} {path}")
+
+
+def _next(summary: Summary, config: Path) -> str:
+    """Say what to open and what to do next."""
+    if summary.delivery is None:
+        if summary.exit_code:
+            return f"next: read {summary.report}, correct the cause, and run again"
+        return f"next: `radcal run {config}` makes the pages when the issue is due"
+    review = Path(summary.delivery) / "committee" / "review.pdf"
+    return f"next: open {review}; `radcal open {config}` lists every page to hand on"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +136,8 @@ def demo(given: Demo) -> None:
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
     summary = _whole_job(config, None, quiet=given.output.silent)
     given.output.tell(_told(summary))
+    if not given.output.silent:
+        typer.echo(_next(summary, config))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
 

@@ -118,7 +118,7 @@ class Page:
     def __init__(self, name: str) -> None:
         self.entry = StageEntry(name)
         self.used: set[str] = set()
-        self._spoke = time.perf_counter()
+        self._began = self._spoke = time.perf_counter()
 
     def note(self, done: Done[Found]) -> Found:
         """Enter a finished item; gives what it came to."""
@@ -143,7 +143,9 @@ class Page:
         now, done = time.perf_counter(), self.entry.items
         if done < total and now - self._spoke > _SILENCE_SECONDS:
             self._spoke = now
-            _LOG.info("%-12s %7d of %d done", self.entry.stage, done, total)
+            left = _long((now - self._began) / done * (total - done)) if done else "not known"
+            stage = self.entry.stage
+            _LOG.info("%-12s %7d of %s done, time left: %s", stage, done, f"{total:,}", left)
 
     def count(self, stage: Stage[Item, Found], found: Sequence[Found]) -> None:
         """Enter the sums of what all items came to."""
@@ -153,6 +155,18 @@ class Page:
         """Give the stage as one line of progress."""
         counted = ", ".join(f"{value:,} {name}" for name, value in self.entry.counts.items())
         return f"{self.entry.stage:<12} {self.entry.seconds:7.1f} s   {counted}"
+
+
+def _long(seconds: float) -> str:
+    """Say how long something takes, as people say it.
+
+    >>> _long(8.2), _long(75), _long(9000)
+    ('under a minute', 'about 1 min', 'about 2 h 30 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return "under a minute"
+    return f"about {minutes} min" if minutes < 60 else f"about {minutes // 60} h {minutes % 60} min"
 
 
 class Books:

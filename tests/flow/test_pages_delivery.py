@@ -15,7 +15,8 @@ import pypdf
 import pytest
 from reportlab.pdfgen import canvas
 
-from pipeline.errors import ConfigurationError, StorageError
+from pipeline.cli.run import pages
+from pipeline.errors import ConfigurationError, InputError, StorageError
 from pipeline.site.site import Site
 from pipeline.stages import deliver
 from pipeline.stages.deliver import DELIVER, Delivery
@@ -264,3 +265,23 @@ def test_nothing_is_delivered_that_does_not_say_whom_to_answer_and_until_when(
     (tmp_path / "shown").mkdir()
     shown = Place(tmp_path / "shown", extra="demonstration = true", whom="")
     assert shown.deliver(shown.page("R-A", "one")) == (1, 0)
+
+
+def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match=r"nothing was delivered yet below .*; run `radcal run"):
+        pages(place.config)
+    place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
+    (place.of("R-A").parents[1] / "2026-06" / "R-C").mkdir(parents=True)
+    pages(place.config)
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "Issue 2026-09: 2 recipients."
+    assert [line.split() for line in rest] == [
+        [who, str(place.of(who) / name)]
+        for who in ("R-A", "R-B")
+        for name in ("feedback.pdf", "return.csv")
+    ]
+    pages(place.config, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert [each["recipient"] for each in told["pages"]] == ["R-A", "R-A", "R-B", "R-B"]
