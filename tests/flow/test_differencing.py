@@ -5,9 +5,9 @@ monthly issues over twelve months each are filled as a run fills them, up to the
 take their numbers. Then an attacker who holds them all writes down what they say as inequalities
 over the unknown counts and positives of every reader, finding, phrase and month: printed counts and
 shares with the rule known, totals, what total and parts leave for the withheld, the states "too
-few" and "not used". Linear programming tells how far a small cell can still move; where only one
-whole number is left, it is recovered. The same attack on pages that print exact counts shows that
-it can recover.
+few" and "not used", and the tallies behind the committee's charts by month. Linear programming
+tells how far a small cell can still move; where only one whole number is left, it is recovered.
+The same attack on pages that print exact counts shows that it can recover.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from calibration import rounding
-from calibration.groups import GroupResults, group_results, trend
+from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.result import GroupResult
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -45,6 +45,7 @@ RATES = np.array([[1.0, 2.2, 2.0], [0.7, 3.0, 1.2]])
 WINDOW = 12
 ISSUES = range(len(MONTHS) - WINDOW + 1)
 MINIMUM = CONFIG.reports.min_exams
+READERS_ENOUGH = CONFIG.reports.min_readers
 SHAPE = (len(READERS), *RATES.shape, len(MONTHS))
 
 
@@ -136,9 +137,28 @@ def issues(department: Department, reading: Reading, readers: Sequence[int]) -> 
         if len(readers) == len(READERS):
             whole = _results(cells, "department")
             parts.append(_of_results(whole.overall, whole.by_pathology.values(), span, reading))
+            parts.append(_of_run_charts(cells, span, reading))
         for each in (each for part in parts for each in part):
             said[each.cells.tobytes(), each.least, each.most, each.share] = each
     return list(said.values())
+
+
+def _of_run_charts(cells: pd.DataFrame, span: range, reading: Reading) -> Iterator[Said]:
+    """Give the attacker all that the committee's charts by month are computed from.
+
+    They print less: of a month's tallies the distance and the share of recommended words.
+    """
+    for month in span:
+        part = cells[cells["month"] == MONTHS[month]]
+        few = part["count"].sum() < MINIMUM or part["reader_code"].nunique() < READERS_ENOUGH
+        if few:
+            continue
+        shown = rounding.rounded(tally_of(part, SCALE.phrases))
+        for p, phrase in enumerate(PHRASES):
+            at = SCALE.phrases.index(phrase)
+            if n := shown.n[at]:
+                where = some(phrases=[p], months=[month])
+                yield reading.row(where, n, shown.label_mass[at] / n)
 
 
 def _results(cells: pd.DataFrame, name: str) -> GroupResults:
