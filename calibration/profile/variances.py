@@ -8,7 +8,8 @@ with ν observations' worth of prior at s² (`Priors.worth`): the fixed point of
 of MacKay 1992, which counts the effects the data determine. A reader's shift, slope and set of
 quirks are Student-t, `Priors.tail` and `Priors.quirk_tail` degrees of freedom, through
 w = (t + n) / (t + Σ E[effect²]/σ²) over the n effects of the set, so that one reader far off is
-neither pulled in nor widens the others. Phrase effects of the department are
+neither pulled in nor widens the others. A quirk counts for at most 6 σ² in both: what is far off is
+a habit's to explain (`sparse`), not the scale's. Phrase effects of the department are
 d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
 """
 
