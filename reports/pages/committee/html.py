@@ -76,6 +76,8 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
 
 def _choices(content: CommitteeContent, words: Strings) -> str:
     """Offer the findings, phrases and months to choose rows and values by."""
+    if len(content.readers) < content.minimum_readers:
+        return ""
     department = content.department
     phrases = () if isinstance(department, SuppressedCell) else department.phrases.phrases
     offered = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -60,6 +61,7 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
             room=caterpillar_height(readers[:MOST_ROWS]) + 30.0,
         ),
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
+        Section(words("committee.advised"), (advised_table(found, words=words),), level=1),
     )
 
 
@@ -156,6 +158,24 @@ def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
         for reader in sorted(found.readers, key=lambda each: each.reader)
     )
     return Table(columns, rows, empty=words("state.none"), id="profiles")
+
+
+def advised_table(found: DepartmentProfile, *, words: Strings) -> Table:
+    """List every swap that readers are advised, those of most readers first."""
+    swaps = [swap for reader in found.readers for swap in kept_swaps(reader)]
+    told = Counter((s.phrase, s.instead, s.finding or "") for s in swaps)
+    columns = heads(words, "advised", ("swap", 3.0), ("finding", 2.4), ("readers", 1.0, "right"))
+    rows = tuple(
+        Row(
+            (
+                words("verdict.swap.title", phrase=phrase, instead=instead),
+                finding or words("maps.all_findings"),
+                count(n),
+            )
+        )
+        for (phrase, instead, finding), n in sorted(told.items(), key=lambda e: (-e[1], e[0]))
+    )
+    return Table(columns, rows, empty=words("state.none"), id="advised")
 
 
 def _coordinate(value: Coordinate, *, sign: bool) -> str:
