@@ -82,7 +82,8 @@ test-kernels: install
 		OPENBLAS_CORETYPE=$$kernel $(BIN)/pytest -n auto -m 'not slow and not nightly' $(NUMERICAL); done
 
 test-vllm: install install-vllm-test
-	RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
+	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE \
+		RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
 		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
 
 docs: $(DOCS)

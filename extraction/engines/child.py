@@ -23,6 +23,8 @@ from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
 
 _BOOT: Final = "import sys; sys.path.append(sys.argv[1]); from model_process import main; main()"
+_QUIET: Final = {"OMP_WAIT_POLICY": "PASSIVE"}
+"""Threads that wait for work sleep: spinning costs a shared processor more than it computes."""
 _LONGEST_LINE: Final = 16_000_000
 _LINES_KEPT: Final = 60
 _ERROR_LINES: Final = 3
@@ -52,7 +54,7 @@ class Child:
         ModelOutageError
             If it cannot be; the message holds what the model's own libraries said.
         """
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("RADCAL_")}
+        environment = _QUIET | {k: v for k, v in os.environ.items() if not k.startswith("RADCAL_")}
         if settings.cards is not None:
             environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, settings.cards))
         try:

@@ -301,7 +301,7 @@ def test_command_reads_a_table_with_the_model(model: Path, tmp_path: Path) -> No
 def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
     model: Path, tmp_path: Path
 ) -> None:
-    made = radcal("simulate", "--out", "hospital", "--pairs", "40", "--readers", "6", cwd=tmp_path)
+    made = radcal("simulate", "--out", "hospital", "--pairs", "16", "--readers", "6", cwd=tmp_path)
     assert made.code == 0, made.err
     config = tmp_path / "radcal.toml"
     config.write_text(
