@@ -61,7 +61,7 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
             room=caterpillar_height(readers[:MOST_ROWS]) + 30.0,
         ),
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
-        Section(words("committee.advised"), (advised_table(found, words=words),), level=1),
+        Section(words("committee.advised"), _advised(found, words), level=1),
     )
 
 
@@ -160,8 +160,8 @@ def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
     return Table(columns, rows, empty=words("state.none"), id="profiles")
 
 
-def advised_table(found: DepartmentProfile, *, words: Strings) -> Table:
-    """List every swap that readers are advised, those of most readers first."""
+def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
+    """List the swaps that several readers are advised, those of most first; count the others."""
     swaps = [swap for reader in found.readers for swap in kept_swaps(reader)]
     told = Counter((s.phrase, s.instead, s.finding or "") for s in swaps)
     columns = heads(words, "advised", ("swap", 3.0), ("finding", 2.4), ("readers", 1.0, "right"))
@@ -174,8 +174,11 @@ def advised_table(found: DepartmentProfile, *, words: Strings) -> Table:
             )
         )
         for (phrase, instead, finding), n in sorted(told.items(), key=lambda e: (-e[1], e[0]))
+        if n > 1
     )
-    return Table(columns, rows, empty=words("state.none"), id="advised")
+    table = Table(columns, rows, empty=words("state.none"), id="advised")
+    once = sum(n == 1 for n in told.values())
+    return (table, note(words("committee.advised_once", n=count(once)))) if once else (table,)
 
 
 def _coordinate(value: Coordinate, *, sign: bool) -> str:
