@@ -203,5 +203,5 @@ def test_command_counts_first_removes_when_told_and_waits_for_no_run(place: Path
     assert refused.code == 5
     assert files(place) == before
     done = radcal(*asked, "--yes", cwd=place)
-    assert f"bytes: {counted['bytes']}" in done.out
+    assert f"bytes: {counted['bytes']:,}" in done.out
     assert sum(before.values()) - sum(files(place).values()) == counted["bytes"]
