@@ -25,10 +25,13 @@ from pipeline.names.grammar import as_capitals
 __all__ = ["Rows", "labels", "read_rows"]
 
 Ints = NDArray[np.int64]
-SILENCED = (0.15, 0.4, 0.85)
+SILENCED = (0.3, 0.85)
 """What share of the rules' finds is taken from them in each further showing."""
 SHOWN = 0.08
 """What share of the other tokens is shown again then."""
+PLAIN_SHOWN = 0.25
+"""What share of the words in small letters is shown at all, away from identifiers."""
+NEAR = 2
 _AS = {"AGE90": "AGE", "WEEKDAY": "DATE", "MONTH": "DATE", "ROOM": "LOCATION"}
 """Labels of annotators that are called otherwise here; any other unknown one is a number."""
 _NEVER = (VOTES.index("lock"), VOTES.index("guard"))
@@ -63,7 +66,7 @@ def read_rows(
         claims = rules.read(report.text).claims
         removed = claims.removed()
         show = _shower(shard, claims.marks, labels(shard, [report]), words, gaps)
-        asked = np.flatnonzero(words.trait("asked")[shard.words])
+        asked = _worth_showing(shard, words, labels(shard, [report]) > 0, rng)
         parts.append((show(removed, asked), 0, number))
         for showing, share in enumerate(SILENCED, start=1):
             silent = rng.random(len(removed)) < share
@@ -76,6 +79,16 @@ def read_rows(
             other = ~_inside(shard, removed) & chosen
             parts.append((show(heard, asked[(lost | other)[asked]]), showing, number))
     return _joined(parts)
+
+
+def _worth_showing(
+    shard: Shard, words: Glossary, truth: NDArray[np.bool_], rng: np.random.Generator
+) -> Ints:
+    """Choose all that is capitalised, a figure, an identifier or beside one; of the rest a few."""
+    plain = words.trait("plain")[shard.words]
+    near = np.convolve(truth, np.ones(2 * NEAR + 1), mode="same") > 0
+    few = rng.random(len(plain)) < PLAIN_SHOWN
+    return np.flatnonzero((shard.words > 0) & (~plain | near | few))
 
 
 def _shower(

@@ -1,8 +1,8 @@
 """Audit each author's reports under the network that never saw them, and under the rules alone.
 
-``python benchmarks/judge/score.py --weights DIR [--caution C]``; DIR is what `train.py` wrote.
-The rules were grown on all of these texts: their own figures, and so the sums, flatter both. What
-the judge adds was learned from the other authors.
+``python benchmarks/judge/score.py --weights DIR [--caution C …]``; DIR is what `train.py` wrote.
+The rules were grown on the texts of a to h: their own figures flatter both. What the judge adds was
+learned from the other authors.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ def main() -> None:
     """Print a line for each author and the means."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True)
-    parser.add_argument("--caution", type=float, default=Options().caution)
+    parser.add_argument("--caution", type=float, nargs="+", default=[Options().caution])
     asked = parser.parse_args()
     gold = authors()
-    for caution in (0.0, asked.caution):
+    for caution in (0.0, *asked.caution):
         scores = {name: _score(gold[name], asked.weights, name, caution) for name in AUTHORS}
-        print(f"caution {caution}: set, all, names, needless per report, phrases harmed")
+        print(f"caution {caution}: set, all, names, left whole, needless per report, harmed")
         for name, each in scores.items():
             print(f"  {name} {_line(each)}")
         every = [(each.recall["ALL"].value, each.recall["NAME"].value) for each in scores.values()]
@@ -46,8 +46,8 @@ def _line(each: DeidAudit) -> str:
     needless = each.superfluous.count / each.reports
     missed = {k: v.n - v.count for k, v in each.recall.items() if v.n > v.count and k != "ALL"}
     return (
-        f"{each.recall['ALL'].value:.4f} {each.recall['NAME'].value:.4f} {needless:.3f} "
-        f"{each.phrases_harmed} {missed}"
+        f"{each.recall['ALL'].value:.4f} {each.recall['NAME'].value:.4f} "
+        f"{each.untouched['ALL'].value:.4f} {needless:.3f} {each.phrases_harmed} {missed}"
     )
 
 

@@ -52,7 +52,7 @@ class Given:
     replacement: Annotated[
         Replacement, typer.Option(help="What stands where an identifier was.")
     ] = "token"
-    caution: CautionOption = 5.0
+    caution: CautionOption = 8.0
     words: WordsOption = None
     output: Output
 
@@ -129,7 +129,7 @@ class Audit:
     explain: Annotated[
         Path | None, typer.Option(help="Also write each decision with the rule or weights behind.")
     ] = None
-    caution: CautionOption = 5.0
+    caution: CautionOption = 8.0
     words: WordsOption = None
     output: Output
 

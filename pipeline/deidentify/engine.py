@@ -22,6 +22,7 @@ from pipeline.deidentify import locks
 from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
+from pipeline.deidentify.rules.joins import join
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
@@ -82,7 +83,7 @@ class Deidentifier:
         self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
         self._judge = _judge(self.lexicon, self.options.caution, weights)
-        self.rules = house_rules.load(self.lexicon.rules)
+        self.rules = house_rules.load(self.lexicon)
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
     def clean(
@@ -199,6 +200,7 @@ class Deidentifier:
             for each in known_pass.find(text, Words(text), known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed)
+        join(claims)
         return claims.removed()
 
 

@@ -4,7 +4,8 @@ Every phrase is locked, so that no rule can take it, but for a few: a single let
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
 another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
 stay open to rules, for there they may be part of a name or an address. The letter of an
-abbreviation (R/V) is no initial and is locked. An open phrase that no rule took is expected in the
+abbreviation (R/V) or a vessel (V. jugularis) is no initial and is locked, and so is the clinic of a
+department (Geriatrics Clinic). An open phrase that no rule took is expected in the
 result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
@@ -33,6 +34,12 @@ Span = tuple[int, int]
 _NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
+_DEPARTMENT: Final = re.compile(
+    r"(?:ics|logy|try|gery|cine|Access|Fracture|Chest|Lung|Breast|Pain|Outpatient|Assessment|Care"
+    r"|Nodule|Heart|Renal|Stroke|Sleep|Wound|TB|ENT)$"
+)
+"""Whose clinic is a department of a hospital, not a hospital."""
+_VESSEL: Final = re.compile(r"\.?[ ][a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
@@ -117,6 +124,8 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if (before in _INSIDE or after in _INSIDE) and _is_in_address(text, start, end):
         return True
+    if end - start == 1 and _VESSEL.match(text, end):
+        return False
     if end - start == 1 and before == "/" and text[max(0, start - 2) : start - 1].isalpha():
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
@@ -126,7 +135,10 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if word.isupper():
         return word.casefold() in KINDS
     near = text[max(0, start - 24) : start]
-    return near.endswith(" ") and " ".join(near.split()[-1:]).istitle()
+    last = " ".join(near.split()[-1:])
+    if word.casefold() in KINDS:
+        return near.endswith(" ") and last[:1].isupper() and not _DEPARTMENT.search(last)
+    return near.endswith(" ") and last.istitle()
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:

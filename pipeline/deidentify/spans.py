@@ -157,6 +157,24 @@ class Claims:
         for each in gone:
             self._mark(each.start, each.end, 0)
 
+    def join(self, start: int, end: int, category: Category, rule: str) -> None:
+        """Take a stretch as one identifier, with those that begin in it, up to a locked phrase."""
+        inside = [each for each in self._removed if start <= each.start < end]
+        end = max((end, *(each.end for each in inside)))
+        if len(inside) == 1 and (inside[0].start, inside[0].end) == (start, end):
+            return
+        if LOCK in self._marks[start:end] or _TAKEN in self._free_of(inside, start, end):
+            return
+        self._removed = [each for each in self._removed if each not in inside]
+        self._record(start, end, category, rule)
+
+    def _free_of(self, inside: Iterable[Removed], start: int, end: int) -> bytearray:
+        """Give the marks of a stretch without those of its identifiers."""
+        marks = self._marks[start:end]
+        for each in inside:
+            marks[each.start - start : each.end - start] = bytes(each.end - each.start)
+        return marks
+
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""
         return tuple(sorted(self._removed, key=_start))

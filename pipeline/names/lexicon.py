@@ -33,6 +33,12 @@ _FORMED: Final = re.compile(
 )
 _AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
 """Lists whose words are told by how they stand, not by themselves."""
+_HINTS: Final = frozenset(
+    {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
+     "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
+     "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone"}
+)  # fmt: skip
+"""Lists that only the judge reads."""
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
@@ -66,6 +72,8 @@ class Lexicon:
         Names that are words of English but hardly ever of a report.
     known
         Words of English and medicine beside the ordinary ones.
+    namesakes, products
+        People medicine named things for, and makers, devices, drugs and guidelines.
     acronyms
         What medicine shortens: capitals that are no hospital and no person.
     person_words
@@ -94,6 +102,8 @@ class Lexicon:
     rare_names: frozenset[str]
     unreported: frozenset[str]
     known: frozenset[str]
+    namesakes: frozenset[str]
+    products: frozenset[str]
     acronyms: frozenset[str]
     person_words: frozenset[str]
     eponyms: frozenset[str]
@@ -250,6 +260,8 @@ def load(folder: Path | None = None) -> Lexicon:
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
         unreported=frozenset(_many("names_no_report_uses", folder)),
         known=frozenset(_many("known_words", folder)),
+        namesakes=frozenset(_many("namesakes", folder)),
+        products=frozenset(_many("products", folder)),
         acronyms=frozenset(_many("acronyms", folder)),
         person_words=frozenset(_many("person_words", folder)),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
@@ -282,7 +294,10 @@ def trigger_lists() -> tuple[str, ...]:
 def _trigger_words() -> frozenset[str]:
     """Give every word that calls a rule."""
     return frozenset(
-        word for name, each in _triggers().items() if name not in _AS_WRITTEN for word in each
+        word
+        for name, each in _triggers().items()
+        if name not in _AS_WRITTEN and name not in _HINTS
+        for word in each
     )
 
 

@@ -56,11 +56,13 @@ def test_an_address_goes_whole_though_it_holds_words_of_certainty(text: str, exp
     assert clean(text, KnownIdentifiers()).text == expected
 
 
-@pytest.mark.parametrize("name", ["Tiernan", "Zielonka"])
-def test_the_letter_of_an_abbreviation_is_no_initial(name: str) -> None:
-    outcome = clean(f"Supine film: R/V {name}? Please see notes.", KnownIdentifiers())
-    assert outcome.text == "Supine film: R/V [NAME]? Please see notes."
-    assert outcome.phrases_locked == 1
+@pytest.mark.parametrize(
+    "text",
+    ["R/V Dr. Tiernan? See notes.", "Tip in the V. jugularis.", "Dept: Geriatrics Clinic, 3 pm"],
+    ids=["abbreviation", "vessel", "clinic of a department"],
+)
+def test_the_letter_of_an_abbreviation_and_a_departments_clinic_are_locked(text: str) -> None:
+    assert clean(text, KnownIdentifiers()).phrases_locked == 1
 
 
 def test_phrases_are_counted_before_and_after() -> None:

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.deidentify.rules import ORDER, SITE, Rules
+from pipeline.deidentify.rules import ORDER, SITE, takes_its_example
 from pipeline.deidentify.rules.rows import Row, read, shipped
-from pipeline.deidentify.rules.window import Window, Words
-from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import load, own_lexicon
 
@@ -23,23 +21,9 @@ ROWS = [
 ]
 
 
-def taken_alone(row: Row, text: str) -> list[Found]:
-    window = Window(text, Words(text), LEXICON, lambda _: False)
-    return list(Rules([[row]]).find(window))
-
-
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_takes_what_its_example_marks_and_nothing_else_of_it(row: Row) -> None:
-    expected, text = [], row.example
-    while "⟦" in text:
-        start = text.index("⟦")
-        text = text.replace("⟦", "", 1)
-        end = text.index("⟧")
-        text = text.replace("⟧", "", 1)
-        expected.append((start, end))
-    found = taken_alone(row, text)
-    assert sorted({(each.start, each.end) for each in found}) == expected
-    assert {each.category for each in found} == {row.category}
+    assert takes_its_example(row, LEXICON)
 
 
 BADGE = """
@@ -82,3 +66,18 @@ def test_a_row_that_is_none_is_told_with_its_number(table: str, message: str | N
         return
     with pytest.raises(ConfigurationError, match=message):
         read(table, "rules.toml")
+
+
+@pytest.mark.parametrize(
+    "example",
+    ["strap ⟦QX~417⟧", "lanyard ⟦QX~41⟧7", "lanyard ⟦QX~417⟧ and ⟦QX~418⟧", "⟦lanyard⟧ QX~417"],
+    ids=["nothing", "less", "more", "another"],
+)
+def test_a_sites_row_that_does_not_take_its_example_is_refused_by_its_number(
+    tmp_path: Path, example: str
+) -> None:
+    table = BADGE + BADGE.replace("lanyard ⟦QX~417⟧", example)
+    (tmp_path / "rules.toml").write_text(table, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"rule 2 \(id-badge\).*its\s+example") as error:
+        Deidentifier(vocabulary=own_lexicon(tmp_path, option="--words"))
+    assert "QX" not in str(error.value)

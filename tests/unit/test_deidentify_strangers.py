@@ -17,21 +17,26 @@ def clean(text: str) -> str:
     return outcome.text
 
 
+REPORT = (
+    "XR CHEST PA AND LATERAL\nINDICATION: Cough and fever.\nFINDINGS: The lungs are clear. The"
+    " heart is of normal size. There is no pleural effusion and no pneumothorax.\n"
+)
+"""The judge is asked about whole reports."""
 GO = [
+    ("The study was shown to Okonkwo.", "The study was shown to [NAME]."),
+    ("Reviewed again; thanks, Bob.", "Reviewed again; thanks, [NAME]."),
+    ("Images went to Nguyễn today.", "Images went to [NAME] today."),
     ("Cons: FOX\nExam: chest", "Cons: [NAME]\nExam: chest"),
     ("Urgent CT advised.\nGrace Bishop\n", "Urgent CT advised.\n[NAME]\n"),
     ("Sent on; HCA Blessing aware.", "Sent on; HCA [NAME] aware."),
     ("the wife (Zorblaxova) knows", "the wife ([NAME]) knows"),
-    ("Compared in Zorblaxby yesterday.", "Compared in [LOCATION] yesterday."),
-    ("Arbitration, Q. Zorblaxova, agreed", "Arbitration, [NAME], agreed"),
     ("the prior, cf. Zorblaxova, is stable", "the prior, cf. [NAME], is stable"),
-    ("the fox bone of Fox stuck", "the fox bone of [NAME] stuck"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), GO, ids=[text for text, _ in GO])
-def test_a_stranger_goes(text: str, expected: str) -> None:
-    assert clean(text) == expected
+def test_a_stranger_goes_from_a_report(text: str, expected: str) -> None:
+    assert clean(REPORT + text) == REPORT + expected
 
 
 STAY = [

@@ -1,11 +1,314 @@
-"""The rules' claims on a text in, the same claims weighed by what annotated reports taught.
+"""The learned judge: what it takes beyond the rules, and gives back of what they took unsurely.
 
-The weights are data (`weights.npz`, its card `weights.toml`), made by `benchmarks/judge/train.py`.
+A token that no rule took is taken where a miss is the dearer mistake: with a probability p of being
+an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
+Texts are judged by the shard: the other reports can speak for a name, never against one.
+A span that a rule took by its looks alone is given back where every token of it has a p below
+`_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but locked phrases and
+guarded clinical expressions: no weight can reach those. Texts of a few words are left to the rules,
+because the network learned from whole reports. The weights are data (`weights.npz`, its card
+`weights.toml`), made by `benchmarks/judge/train.py`.
 """
 
 from __future__ import annotations
 
-from pipeline.deidentify.judge.judge import CAUTION, Hearing, Judge, Opinion
-from pipeline.deidentify.judge.model import Weights
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import compress, groupby
+from operator import itemgetter
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipeline.deidentify.judge.evidence import VOTES, Ballot, gather, hold
+from pipeline.deidentify.judge.model import (
+    INPUTS,
+    Case,
+    Rows,
+    Weights,
+    calibrated,
+    load_weights,
+    probabilities,
+    reasons,
+    weighable,
+)
+from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
+from pipeline.deidentify.spans import CATEGORIES, Category, Claims, Found, Removed
+from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
+
+CAUTION: Final = 8.0
+"""How many needless removals a missed identifier weighs, unless a site says otherwise."""
+Span: TypeAlias = tuple[int, int]
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float32]
+Bools: TypeAlias = NDArray[np.bool_]
+RULE: Final = "judge"
+_GIVEN_BACK: Final = 0.05
+_AGE: Final = CATEGORIES.index("AGE")
+_PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
+_REASONS: Final = 3
+_FEWEST: Final = 12
+"""A text of fewer tokens is no report."""
+_MOST: Final = 20_000
+"""How many distinct words are kept before a shard begins anew: 30 MB."""
+_MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
+
+
+class Hearing(NamedTuple):
+    """What the judge hears of one text.
+
+    Attributes
+    ----------
+    text
+        The report, in capitals where it has none.
+    claims
+        What the rules made of it.
+    phrases
+        Its words of certainty in order, the open ones as well: no token of them is asked about.
+    """
+
+    text: str
+    claims: Claims
+    phrases: Sequence[Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """The judge's view of one token: how likely it is an identifier, of which category, and why.
+
+    ``reasons`` are the inputs that speak for it most, by the names of `model.INPUTS`.
+    """
+
+    start: int
+    end: int
+    probability: float
+    category: Category
+    rule: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What is known of the asked slots of a shard.
+
+    Attributes
+    ----------
+    asked
+        (n,) the slots.
+    case, shares
+        What speaks for each, and the network's share of each label.
+    inputs
+        What calibration weighs (`model.weighable`).
+    taken
+        Whether a rule took it.
+    """
+
+    asked: Ints
+    case: Case
+    shares: Floats
+    inputs: Floats
+    taken: Bools
+
+    def chances(self, weights: Weights) -> Floats:
+        """Give how likely each is an identifier."""
+        return calibrated(self.inputs, self.taken, weights)
+
+    def labels(self) -> Ints:
+        """Give the likeliest category of each, as a number into `CATEGORIES`."""
+        labels: Ints = self.shares[:, 1:].argmax(axis=1)
+        return labels
+
+
+@dataclass(frozen=True, slots=True)
+class _Court:
+    """A shard of texts before the judge.
+
+    Attributes
+    ----------
+    shard, ballot
+        The texts laid out, and what the rules made of them.
+    removed
+        Every span that the rules took, with the number of its text.
+    may_ask
+        (slots,) which may be asked about.
+    """
+
+    shard: Shard
+    ballot: Ballot
+    removed: Sequence[tuple[int, Removed]]
+    may_ask: Bools
+
+
+class Judge:
+    """Weighs the tokens of texts; keeps nothing of them but sums of weights by word."""
+
+    def __init__(
+        self, lexicon: Lexicon, *, caution: float = CAUTION, weights: Weights | None = None
+    ) -> None:
+        self._weights = weights or load_weights()
+        self._describer = Describer(lexicon)
+        self._threshold = 1 / (1 + caution)
+        self._rules = {rule: at for at, rule in enumerate(self._weights.rules)}
+        self._begin()
+
+    def settle(self, hearings: Sequence[Hearing]) -> list[list[Found]]:
+        """Give back what a rule took unsurely and nothing speaks for; tell what it missed.
+
+        Parameters
+        ----------
+        hearings
+            The texts of a shard; their claims are changed in place.
+
+        Returns
+        -------
+        What the rules missed in each text.
+        """
+        if not hearings:
+            return []
+        court = self._open(hearings)
+        doubtful = [
+            (text, each) for text, hearing in enumerate(hearings)
+            for each in hearing.claims.doubtful()
+        ]  # fmt: skip
+        firsts, lasts = court.shard.overlapping(_joined(court.shard, doubtful))
+        missable = court.ballot.owners < 0
+        in_doubt = _covered(firsts, lasts, len(missable))
+        asked = np.flatnonzero(court.may_ask & (missable | in_doubt))
+        weighed = self._weigh(court, asked)
+        chances = weighed.chances(self._weights)
+        unlikely = np.zeros(len(missable) + 1, dtype=np.int64)
+        unlikely[asked[chances < _GIVEN_BACK] + 1] = 1
+        among = np.cumsum(unlikely)
+        back = (lasts > firsts) & (among[lasts] - among[firsts] == lasts - firsts)
+        for text, given in groupby(compress(doubtful, back), key=itemgetter(0)):
+            hearings[text].claims.give_back(each for _, each in given)
+        likely = missable[asked] & (chances > self._threshold)
+        return self._missed(court, asked[likely], weighed.labels()[likely])
+
+    def opinions(self, hearings: Sequence[Hearing]) -> list[list[Opinion]]:
+        """Give the judge's view of every token of some texts that it may be asked about."""
+        opinions: list[list[Opinion]] = [[] for _ in hearings]
+        if not hearings:
+            return opinions
+        court = self._open(hearings)
+        shard, asked = court.shard, np.flatnonzero(court.may_ask)
+        weighed = self._weigh(court, asked)
+        best = np.argsort(-reasons(self._weights, weighed.case), axis=1)[:, :_REASONS]
+        text = shard.text[asked]
+        for at, start, end, chance, label, owner, inputs in zip(
+            text.tolist(),
+            (shard.starts[asked] - shard.bases[text]).tolist(),
+            (shard.ends[asked] - shard.bases[text]).tolist(),
+            weighed.chances(self._weights).tolist(),
+            weighed.labels().tolist(),
+            court.ballot.owners[asked].tolist(),
+            best.tolist(),
+            strict=True,
+        ):
+            rule = court.removed[owner][1].rule if owner >= 0 else ""
+            named = tuple(INPUTS[each] for each in inputs)
+            opinions[at].append(Opinion(start, end, chance, CATEGORIES[label], rule, named))
+        return opinions
+
+    def weigh(self, hearings: Sequence[Hearing]) -> tuple[Shard, Weighed]:
+        """Give all that is known of every token that may be asked about, for training."""
+        court = self._open(hearings)
+        return court.shard, self._weigh(court, np.flatnonzero(court.may_ask))
+
+    def _begin(self) -> None:
+        weights, describer = self._weights, self._describer
+        self._words, self._gaps = describer.glossaries()
+        self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
+        self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
+
+    def _open(self, hearings: Sequence[Hearing]) -> _Court:
+        """Lay the texts out and tell which tokens may be asked about."""
+        if max(len(self._words), len(self._gaps)) > _MOST:
+            self._begin()
+        shard = lay_out([each.text for each in hearings], self._words, self._gaps)
+        removed = [
+            (text, each) for text, hearing in enumerate(hearings)
+            for each in hearing.claims.removed()
+        ]  # fmt: skip
+        marks = b"".join(bytes(hearing.claims.marks) for hearing in hearings)
+        spans = _joined(shard, removed)
+        ballot = hold(shard, marks, spans, [each.category for _, each in removed])
+        phrases = [(text, span) for text, each in enumerate(hearings) for span in each.phrases]
+        certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
+        long = (shard.counts >= _FEWEST)[shard.text]
+        return _Court(shard, ballot, removed, _MAY_ASK[ballot.votes] & ~certain & long)
+
+    def _weigh(self, court: _Court, asked: Ints) -> Weighed:
+        evidence = gather(court.shard, court.ballot, asked, words=self._words, gaps=self._gaps)
+        owners = court.ballot.owners[asked]
+        number = self._rules.get
+        own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])[owners]
+        case = Case(
+            evidence, self._word_rows.of(self._words.strings),
+            self._gap_rows.of(self._gaps.strings), own, court.ballot.votes[asked],
+        )  # fmt: skip
+        shares = probabilities(self._weights, case)
+        inputs = weighable(1 - shares[:, 0], evidence.others, len(court.shard.counts))
+        return Weighed(asked, case, shares, inputs, owners >= 0)
+
+    def _missed(self, court: _Court, slots: Ints, labels: Ints) -> list[list[Found]]:
+        """Join likely identifiers that no rule took into runs, for each text."""
+        shard = court.shard
+        found: list[list[Found]] = [[] for _ in shard.counts]
+        follows = self._gaps.trait("joins")[shard.gaps[slots]]
+        follows[:1] = False
+        follows[1:] &= np.diff(slots) == 1
+        opens = np.flatnonzero(~follows)
+        closes = np.append(opens, len(slots))[1:] - 1
+        can_be = self._can_be(court, slots, labels, opens) if len(slots) else opens > 0
+        texts = shard.text[slots[opens]]
+        for text, start, end, label in zip(
+            texts[can_be].tolist(),
+            (shard.starts[slots[opens]] - shard.bases[texts])[can_be].tolist(),
+            (shard.ends[slots[closes]] - shard.bases[texts])[can_be].tolist(),
+            labels[opens][can_be].tolist(),
+            strict=True,
+        ):
+            found[text].append(Found(start, end, CATEGORIES[label], RULE, sure=False))
+        return found
+
+    def _can_be(self, court: _Court, slots: Ints, labels: Ints, opens: Ints) -> Bools:
+        """Tell which runs can be identifiers: by their words, or beside what a rule took.
+
+        Words that every report holds are none but as the rest of a place's name, a year or a number
+        of two figures is none by itself, and an age is one from 90 on.
+        """
+        words, owners = court.shard.words, court.ballot.owners
+        sizes = np.diff(np.append(opens, len(slots)))
+        idle, lone, old = (
+            np.add.reduceat(self._words.trait(name)[words[slots]], opens, dtype=np.int64)
+            for name in ("idle", "lone", "old")
+        )
+        ages = labels[opens] == _AGE
+        joins = self._gaps.trait("joins")[court.shard.gaps]
+        first, last = slots[opens], slots[opens] + sizes - 1
+        beside = (owners[first - 1] >= 0) & joins[first]
+        beside |= (owners[last + 1] >= 0) & joins[last + 1]
+        number = (lone == 1) & (sizes == 1) & ~ages & ~beside
+        words_alone = (idle == sizes) & ~(beside & np.isin(labels[opens], _PLACES))
+        can_be: Bools = np.where(ages, old > 0, ~(number | words_alone))
+        return can_be
+
+
+def _joined(shard: Shard, spans: Iterable[tuple[int, Removed | Span]]) -> list[Span]:
+    """Give spans of texts, each with the number of its text, as places in the texts joined."""
+    bases = shard.bases.tolist()
+    joined = []
+    for text, each in spans:
+        start, end = (each.start, each.end) if isinstance(each, Removed) else each
+        joined.append((bases[text] + start, bases[text] + end))
+    return joined
+
+
+def _covered(firsts: Ints, lasts: Ints, size: int) -> Bools:
+    """Tell which slots lie in any of the stretches from first to before last."""
+    edges = np.bincount(firsts, minlength=size + 1) - np.bincount(lasts, minlength=size + 1)
+    return np.cumsum(edges)[:size] > 0

@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -35,16 +34,28 @@ _ASCII_TOKEN: Final = re.compile(r"([A-Za-z0-9]+(?:'[A-Za-z]+)*)")
 _LISTS: Final = (
     "given_names", "surnames", "frequent_surnames", "rare_names", "unreported", "ordinary",
     "known", "common_words", "report_words", "not_names", "eponyms", "eponym_nouns", "openers",
-    "acronyms", "person_words", "cities", "towns", "place_starts", "site_starts",
+    "acronyms", "namesakes", "products", "person_words",
+    "cities", "towns", "place_starts", "site_starts",
 )  # fmt: skip
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _RUNS: Final = re.compile(r"A+|a+|0+")
 _LONG: Final = 4
 _ENDING: Final = 3
 _MIN_ENDING: Final = 5
-_INITIALS: Final = range(2, 5)
-_MIN_FIGURES: Final = 3
-_MIN_CODE: Final = 6
+_DAYS, _MONTHS, _HOURS, _MINUTES = 31, 12, 24, 60
+_GREAT_AGES: Final = range(90, 115)
+_LONGEST: Final = 9
+_GREAT_AGE: Final = re.compile(r"(?:9\d|1[01]\d)(?!\d)|ninet|hundred", re.IGNORECASE)
+_CREDENTIALS: Final = triggers("credentials_alone")
+_DAYS_IN_WORDS: Final = frozenset(
+    map(
+        unaccented,
+        triggers("days_of_other_languages").union(
+            triggers("months_abroad"), triggers("months_of_other_languages"), triggers("feasts"),
+            ("noon", "midnight", "midday"),
+        ),
+    )
+)  # fmt: skip
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _SHOWN: Final = 5
 _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
@@ -52,11 +63,13 @@ REACH: Final = 4
 """How many tokens on either side speak for one."""
 
 WORD_TRAITS: Final = np.dtype(
-    [("length", "i4"), ("folded", "i4"), ("asked", "?"), ("small", "?"), ("some_small", "?"),
-     ("takeable", "?")]
+    [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
+     ("idle", "?"), ("lone", "?"), ("old", "?")]
 )  # fmt: skip
-"""A word's length, the number of its folded form, whether it can be (part of) an identifier, is in
-small letters, has any, and may be taken by the judge alone."""
+"""A word's length, the number of its folded form, whether it is a word in small letters that every
+report may hold, is in small letters, and has any; whether by itself it can be no identifier,
+because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
+whether it tells an age over 89."""
 GAP_TRAITS: Final = np.dtype([("length", "i4"), ("breaks", "?"), ("heads", "?"), ("joins", "?")])
 """A gap's length, whether it breaks the line, makes a label of the token before it, and may stand
 inside an identifier."""
@@ -179,30 +192,22 @@ class Describer:
         return Glossary(WORD_TRAITS, self._word_traits), Glossary(GAP_TRAITS, _gap_traits)
 
     def _word_traits(self, token: str) -> tuple[int, ...]:
-        figures = sum(map(str.isdigit, token))
         folded = self._folds.setdefault(token.casefold(), len(self._folds) + 1)
         some_small = any(map(str.islower, token))
-        takeable = not figures or (figures >= _MIN_FIGURES and len(token) >= _MIN_CODE)
-        return len(token), folded, self.is_asked(token), token.islower(), some_small, takeable
+        plain = self._is_plain(token)
+        idle = (
+            plain and unaccented(token) not in _DAYS_IN_WORDS
+        ) or token.casefold() in _CREDENTIALS
+        lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
+        old = _GREAT_AGE.match(token) is not None
+        return len(token), folded, plain, token.islower(), some_small, idle, lone, old
 
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return self._lexicon.all_names
-
-    def is_asked(self, token: str) -> bool:
-        """Tell whether a token can be (part of) an identifier at all.
-
-        Capitalised words and whatever holds a figure; of words in small letters those that are
-        names and no words, and two to four letters that are no word (a typist's initials).
-        """
-        if not token[0].islower():
-            return True
-        if any(map(str.isdigit, token)):
-            return True
-        plain = unaccented(token)
-        if self._lexicon.is_ordinary(plain) or plain in self._lexicon.known:
+    def _is_plain(self, token: str) -> bool:
+        """Tell whether a token is a word in small letters that is no name."""
+        if not token.isalpha() or not token.islower():
             return False
-        return plain in self._names or len(plain) in _INITIALS
+        plain = unaccented(token)
+        return self._lexicon.is_ordinary(plain) or plain in self._lexicon.known
 
     def token(self, token: str) -> Iterator[str]:
         """Give the features of a token."""
@@ -211,6 +216,7 @@ class Describer:
             return
         yield f"s:{shape(token)}"
         if token.isdigit():
+            yield from number_kinds(token)
             return
         plain = plain_form(token)
         for name, words in self._lists.items():
@@ -272,6 +278,22 @@ def shape(token: str) -> str:
         return f"0x{min(len(token), 10)}"
     signs = "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token)
     return _RUNS.sub(_shortened, signs)
+
+
+def number_kinds(figures: str) -> Iterator[str]:
+    """Tell what a number may be: a day, a month, a clock with or without minutes, a great age."""
+    value = int(figures[:_LONGEST])
+    if len(figures) <= len("31"):
+        if 1 <= value <= _DAYS:
+            yield "n:day"
+        if 1 <= value <= _MONTHS:
+            yield "n:month"
+        if value < _HOURS:
+            yield "n:hour"
+    elif len(figures) == len("2359") and value < _HOURS * 100 and value % 100 < _MINUTES:
+        yield "n:clock"
+    if value in _GREAT_AGES:
+        yield "n:old"
 
 
 def _shortened(run: re.Match[str]) -> str:

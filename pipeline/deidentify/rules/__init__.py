@@ -6,22 +6,31 @@ says who comes first; within a table the order is that of its rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Final, TypeAlias
 
-from pipeline.deidentify.rules import addresses, beside, dates, figures, lists, names, places
+from pipeline.deidentify.rules import (
+    addresses,
+    dates,
+    figures,
+    names,
+    places,
+)
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
-from pipeline.deidentify.rules.window import Window, Word, lines
+from pipeline.deidentify.rules.window import Window, Word, Words, lines
 from pipeline.deidentify.spans import Found
+from pipeline.errors import ConfigurationError
+from pipeline.names.lexicon import RULES, Lexicon
 
-__all__ = ["ORDER", "SITE", "Rules", "load"]
+__all__ = ["ORDER", "SITE", "Rules", "load", "takes_its_example"]
 
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
     "contacts", "site", "telephones", "numbers", "dates", addresses.postal, places.foreign,
     "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
-    places.sites, addresses.listed, places.initials, lists.pairs, lists.alone, lists.strangers,
-    beside.neighbours, beside.families, beside.dates,
+    places.sites, addresses.listed, places.initials, names.pairs,
 )  # fmt: skip
 """Tables by name, families by function; ``site`` are the rows that a site lays over ours."""
 SITE: Final = "site"
@@ -132,23 +141,40 @@ class Rules:
                         yield rank, each
 
 
-def load(site_rows: str = "") -> Rules:
+def load(lexicon: Lexicon) -> Rules:
     """Give our rules, with a site's own among them.
 
     Parameters
     ----------
-    site_rows
-        A site's own table, as TOML.
+    lexicon
+        The word lists, with the site's own table as TOML (`Lexicon.rules`).
 
     Raises
     ------
     ConfigurationError
-        If a row of the site's table is none.
+        If a row of the site's table is none, or does not take what its example marks.
     """
-    site = read(site_rows, "rules.toml")
+    site = read(lexicon.rules, RULES)
+    for at, row in enumerate(site, start=1):
+        if not takes_its_example(row, lexicon):
+            msg = (
+                f"{RULES}, rule {at} ({row.name}): by itself it does not take exactly what its "
+                "example marks with ⟦⟧. Correct the patterns or the example, blanks included."
+            )
+            raise ConfigurationError(msg)
     return Rules(
         step if callable(step) else site if step == SITE else shipped(step) for step in ORDER
     )
+
+
+def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
+    """Tell whether a row takes what its example marks, and nothing else of it."""
+    pieces = re.split("[⟦⟧]", row.example)
+    ends = list(accumulate(map(len, pieces)))
+    text = "".join(pieces)
+    window = Window(text, Words(text), lexicon, lambda _: False)
+    found = {(each.start, each.end) for each in Rules([[row]]).find(window)}
+    return sorted(found) == list(zip(ends[:-1:2], ends[1::2], strict=True))
 
 
 def _rank(ranked: tuple[int, Found]) -> int:

@@ -1,6 +1,11 @@
 """How a row's name goes on from where its patterns say that it begins, or begins before its cue.
 
 `grammar.name_end` follows one name; names joined to it go with it (Drs. Doe, Roe and Poe).
+
+Names that nothing announces are found by the lists (`pairs`): two words together are a name where
+one of them is listed, and neither, or only one, also a word of English or medicine; in capitals
+both must be listed. An eponym before its noun (the Riedel lobe, Ivor Lewis esophagectomy) stays. A
+word by itself is left to the judge.
 """
 
 from __future__ import annotations
@@ -31,6 +36,9 @@ _NOT_FIRST: Final = word_list("titles") | {"patient", "child", "infant", "pt"}
 _STRONG_PARTICLES: Final = frozenset({"van", "von", "af"})
 _SMALL_PARTICLES: Final = frozenset({"in", "op", "aan", "av", "al"})
 """Words that are more often no particle."""
+_TITLES: Final = word_list("titles")
+_BEFORE_FAMILY: Final = frozenset(" \t-")
+_BEFORE: Final = 16
 _DISEASES: Final = word_list("named_diseases")
 _ACRONYM: Final = 4
 _JOINED: Final = 4
@@ -255,3 +263,94 @@ FINDERS: Final[Mapping[str, Finder]] = {
     "titled": _titled,
     "trimmed": _trimmed,
 }
+
+
+def pairs(window: Window) -> Iterator[Found]:
+    """Find names of two words or a word and an initial."""
+    text, words, lexicon = window.text, window.words, window.lexicon
+    for at in words.named(lexicon.names, window.is_taken):
+        folded = words.plain[at]
+        start, end = words.span(at)
+        follows = text[end : end + 1]
+        if follows in _BEFORE_FAMILY and folded in lexicon.given_names:
+            yield from _pair_given(text, words[at], folded, lexicon)
+        if folded in lexicon.surnames:
+            if follows == ",":
+                yield from _pair_inverted(text, words[at], folded, lexicon)
+            dot = text.rfind(".", max(0, start - _BEFORE), start)
+            if dot > 0 and text[dot - 1].isupper():
+                yield from _pair_initialled(text, words[at], folded, lexicon)
+
+
+def _pair_given(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find a given name and the family name behind it."""
+    match = None if folded in _TITLES else _P["partner"].match(text, word.end)
+    if match is None or text[word.start - 1 : word.start] in ("-", "^"):
+        return
+    family, end = match[2], match.end()
+    thing = f"{word.folded} {family.casefold()}"
+    if _are_name(word.folded, folded, family, lexicon) and not _is_thing(text, end, lexicon, thing):
+        whole = name_end(text, word.start, lexicon, comma=False)
+        sure = family.casefold() in lexicon.eponyms
+        yield Found(word.start, max(end, whole), "NAME", "name-listed", sure=sure)
+
+
+def _are_name(shown: str, given: str, family: str, lexicon: Lexicon) -> bool:
+    """Tell whether two words together are a name."""
+    surname = unaccented(family)
+    halves = surname.split("-")
+    if min(map(len, halves)) == 1:
+        return False
+    word_given = lexicon.is_word(shown) or given in lexicon.ordinary
+    ordinary = all(map(lexicon.is_ordinary, halves))
+    if not word_given and surname in lexicon.eponyms and not ordinary:
+        return True
+    word_family = lexicon.is_word(surname) or ordinary
+    if lexicon.ends_name(family):
+        return False
+    listed = any(half in lexicon.surnames for half in halves)
+    if word_given:
+        return listed and not word_family
+    known = not word_family or surname in lexicon.frequent_surnames
+    return known and (listed or not family.isupper())
+
+
+def _pair_inverted(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find LAST, FIRST M."""
+    match = _P["comma_given"].match(text, word.end)
+    given = unaccented(match[1]) if match else ""
+    if match is None or given not in lexicon.given_names or given in _TITLES:
+        return
+    before = _P["pair_joined"].search(text[max(0, word.start - _BEFORE) : word.start])
+    start = word.start - (len(before.group()) if before else 0)
+    is_word = lexicon.is_word(given) or lexicon.is_ordinary(given)
+    opens = text[max(0, start - 2) : start] in ("", "\n", "- ", ": ", "| ")
+    opens = opens or text[start - 1 : start] == "\n" or match[2] is not None
+    if (opens or not is_word) and lexicon.reads_as_name(folded):
+        yield Found(start, match.end(), "NAME", "name-listed", sure=folded in lexicon.eponyms)
+
+
+def _pair_initialled(text: str, word: Word, folded: str, lexicon: Lexicon) -> Iterator[Found]:
+    """Find an initial before a family name (J. Graves), not before a word (A. Small effusion)."""
+    line = text[max(0, word.start - _BEFORE) : word.start]
+    match = _P["pair_initials"].search(line) if line[-1:] in (" ", ".", "-") else None
+    if match is None or lexicon.ends_name(folded):
+        return
+    start = word.start - len(line) + match.start()
+    opens = text[max(0, start - 1) : start] in ("", "\n")
+    if not opens and text[max(0, start - 2) : start - 1].isdigit():
+        return
+    is_word = lexicon.is_word(folded) or lexicon.is_ordinary(folded)
+    if is_word and (opens or _P["goes_on"].match(text, word.end)):
+        return
+    is_sex = text[max(0, start - 5) : start].casefold() == "sex: "
+    if not is_sex and not _is_thing(text, word.end, lexicon, folded):
+        end = name_end(text, start, lexicon, comma=False)
+        yield Found(start, max(word.end, end), "NAME", "name-listed", sure=False)
+
+
+def _is_thing(text: str, end: int, lexicon: Lexicon, name: str) -> bool:
+    noun = _P["pair_noun"].match(text, end)
+    return name in lexicon.eponyms or (
+        noun is not None and lexicon.is_eponym_noun(noun[1].casefold())
+    )

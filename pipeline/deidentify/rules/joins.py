@@ -1,0 +1,108 @@
+"""What belongs to identifiers that were found: units, particles, the rest of a word, other halves.
+
+Where two identifiers of a kind stand in one line with nothing but small words between them, they
+are one (17.02 kl. 21.30 · Halimah bte Yusof · College of Agriculture); and an identifier takes with
+it what hangs on it: the letters of its own word, a clock's unit, a particle, the halves of a double
+name, the parts of a code. Nothing here looks at lists of names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from pipeline.deidentify.rules.checks import patterns
+from pipeline.deidentify.spans import Category, Claims, Removed
+
+_P: Final = patterns("joins")
+_REACH: Final = 40
+_LONGEST_GAP: Final = 30
+_GAPS: Final = {
+    "DATE": ("date_gap", frozenset({"DATE", "TIME"})),
+    "TIME": ("date_gap", frozenset({"DATE", "TIME"})),
+    "NAME": ("name_gap", frozenset({"NAME"})),
+    "HOSPITAL": ("place_gap", frozenset({"HOSPITAL", "LOCATION"})),
+    "LOCATION": ("place_gap", frozenset({"HOSPITAL", "LOCATION"})),
+}
+"""By the kind of the first: what may stand between it and the second, and the second's kinds."""
+_HEADS: Final = {
+    "DATE": ("day_head",),
+    "NAME": ("half_before", "initials_before", "name_head"),
+    "LOCATION": ("half_before", "place_head"),
+    "HOSPITAL": ("place_head",),
+    "ID": ("code_before",),
+}
+_TAILS: Final = {
+    "DATE": ("clock_tail",),
+    "TIME": ("clock_tail",),
+    "NAME": ("half_behind", "initials_behind"),
+    "LOCATION": ("half_behind", "place_tail"),
+    "HOSPITAL": ("half_behind", "place_tail"),
+    "ID": ("code_behind",),
+}
+
+
+class _Stretch(NamedTuple):
+    start: int
+    end: int
+    category: Category
+    rule: str
+
+
+def join(claims: Claims) -> None:
+    """Lengthen and join the identifiers of a text, in place; a locked phrase ends them."""
+    for stretch in _joined(claims.text, [_whole(claims.text, each) for each in claims.removed()]):
+        claims.join(*stretch)
+
+
+def _whole(text: str, each: Removed) -> _Stretch:
+    """Take the rest of a word, then what hangs on it before and behind."""
+    start, end = each.start, each.end
+    while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
+        end += 1
+    for name in _HEADS.get(each.category, ()):
+        head = _P[name].search(text, max(0, start - _REACH), start)
+        start = head.start() if head else start
+    if text[end - 1].isdigit() or each.category not in ("DATE", "TIME"):
+        for name in _TAILS.get(each.category, ()):
+            tail = _P[name].match(text, end)
+            end = tail.end() if tail else end
+    return _Stretch(start, end, each.category, each.rule)
+
+
+def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
+    """Join those with nothing but small words between them."""
+    done: _Stretch | None = None
+    for each in stretches:
+        if done is not None and _are_one(text, done, each):
+            done = done._replace(end=max(done.end, each.end))
+            continue
+        if done is not None:
+            yield done
+        done = each
+    if done is not None:
+        yield done
+
+
+def _are_one(text: str, first: _Stretch, second: _Stretch) -> bool:
+    if second.start <= first.end:
+        return second.category == first.category
+    name, kinds = _GAPS.get(first.category, ("", frozenset()))
+    if second.category not in kinds or second.start - first.end > _LONGEST_GAP:
+        return False
+    gap = text[first.end : second.start]
+    between = (name, "name_between") if name == "name_gap" else (name,)
+    if "\n" in gap or not any(_P[each].fullmatch(gap) for each in between):
+        return False
+    if first.category in ("DATE", "TIME"):
+        return _is_worded(text, first, gap, second)
+    return first.category == second.category or any(map(str.isalpha, gap))
+
+
+def _is_worded(text: str, first: _Stretch, gap: str, second: _Stretch) -> bool:
+    """Tell whether two dates are one: joined by a word, a day and its date, a date and its time."""
+    if any(map(str.isalpha, gap)):
+        return True
+    return text[first.end - 1].isalpha() or (first.category, second.category) == ("DATE", "TIME")

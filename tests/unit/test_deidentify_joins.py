@@ -1,0 +1,85 @@
+"""An identifier takes with it what hangs on it; two of a kind with small words between are one."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from pipeline.deidentify.rules.joins import join
+from pipeline.deidentify.spans import Category, Claims
+
+_CATEGORIES = get_args(Category)
+
+
+def joined(marked: str, *locked: str) -> str:
+    """Join what ⟦LABEL:…⟧ marks in a text; mark the result by brackets with the category."""
+    text, spans = "", []
+    for piece in marked.replace("⟧", "⟦").split("⟦"):
+        label, colon, inside = piece.partition(":")
+        if colon and label in _CATEGORIES:
+            spans.append((len(text), len(text) + len(inside), label))
+            text += inside
+        else:
+            text += piece
+    claims = Claims(text, [(text.index(each), text.index(each) + len(each)) for each in locked])
+    for start, end, label in spans:
+        claims.take(start, end, label, "rule", sure=True)
+    join(claims)
+    for each in reversed(claims.removed()):
+        inside = text[each.start : each.end]
+        text = f"{text[: each.start]}[{inside}]{text[each.end :]}"
+    return text
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("on ⟦DATE:17.02⟧ kl. ⟦TIME:21.30⟧.", "on [17.02 kl. 21.30]."),
+        ("scanned ⟦DATE:wo 20-03-24⟧, ⟦TIME:16:08⟧ Uhr", "scanned [wo 20-03-24, 16:08 Uhr]"),
+        ("film of ke ⟦DATE:8.5.2024⟧ seen", "film of [ke 8.5.2024] seen"),
+        ("at ⟦TIME:17:50⟧h here", "at [17:50h] here"),
+        ("told ⟦TIME:0244⟧ EDT.", "told [0244 EDT]."),
+        ("⟦DATE:3/4⟧ and ⟦DATE:5/6⟧", "[3/4] and [5/6]"),
+        ("⟦DATE:3/4/21⟧, ⟦DATE:5/6/21⟧", "[3/4/21], [5/6/21]"),
+        ("after ⟦DATE:3/4/21⟧ with 5 drains", "after [3/4/21] with 5 drains"),
+        ("⟦DATE:3/4⟧\nat ⟦TIME:14:05⟧", "[3/4]\nat [14:05]"),
+    ],
+)
+def test_a_date_takes_its_clock_and_its_unit(marked: str, expected: str) -> None:
+    assert joined(marked) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("Pt ⟦NAME:Halimah⟧ bte ⟦NAME:Yusof⟧ seen", "Pt [Halimah bte Yusof] seen"),
+        ("Dr ⟦NAME:Ganesan⟧ a/l ⟦NAME:Muniandy⟧", "Dr [Ganesan a/l Muniandy]"),
+        ("told van der ⟦NAME:Velden⟧ at once", "told [van der Velden] at once"),
+        ("Told Crawford-⟦NAME:Moana⟧ of it", "Told [Crawford-Moana] of it"),
+        ("⟦NAME:O'Dea⟧ and ⟦NAME:Wu⟧", "[O'Dea] and [Wu]"),
+        ("at ⟦LOCATION:Harrowmere College⟧ of ⟦LOCATION:Agriculture⟧",
+         "at [Harrowmere College of Agriculture]"),
+        ("⟦NAME:Ann⟧ of ⟦HOSPITAL:Mercy⟧", "[Ann] of [Mercy]"),
+    ],
+)  # fmt: skip
+def test_a_name_takes_its_particles_and_halves(marked: str, expected: str) -> None:
+    assert joined(marked) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("HKID ⟦ID:K482913⟧(6) born", "HKID [K482913(6)] born"),
+        ("No. AMTH/RAD/⟦ID:2204⟧/24 here", "No. [AMTH/RAD/2204/24] here"),
+        ("card ⟦ID:ZLS⟧6120 8 y", "card [ZLS6120] 8 y"),
+        ("login trn_⟦ID:lbianchi2⟧, read", "login [trn_lbianchi2], read"),
+    ],
+)
+def test_a_code_goes_whole(marked: str, expected: str) -> None:
+    assert joined(marked) == expected
+
+
+def test_a_locked_phrase_ends_whatever_is_joined() -> None:
+    assert joined("⟦DATE:3/4⟧ at ⟦TIME:14:05⟧", "at") == "[3/4] at [14:05]"
+    assert joined("⟦NAME:Maylikely⟧", "likely") == "[May]likely"
