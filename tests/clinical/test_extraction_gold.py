@@ -36,12 +36,13 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_d.jsonl", 120, 0.99, 0.99, 0.998),
         ("authors_e.jsonl", 120, 0.99, 0.99, 0.998),
         ("authors_f.jsonl", 100, 0.99, 0.98, 0.998),
+        ("authors_g.jsonl", 120, 0.965, 0.935, 0.988),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
     name: str, number: int, f1: float, hedged: float, cells: float
 ) -> None:
-    """The authors' sets were each scored once before anything was learned from them."""
+    """Each author's set was scored once before anything was learned from it; G only that once."""
     reports = load_gold(FIXTURES / name, vocabulary=ENGINE.vocabulary)
     assert len(reports) == number
     outcomes = [ENGINE.extract([r.text], modality=r.modality)[0] for r in reports]

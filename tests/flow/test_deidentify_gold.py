@@ -115,6 +115,20 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
+@pytest.mark.parametrize(("name", "names", "everything"), [("o", 0.97, 0.96), ("p", 0.94, 0.95)])
+def test_reports_that_nothing_was_learned_from_are_cleaned_as_at_first_contact(
+    name: str, names: float, everything: float
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.untouched["ALL"].value <= 0.015
+    assert result.superfluous.count / result.reports <= 1.3
+    assert result.phrases_harmed == 0
+    assert result.kept_harmed == 0
+
+
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
     for report in own_gold(50, 3):
         for span in report.spans:

@@ -20,7 +20,7 @@ SENTENCES = [
     for file in sorted((Path(__file__).parent.parent / "clinical" / "sentences").glob("*.txt"))
     if file.stem not in {"form", "silence", "requests"}
     for line in file.read_text(encoding="utf-8").splitlines()
-    if line and not line.startswith("#") and line.endswith(".")
+    if line and not line.startswith("#") and line.endswith(".") and r"\n" not in line
 ]
 sentences = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6)
 quick = settings(derandomize=True, max_examples=60, deadline=None)
