@@ -79,9 +79,10 @@ def written(table: pd.DataFrame, folder: Path, number: int, form: str) -> None:
         table.to_excel(path, index=False)
 
 
-def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
+def decided(folder: Path, rng: np.random.Generator, nodule: str) -> list[tuple[str, ...]]:
     """Run a shuffled, split and partly repeated export: each X-ray's fate and what was read."""
     table = pd.DataFrame(EXPORT)
+    table["text"] = table["text"].replace(NAMED, nodule)
     table = pd.concat([table, table.sample(frac=0.4, random_state=rng)])
     table = table.sample(frac=1, random_state=rng)
     folder.mkdir()
@@ -118,14 +119,29 @@ def decided(folder: Path, rng: np.random.Generator) -> list[tuple[str, ...]]:
     return sorted(lines)
 
 
+@pytest.mark.parametrize(
+    "nodule",
+    [
+        pytest.param("Likely nodule. Small opacity in the left upper zone.", id="plain"),
+        pytest.param(
+            NAMED,
+            id="names",
+            marks=pytest.mark.xfail(
+                strict=True,
+                reason="a judge that weighs names by shard-mates cleans one text in two ways; "
+                "in two shards it reads as two versions that contradict each other",
+            ),
+        ),
+    ],
+)
 def test_ten_vaults_and_any_order_split_and_repetition_choose_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodule: str
 ) -> None:
     rng = np.random.default_rng(17)
     found = []
     for n in range(VAULTS):
         monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
-        found.append(decided(tmp_path / f"vault{n}", rng))
+        found.append(decided(tmp_path / f"vault{n}", rng, nodule))
     differ = [sorted(set(each) ^ set(found[0])) for each in found]
     assert differ == [[]] * VAULTS
     apart = "versions of a report contradict each other"

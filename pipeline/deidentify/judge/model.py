@@ -292,7 +292,7 @@ def calibrated(inputs: Floats, taken: NDArray[np.bool_], weights: Weights) -> Fl
         (n,) whether a rule took the token.
     """
     alone = (inputs[:, :2] * weights.calibration[taken.astype(np.int64)]).sum(axis=1)
-    # No product of matrices: of single precision some processors' raise a flag beside finite numbers.
+    # Not `@`: in single precision some processors flag it beside finite numbers.
     among = np.where(taken, alone, (inputs * weights.shard).sum(axis=1))
     moved: Floats = 1 / (1 + np.exp(-np.maximum(alone, among)))
     return moved
