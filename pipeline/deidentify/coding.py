@@ -36,7 +36,8 @@ _WITHHELD: Final = Clean("", (), 0)
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "month_is_own", "status", "is_chest", "is_adult", "age_band",
-    "patient_class", "drafted", "sequence", "sent_at", "text_digest", "text", "phrases_locked",
+    "patient_class", "drafted", "sequence", "sent_at", "text_digest", "text_mark",
+    "text", "phrases_locked",
 )  # fmt: skip
 
 
@@ -44,6 +45,8 @@ _FACTS: Final = (
 class Codes:
     """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient.
 
+    ``marks`` (`Vault.marks`) tell texts that were equal before cleaning: the judge weighs a name by
+    its shard-mates, so that what is left of them may differ.
     ``months`` has, by an exam's digest, the month that is stated where it is not the exam's own,
     and whether it is of its own time; ``surrogate_key`` is the secret that invented values hang on,
     where a site prefers them.
@@ -54,6 +57,7 @@ class Codes:
     patient: Sequence[str]
     reader: Sequence[str]
     shift_days: Sequence[int]
+    marks: Sequence[str]
     months: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
     surrogate_key: bytes | None = field(default=None, repr=False)
 
@@ -125,6 +129,7 @@ def clean(
         exam_key=keys,
         text=[outcome.text for outcome in kept],
         text_digest=[digest_of(outcome.text.split()) for outcome in kept],
+        text_mark=list(codes.marks),
         phrases_locked=[outcome.phrases_locked for outcome in kept],
     )
     bad = pd.Series(reasons, index=coded.index) != ""

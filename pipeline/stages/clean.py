@@ -283,6 +283,7 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
             patient=vault.codes("patient", patients),
             reader=vault.codes("reader", exams["reader_id"].tolist()),
             shift_days=vault.shift_days(patients),
+            marks=vault.marks(exams["text"]),
             surrogate_key=_surrogate_key(site),
         )
 

@@ -10,7 +10,8 @@ study that came before: by the time of sending where both have one, else by the 
 What cannot be shown to have come later counts as before.
 
 Row order, file names and the random codes of the vault decide nothing here. The last tie is broken
-by facts and by a hash of the cleaned text, so that the choice is the same in every vault.
+by facts and by a hash of the cleaned text, so that the choice is the same in every vault. Texts
+that were equal before cleaning (by a mark under the vault's key) never contradict each other.
 
 Some systems send an addendum with the whole report above it, others the addendum alone. Read alone,
 an addendum that only names who was called would make a CT silent about everything it showed. So a
@@ -25,7 +26,7 @@ from typing import Final
 
 import pandas as pd
 
-VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest")
+VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest", "text_mark")
 """Beside the time of signing and the status: what orders versions, and tells their words apart."""
 _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
 _RETRACTED: Final = "retracted"
@@ -34,6 +35,7 @@ _FACTS: Final = [
     "modality", "performed_at", "is_chest", "is_adult", "age_band", "patient_class", "drafted",
     "text_digest",
 ]  # fmt: skip
+_WORDS: Final = ("text_digest", "text_mark")
 _LABELS: Final = ["reader_code", "exam_key"]
 """Random; they part only what is alike in all else."""
 
@@ -71,7 +73,8 @@ def contradictory(exams: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     exams
-        ``study_code, signed_at, sequence, status, sent_at, text_digest, reader_code``; a reader ''
+        ``study_code, signed_at, sequence, status, sent_at, text_digest, text_mark, reader_code``.
+        Words differ where they did before cleaning (``text_mark``) and do after it; a reader ''
         is one that is not known, and differs from nobody.
 
     Returns
@@ -83,9 +86,8 @@ def contradictory(exams: pd.DataFrame) -> pd.Series:
     known = ranked["reader_code"].where(ranked["reader_code"].fillna("") != "")
     ranked = ranked.assign(_reader=known)
     alike = ranked.groupby(["study_code", *_ORDER], dropna=False, sort=False)
-    return (alike["text_digest"].transform("nunique") > 1) | (
-        alike["_reader"].transform("nunique") > 1
-    )
+    several = {name: alike[name].transform("nunique") > 1 for name in (*_WORDS, "_reader")}
+    return (several["text_digest"] & several["text_mark"]) | several["_reader"]
 
 
 def _ranked(exams: pd.DataFrame) -> pd.DataFrame:

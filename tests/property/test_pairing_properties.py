@@ -42,6 +42,7 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
                 "sequence": None,
                 "sent_at": None,
                 "text_digest": "d",
+                "text_mark": "d",
             }
             for i, (patient, modality, performed, delay) in enumerate(drawn)
         ]

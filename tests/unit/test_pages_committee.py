@@ -314,7 +314,8 @@ def test_draft_is_named_by_the_export_or_by_a_preliminary_version() -> None:
                 "signed_at": day + pd.Timedelta(hours=hour + (status == "final")),
                 "performed_month": "2026-03", "status": status, "is_chest": True,
                 "is_adult": True, "age_band": "40-59", "patient_class": "inpatient",
-                "drafted": drafted, "sequence": None, "sent_at": None, "text_digest": study,
+                "drafted": drafted, "sequence": None, "sent_at": None,
+                "text_digest": study, "text_mark": study,
             }
         )  # fmt: skip
     pairs = pair(pd.DataFrame(rows)).pairs

@@ -40,6 +40,7 @@ def exam(
         "sequence": None,
         "sent_at": None,
         "text_digest": "d",
+        "text_mark": "d",
     } | {k: v for k, v in more.items() if k != "version"}
 
 
