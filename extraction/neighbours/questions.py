@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +82,9 @@ class _Layout(BaseModel):
     id: Annotated[_Text | None, BeforeValidator(_named)] = None
     question: _Text
 
+    @abstractmethod
     def answers(self) -> tuple[Sequence[str], Sequence[str]]:
         """Right and wrong answers."""
-        raise NotImplementedError
 
 
 class _SciQ(_Layout):

@@ -108,10 +108,6 @@ class Claims:
         for at in range(start, end):
             self._marks[at] = self._marks[at] or GUARD
 
-    def is_free(self, start: int, end: int) -> bool:
-        """Tell whether nobody owns or guards any of these characters."""
-        return self._marks.count(0, start, end) == end - start
-
     def is_taken(self, at: int) -> bool:
         """Tell whether an identifier was already found at this character; -1 is outside."""
         return self._marks[at] == _TAKEN

@@ -8,6 +8,7 @@ the captions say so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -70,6 +71,13 @@ class _Question:
         """Calibrate one of the choices not made."""
         rows = self.evidence.alternatives
         return self.row(name, rows[rows["choice"] == choice])
+
+    def either(self, made: str, choices: Iterable[tuple[str, str]]) -> tuple[SensitivityRow, ...]:
+        """Calibrate under each of a setting's values, (value, name); ``made`` is the issue's."""
+        return tuple(
+            self.chosen(name) if choice == made else self.other(name, choice)
+            for choice, name in choices
+        )
 
     def row(self, name: str, cells: pd.DataFrame, *, reference: bool = False) -> SensitivityRow:
         """Calibrate one choice's tally table."""
@@ -145,29 +153,21 @@ def _weighted(evidence: Evidence) -> pd.DataFrame | None:
 
 
 def _silence(ask: _Question) -> SensitivityTable:
-    chosen = ask.scale.config.calibration.ct_silence
     names: dict[Silence, str] = {
         "absent": "counts as absent",
         "exclude": "leaves the observation out",
     }
-    rows = tuple(
-        ask.chosen(name) if choice == chosen else ask.other(name, choice)
-        for choice, name in names.items()
-    )
     caption = "Left out, the observations that remain are those the CT thought worth a mention."
+    rows = ask.either(ask.scale.config.calibration.ct_silence, names.items())
     return SensitivityTable("A CT that does not mention the finding", caption, rows)
 
 
 def _labels(ask: _Question) -> SensitivityTable:
-    chosen = ask.scale.config.calibration.label
     names: dict[Label, str] = {
         "probability": "chance that the finding is more likely than not",
         "mean": "mean of the phrase",
     }
-    rows = tuple(
-        ask.chosen(name) if choice == chosen else ask.other(name, choice)
-        for choice, name in names.items()
-    )
+    rows = ask.either(ask.scale.config.calibration.label, names.items())
     caption = "A CT can be uncertain too; its phrase then stands for a label between 0 and 1."
     return SensitivityTable("Label of an uncertain CT phrase", caption, rows)
 
