@@ -1,4 +1,4 @@
-"""Attachments: documents and pieces of HTML → the report's text, or why they hold none.
+"""Attachments: documents, messages of several parts, markup → text, or why they hold none.
 
 Documents (RTF, PDF) are read by `document_reader`, one process beside each that reads sources: a
 document that crashes it, or needs more memory or processor time than a report can, is set aside,
@@ -21,14 +21,14 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
-from html.parser import HTMLParser
+from email import message_from_bytes
 from pathlib import Path
 from typing import Final
 
 from pipeline.formats.exams import SetAside
+from pipeline.formats.markup import clinical_text, is_clinical, plain_text, without_marks
 
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
 _PROGRAM: Final = Path(__file__).with_name("document_reader.py")
@@ -125,83 +125,6 @@ _READER: Final = _Reader()
 atexit.register(_READER.close)
 
 
-_BREAKS: Final = frozenset(
-    {"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"}
-    | {"section", "dt", "dd", "pre", "blockquote", "header", "footer"}
-)
-_HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
-_BREAK: Final = re.compile(r"(?i)</?(?:br|p|div|li|tr|h[1-6])(?:[ \t][^<>]{0,200})?/?>")
-_MARKS: Final = re.compile(
-    r"(?i)</?(?:b|i|u|em|strong|span|font|ul|ol|table|tbody|td|th)(?:[ \t][^<>]{0,200})?/?>"
-)
-_SPELT: Final = re.compile(r"(?:\\r)?\\n|\\r(?![a-z])")
-"""Line breaks as some exports spell them."""
-_SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
-_BLANK_LINES: Final = re.compile(r"\n{3,}")
-
-
-class _Lines(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _HIDDEN:
-            self._hidden += 1
-        elif tag in _BREAKS:
-            self.parts.append("\n")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _BREAKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _HIDDEN:
-            self._hidden = max(0, self._hidden - 1)
-        elif tag in _BREAKS:
-            self.parts.append("\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
-
-
-def plain_text(markup: str) -> str:
-    r"""Give the text of a piece of HTML, a line for each block.
-
-    Examples
-    --------
-    >>> plain_text("<p>IMPRESSION:</p><p>No effusion &lt; 5 mm.<br/>Stable.</p>")
-    'IMPRESSION:\n\nNo effusion < 5 mm.\nStable.'
-    """
-    reader = _Lines()
-    reader.feed(markup)
-    reader.close()
-    lines = (_SPACES.sub(" ", line).strip() for line in "".join(reader.parts).split("\n"))
-    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
-
-
-def without_marks(text: str) -> str:
-    r"""Give the lines of a text that is no page of HTML but whose line breaks are spelt out.
-
-    ``<br>`` and ``<p>`` are line breaks wherever they stand, and marks and character references
-    then go; ``\n`` written as two signs is one where the text has no line break of its own.
-
-    Examples
-    --------
-    >>> without_marks("FINDINGS:<br>5 &lt; 6 mm<BR/><b>IMPRESSION:</b> clear")
-    'FINDINGS:\n5 < 6 mm\nIMPRESSION: clear'
-    >>> without_marks(r"FINDINGS:\r\nClear.\n"), without_marks("R < L, <1 cm")
-    ('FINDINGS:\nClear.\n', 'R < L, <1 cm')
-    """
-    if "\\" in text and "\n" not in text:
-        text = _SPELT.sub("\n", text).replace("\\t", "\t")
-    if "<" in text and _BREAK.search(text):
-        text = unescape(_MARKS.sub("", _BREAK.sub("\n", text))).replace("\u00a0", " ")
-    return text
-
-
 FORMS: Final = ("text", "markup", "RTF", "PDF")
 """Forms of a report, the preferred one first: less is lost, and less is added, in the plainer."""
 NOT_TEXT: Final = SetAside("only_attachment", "a pointer, or a document of a kind that is not read")
@@ -215,6 +138,10 @@ CODED_DOCUMENTS: Final = ("JVBERi0", "e1xydGY")
 """How base64 of a PDF and of RTF begins."""
 _START: Final = 256
 """So many bytes tell an HTML page, whatever it is declared to be."""
+_MESSAGE: Final = re.compile(rb"(?i)(?:MIME-Version|Content-Type)[ \t]{0,4}:")
+"""How a message of several parts begins."""
+_DEEPEST: Final = 2
+_LONGEST_HEAD: Final = 2**14
 _PAGES: Final = ("<!doctype html", "<html", "<body", "<div", "<p>", "<p ")
 
 
@@ -233,7 +160,8 @@ class Attachment:
         kind = self.kind.strip().casefold()
         if self.content.lstrip()[:8].startswith(_NO_TEXT) or "rtf" in kind:
             return ""
-        page = _decoded(self.content[:_START], "").lstrip().casefold().startswith(_PAGES)
+        head = _decoded(self.content[:_LONGEST_HEAD], "")
+        page = head.lstrip()[:_START].casefold().startswith(_PAGES) or is_clinical(head)
         if not page and not any(
             kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS
         ):
@@ -249,8 +177,12 @@ class Attachment:
         if form in ("RTF", "PDF"):
             return document_text(self.content)
         text = _decoded(self.content, self.kind.strip().casefold())
-        plain = plain_text(text) if form == "markup" else text
+        plain = _unmarked(text) if form == "markup" else text
         return plain.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _unmarked(text: str) -> str:
+    return clinical_text(text)[0] if is_clinical(text) else plain_text(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,16 +195,46 @@ class Chosen:
 
 def chosen(attachments: Sequence[Attachment]) -> Chosen | SetAside:
     """Read the plainest form that is whole; else say what is wrong with the first document."""
-    forms = [each.form for each in attachments]
+    inner = [(i, part) for i, each in enumerate(attachments) for part in _opened(each)]
     faults: list[SetAside] = []
     for form in FORMS:
-        read = [(i, each.read(form)) for i, each in enumerate(attachments) if forms[i] == form]
+        read = [(i, part.read(form)) for i, part in inner if part.form == form]
         bad = [text for _, text in read if isinstance(text, SetAside)]
         faults += bad
         parts = _distinct([(i, t) for i, t in read if isinstance(t, str) and t.strip()])
         if parts and not bad:
             return Chosen(parts, form)
     return faults[0] if faults else NOT_TEXT
+
+
+def _opened(attachment: Attachment, depth: int = 0) -> Iterator[Attachment]:
+    """Give an attachment's parts where it is a message of several, or holds another document."""
+    content = attachment.content
+    if depth < _DEEPEST and _MESSAGE.match(content[:_START]):
+        for part in _parts(content):
+            yield from _opened(part, depth + 1)
+        return
+    text = _decoded(content[:_LONGEST_HEAD], attachment.kind.strip().casefold())
+    if depth < _DEEPEST and is_clinical(text):
+        whole = _decoded(content, attachment.kind.strip().casefold())
+        inside, kind, representation = clinical_text(whole)
+        if representation.upper() == "B64":
+            yield Attachment(decoded_base64(inside) or b"", kind)
+            return
+    yield attachment
+
+
+def _parts(message: bytes) -> list[Attachment]:
+    """Give what a message of several parts encloses; nothing where it is nested beyond reason."""
+    try:
+        found = [(p, p.get_payload(decode=True)) for p in message_from_bytes(message).walk()]
+    except RecursionError:
+        return []
+    return [
+        Attachment(inner, f"{part.get_content_type()}; charset={part.get_content_charset('')}")
+        for part, inner in found
+        if isinstance(inner, bytes) and inner.strip()
+    ]
 
 
 def decoded_base64(written: str) -> bytes | None:
@@ -301,6 +263,9 @@ def text_in_cell(cell: str) -> tuple[str, str] | SetAside:
         if content is None:
             return SetAside("bad_attachment", "base64 that is none")
         found = chosen([Attachment(content)])
+        return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
+    if is_clinical(cell):
+        found = chosen([Attachment(cell.encode("utf-8", "replace"))])
         return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
     if start.casefold().startswith(_PAGES):
         return plain_text(cell), "markup"

@@ -7,6 +7,7 @@ Each row is judged by every check and quarantined under the first that it fails,
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -59,9 +60,16 @@ _OF_A_REPORT: Final = (
     "bad_signed_at", "signed_before_performed", "bad_age",
 )  # fmt: skip
 """What is wrong with a report only, and not with the word that takes one back."""
+_BETWEEN: Final = r"[\\/,;+]"
+"""Between the modalities of a study that has several, as DICOM and others write them."""
+_WITHOUT_PICTURES: Final = frozenset({"SR", "PR", "KO", "OT", "DOC", "SEG", "REG", "AU", ""})
+"""DICOM's words for what stands beside a study's pictures: its report, marks, documents."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
-_YEARS: Final = r"(?i)(?<=\d)\s*(?:y|yo|y\.o|yrs?|years?|jahre?|ans)\.?(?:\s*old)?\s*$"
+_YEARS: Final = (
+    r"(?i)(?<=\d)\s*(?:y|yo|y\.o|yrs?|years?|j|jahre?|ans|a|anos?|años?|anni|år|aar|jaar|lat)"
+    r"\.?(?:\s*old)?\s*$"
+)
 """What stands behind a number of years; months and days are no years, and set aside."""
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
@@ -136,7 +144,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     zone = options.time_zone
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
     exams = raw.assign(
-        modality=_mapped(raw["modality"].str.upper(), modalities),
+        modality=_modality(raw["modality"].str.upper(), modalities),
         status=_texts(
             (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
         ),
@@ -236,6 +244,16 @@ def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return values.str.strip().map(dict(mapping))
 
 
+def _modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Series:
+    r"""Map modalities; of several in one cell (``CT\SR``) the one that all with pictures are."""
+    found = _mapped(stated, modalities)
+    for at in found.index[found.isna() & stated.str.contains(_BETWEEN, regex=True)]:
+        parts = {part.strip() for part in re.split(_BETWEEN, stated[at])} - _WITHOUT_PICTURES
+        meant = {modalities.get(part) for part in parts}
+        found[at] = meant.pop() if len(meant) == 1 else None
+    return found
+
+
 def _end_of_day(signed: pd.Series) -> pd.Series:
     """Take a date of signing without a time as the end of that day.
 
@@ -263,7 +281,7 @@ def _sequence(versions: pd.Series) -> pd.Series:
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
     """Age in years as stated, else from the birth date; NaN where neither is known."""
-    bare = raw["patient_age_years"].str.replace(_YEARS, "", regex=True)
+    bare = raw["patient_age_years"].str.replace(_YEARS, "", regex=True).str.replace(",", ".")
     stated = pd.to_numeric(bare, errors="coerce").astype(float)
     if "patient_birth_date" not in raw:
         return stated

@@ -85,6 +85,8 @@ EPOCH: Final = "epoch"
 _ZONE_NAME: Final = r"(?<=[\dZ])\[[A-Za-z_/+-]{2,40}\]$"
 """What Java writes behind an offset."""
 _DB2: Final = r"^(\d{4}-\d\d-\d\d)-(\d\d)\.(\d\d)\.(\d\d(?:\.\d{1,9})?)$"
+_COMMA: Final = r"(?<=\d)(:\d\d),(?=\d)"
+"""Before fractions of a second, as ISO 8601 prefers it."""
 _TIME_OF_DAY: Final = re.compile(r"[ T,]*%-?[HI].*$")
 _DATE_LENGTH: Final = len("2026-03-04")
 _MILLISECONDS: Final = 10**11
@@ -140,6 +142,7 @@ def _parsed(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     text = values.str.strip().str.replace(_ZONE_NAME, "", regex=True)
     text = text.str.replace(r"\s*(?:Z|UTC|GMT)$", "+00:00", regex=True)
     text = text.str.replace(_DB2, r"\1 \2:\3:\4", regex=True)
+    text = text.str.replace(_COMMA, r"\1.", regex=True)
     # A sign behind the time of day is an offset, in any spelling: +01:00, +0100, +01.
     aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
@@ -202,7 +205,7 @@ _KNOWN: Final[tuple[_Reader, ...]] = (
 
 
 _TIME: Final = re.compile(
-    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:\.\d{1,9})?[ ]?(Z|[+-]\d\d:?\d\d)?$"
+    r"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(\d\d)?)?)?(?:[.,]\d{1,9})?[ ]?(Z|[+-]\d\d:?\d\d)?$"
 )
 _MIN_FIGURES: Final = 6
 """A time has at least so many figures; what has fewer is a remark."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -65,6 +66,56 @@ def test_a_page_is_a_page_whatever_it_is_declared_to_be(declared: str) -> None:
     found = chosen([Attachment(page, declared)])
     assert isinstance(found, Chosen)
     assert (found.form, found.parts) == ("markup", ((0, "Likely pneumonia."),))
+
+
+CLINICAL = """<?xml version="1.0" encoding="UTF-8"?>
+<ClinicalDocument xmlns="urn:hl7-org:v3"><title>Report of Jane Doe</title>
+<recordTarget><patientRole><id extension="M1"/><addr><city>Springfield</city></addr></patientRole>
+</recordTarget><component>%s</component></ClinicalDocument>"""
+SECTIONS = """<structuredBody>
+<component><section><code code="59776-5"/><title>Befund</title><text><list><item>Clear &amp;
+ dry.</item><item>Heart 5 &lt; 6 mm.</item></list></text>
+<entry><observation><text>coded</text></observation></entry></section></component>
+<component><section><title>Recommendation</title><text><paragraph>Likely <content>normal</content>.
+</paragraph><br/>None.</text></section></component></structuredBody>"""
+READ = "FINDINGS:\n\nClear & dry.\n\nHeart 5 < 6 mm.\n\nRECOMMENDATION:\n\nLikely normal.\n\nNone."
+
+
+def multipart(content: bytes) -> bytes:
+    head = 'MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary="b"\r\n\r\n--b\r\n'
+    coding = "Content-Type: text/xml; charset=UTF-8\r\nContent-Transfer-Encoding: base64\r\n\r\n"
+    return (head + coding + coded(content) + "\r\n--b--\r\n").encode()
+
+
+def escaped(content: bytes) -> str:
+    marks = {"\\": "\\E\\", "&": "\\T\\", "|": "\\F\\", "^": "\\S\\", "\r": "", "\n": "\\X0A\\"}
+    return "".join(marks.get(letter, letter) for letter in content.decode())
+
+
+@pytest.mark.parametrize("wrap", [bytes, multipart], ids=["alone", "in a message"])
+@pytest.mark.parametrize("is_coded", [True, False])
+def test_of_a_clinical_document_the_sections_are_read_and_not_its_header(
+    tmp_path: Path, wrap: Callable[[bytes], bytes], is_coded: bool
+) -> None:
+    content = wrap((CLINICAL % SECTIONS).encode())
+    row = ed(content, "^multipart^x-hl7-cda-level-one")
+    if not is_coded:
+        row = f"OBX|1|ED|RPT||^multipart^x-hl7-cda-level-one^A^{escaped(content)}||||||F"
+    ((text, form),), aside = hl7(tmp_path, row)
+    assert (text.split(), form, aside) == (READ.split(), "", [])
+
+
+def test_the_document_in_place_of_sections_is_read_as_what_it_is(tmp_path: Path) -> None:
+    inner = f'<text mediaType="application/pdf" representation="B64">{coded(pdf(PLAIN))}</text>'
+    whole = (CLINICAL % f"<nonXMLBody>{inner}</nonXMLBody>").encode()
+    assert hl7(tmp_path, ed(whole, "^text^xml"))[0] == [("\n".join(PLAIN), "PDF")]
+    assert text_in_cell(CLINICAL % SECTIONS) != text_in_cell(CLINICAL % "")
+
+
+def test_a_message_nested_without_end_is_no_report() -> None:
+    nested = b"".join(b'Content-Type: multipart/mixed; boundary="%d"\r\n\r\n--%d\r\n' % (n, n)
+                      for n in range(2000))  # fmt: skip
+    assert chosen([Attachment(nested)]) == NOT_TEXT
 
 
 def test_text_declared_a_pdf_is_still_none() -> None:

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.formats.attachments import plain_text
 from pipeline.formats.fhir import FhirOptions, read
+from pipeline.formats.markup import plain_text
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -122,7 +122,12 @@ def test_a_conclusion_stands_in_for_the_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("status", "ours"),
-    [("preliminary", "prelim"), ("amended", "corrected"), ("appended", "addendum")],
+    [
+        ("preliminary", "prelim"),
+        ("amended", "corrected"),
+        ("appended", "addendum"),
+        ("modified", "prelim"),
+    ],
 )
 def test_statuses_are_ours(tmp_path: Path, status: str, ours: str) -> None:
     assert exams(write(tmp_path, report(status=status)))["status"].item() == ours

@@ -268,6 +268,23 @@ def test_report_that_answers_several_orders_is_an_exam_for_each_accession(tmp_pa
     assert aside == []
 
 
+def test_a_report_of_r5_is_known_by_its_study(tmp_path: Path) -> None:
+    study = {
+        "resourceType": "ImagingStudy", "id": "s1", "modality": [{"coding": [{"code": "CT"}]}],
+        "identifier": [{"type": {"coding": [{"code": "ACSN"}]}, "value": "ACC8"}],
+    }  # fmt: skip
+    named = {"identifier": [{"value": "REPORT-1"}], "study": [{"reference": "ImagingStudy/s1"}]}
+    bare = report(code={"coding": [{"code": "X"}]}, **named)
+    (exam,) = found(tmp_path, lines(bare, PATIENT, READER, study))[0].to_dict("records")
+    assert (exam["accession"], exam["modality"]) == ("ACC8", "CT")
+
+
+def test_a_readers_official_name_is_taken_whatever_other_names_they_bore(tmp_path: Path) -> None:
+    names = [{"use": "maiden", "family": "Grace"}, *READER["name"]]
+    exams, _ = found(tmp_path, lines(report(), PATIENT, READER | {"name": names}))
+    assert exams["reader_name"].item() == "Hope^Faith"
+
+
 NPI = {"system": "http://hl7.org/fhir/sid/us-npi", "value": "1234567893"}
 EMPLOYEE = {"use": "official", "system": "urn:oid:1.2.3", "value": "KS1"}
 

@@ -62,9 +62,10 @@ def ingested(
         "2026-03-04T10:00:00+01:00[Europe/Paris]",
         "2026-03-04 09:00:00 UTC",
         "2026-03-04-09.00.00.000000",
+        "2026-03-04 09:00:00,000",
     ],
 )
-def test_times_as_java_and_db2_write_them_are_read(tmp_path: Path, written: str) -> None:
+def test_times_as_others_write_them_are_read(tmp_path: Path, written: str) -> None:
     kept, bad = ingested(tmp_path, GOOD | {"performed_at": written})
     assert bad == []
     assert kept["performed_at"].item() == pd.Timestamp("2026-03-04T09:00:00Z")
@@ -119,7 +120,9 @@ def test_bad_row_is_set_aside_under_its_reason(
     assert reason in REASONS
 
 
-@pytest.mark.parametrize("age", ["71 Years", "071Y", "71 y.o.", "71 yrs old", "71 ans", "71"])
+@pytest.mark.parametrize(
+    "age", ["71 Years", "071Y", "71 y.o.", "71 yrs old", "71 ans", "71 anos", "71,0", "71 år", "71"]
+)
 def test_years_may_be_called_years(tmp_path: Path, age: str) -> None:
     kept, bad = ingested(tmp_path, GOOD | {"patient_age_years": age})
     assert (bad, kept["patient_age_years"].tolist()) == ([], [71.0])
@@ -305,6 +308,25 @@ def test_unknown_modalities_are_named_with_their_counts(tmp_path: Path) -> None:
     (batch,) = read(exports(tmp_path, *rows), TableOptions())
     judged = validate(batch, source="exams.csv", options=options(), seen=set())
     assert judged.notes == {"unknown modality MG": 2}
+
+
+@pytest.mark.parametrize(
+    ("cell", "kept_as"),
+    [
+        ("CT\\SR", "CT"),
+        ("XR/CR", "XR"),
+        ("XR\\PR", "XR"),
+        ("ct;pr", "CT"),
+        ("PT\\CT", None),
+        ("SR", None),
+    ],
+)
+def test_of_several_modalities_in_a_cell_the_one_with_pictures_counts(
+    tmp_path: Path, cell: str, kept_as: str | None
+) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"modality": cell})
+    assert kept["modality"].tolist() == ([kept_as] if kept_as else [])
+    assert bad == ([] if kept_as else [(1, "unknown_modality")])
 
 
 def test_an_unknown_status_is_named_although_the_text_is_empty_too(tmp_path: Path) -> None:

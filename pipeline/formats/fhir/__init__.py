@@ -1,4 +1,4 @@
-"""FHIR R4 reports (NDJSON, bundles) → exams; every report is an exam or a quarantine row.
+"""FHIR R4 and R5 reports (NDJSON, bundles) → exams; every report is an exam or a quarantine row.
 
 ``read(source, options)`` takes a file or a folder. Patients, practitioners and orders are looked
 for in every ``.ndjson`` and ``.json`` file of the folder, so that they may come in files of their
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, plain_text
+from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
 from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
@@ -31,6 +31,7 @@ from pipeline.formats.fhir.resources import (
     resources_of,
     text_of,
 )
+from pipeline.formats.markup import plain_text
 from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 __all__ = ["FhirOptions", "exams", "read"]
@@ -42,6 +43,8 @@ _WITHOUT_REPORT: Final[Mapping[str, str]] = {
     "registered": "no_valid_report", "unknown": "no_valid_report",
 }  # fmt: skip
 """Statuses of a report that must not be read, and the reason."""
+_OPEN: Final = {"partial": "prelim", "modified": "prelim"}
+"""Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
 _CLASS: Final = {
     "IMP": "inpatient", "ACUTE": "inpatient", "NONAC": "inpatient", "EMER": "emergency",
     "AMB": "outpatient",
@@ -66,13 +69,13 @@ def exams(
         nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
         yield fault or nothing
         return
-    status = "prelim" if raw_status == "partial" else status_of(raw_status) or raw_status
+    status = _OPEN.get(raw_status) or status_of(raw_status) or raw_status
     patient = directory.get(reference(report, "subject"))
     code, name = _code(report)
     number, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
     version = f"{signed or 'undated'}.{_digest(text)}"
-    study = directory.get(reference(report, "imagingStudy"))
+    study = directory.get(reference(report, "imagingStudy") or reference(report, "study"))
     performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
     born = text_of(patient, "birthDate")
     found = {
@@ -144,11 +147,11 @@ def _accessions(report: Resource, directory: Directory) -> list[str]:
     They are told by type or system. An order or a study may be named by its identifier alone,
     without a reference.
     """
-    ordered, studied = (
+    ordered, studied, later = (
         [r for i in items(report, name) for r in (directory.get(text_of(i, "reference")), i)]
-        for name in ("basedOn", "imagingStudy")
+        for name in ("basedOn", "imagingStudy", "study")
     )
-    for resources in ([report], ordered, studied):
+    for resources in ([report], ordered, [*studied, *later]):
         if numbers := list(dict.fromkeys(n for each in resources for n in _numbers(each) if n)):
             return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
@@ -180,7 +183,8 @@ def _service(report: Resource, study: Resource) -> str:
         *items(study, "modality"),
         *(m for s in items(study, "series") for m in items(s, "modality")),
     ]
-    known = (_SERVICES.get(text_of(coding, "code").upper(), "") for coding in (*codings, *series))
+    codings += [c for each in series for c in (items(each, "coding") or [each])]  # R5 nests them
+    known = (_SERVICES.get(text_of(coding, "code").upper(), "") for coding in codings)
     return next((modality for modality in known if modality), "")
 
 

@@ -357,12 +357,18 @@ def _joined(values: object) -> str:
 
 
 def _person(key: str, found: Resource, shown: str) -> Person:
-    human = next(iter(items(found, "name")), {})
+    human = min(items(found, "name"), key=_precedence, default={})
     family, given = text_of(human, "family"), _given(human)
     named = _named(text_of(human, "text") or shown)
     if not family and named:
         family, given = named.family, named.given
     return Person(key, family, given)
+
+
+def _precedence(human: Resource) -> int:
+    """Order names: the official one, any other, one that is no longer borne."""
+    use = text_of(human, "use")
+    return 0 if use == "official" else 2 if use in ("old", "maiden") else 1
 
 
 def _named(display: str) -> Person | None:

@@ -76,7 +76,9 @@ def _share(found: Sequence[Order], patient: int, line: str) -> None:
 
 
 _RECORD: Final = ("MR", "MRN")
-_PERSON: Final = ("PN", "NI", "NH", "SS", "DL", "PPN")
+_PERSON: Final = ("PN", "NI", "NH", "SS", "DL", "PPN", "TAX")
+_NATIONAL: Final = "NN"
+"""With the letters of a country behind it: NNITA, NNBEL."""
 _LAST: Final = 2
 _FILLER: Final = 4
 _NOBODY: Final = frozenset(
@@ -133,7 +135,7 @@ def _rank(kind: str, number: str) -> int | None:
     is_filler = len(digits) > _FILLER and len(set(digits)) == 1
     if kind in _NOT_A_PATIENT or is_filler or number.casefold() in _NOBODY:
         return None
-    if kind in _PERSON or not digits:
+    if kind in _PERSON or kind.startswith(_NATIONAL) or not digits:
         return _LAST
     return 0 if kind in _RECORD else 1
 

@@ -24,6 +24,7 @@ from pipeline.formats.attachments import (
 )
 from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
+from pipeline.formats.markup import SECTION_CODES
 from pipeline.formats.values import status_of
 
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
@@ -32,12 +33,11 @@ GONE: Final = frozenset({"D", "W", "X"})
 _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _SECTIONS: Final[Mapping[str, str]] = {
-    "GDT": "FINDINGS:", "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "FINDINGS": "FINDINGS:",
-    "IMP": "IMPRESSION:", "19005-8": "IMPRESSION:", "IMPRESSION": "IMPRESSION:",
+    **SECTION_CODES,
+    "GDT": "FINDINGS:", "FINDINGS": "FINDINGS:", "IMP": "IMPRESSION:", "IMPRESSION": "IMPRESSION:",
     "CONCLUSION": "IMPRESSION:", "ADDENDUM": "ADDENDUM:",
-    "ADT": "ADDENDUM:", "ADN": "ADDENDUM:", "ADM": "ADDENDUM:", "55107-7": "ADDENDUM:",
-    "HISTORY": "HISTORY:", "55752-0": "HISTORY:", "COMPARISON": "COMPARISON:",
-    "18834-2": "COMPARISON:", "TECHNIQUE": "TECHNIQUE:",
+    "ADT": "ADDENDUM:", "ADN": "ADDENDUM:", "ADM": "ADDENDUM:",
+    "HISTORY": "HISTORY:", "COMPARISON": "COMPARISON:", "TECHNIQUE": "TECHNIQUE:",
 }  # fmt: skip
 """OBX-3 suffix or LOINC code → heading."""
 _ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
