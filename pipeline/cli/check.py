@@ -30,6 +30,10 @@ class Given:
 
     config: ConfigArgument
     html: Annotated[Path | None, typer.Option(help="Also write it as a page, for a ticket.")] = None
+    values: Annotated[
+        bool,
+        typer.Option("--values", help="Show unmapped values that may be names; not for a ticket."),
+    ] = False
     output: Output
 
 
@@ -41,14 +45,17 @@ def register(app: typer.Typer) -> None:
 def check(given: Given) -> None:
     """Rehearse a run on its sources' first rows: key, files, columns, unmapped values, time.
 
-    Nothing is written but the page asked for, and nothing shown names anybody. Exit code 2: a run
-    would be refused. 3: it would set rows aside.
+    Nothing is written but the page asked for, and nothing shown names anybody, unless --values
+    asks for it. Exit code 2: a run would be refused. 3: it would set rows aside.
     """
+    if given.values and given.html is not None:
+        msg = "--values may show names, and a page is passed on: give one of --values and --html."
+        raise ConfigurationError(msg)
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
     from pipeline.store.files import plain
 
-    found = rehearse(Site.open(str(given.config.resolve())))
+    found = rehearse(Site.open(str(given.config.resolve())), values=given.values)
     tables = list(_tables(found))
     if given.html is not None:
         given.html.write_text(_page(tables), encoding="utf-8")
@@ -81,6 +88,8 @@ def _tables(found: Rehearsal) -> Iterator[_Table]:
 def _source(source: SourceSeen) -> _Table:
     share = "all" if source.whole else f"the first of about {source.rows_in_all:,}"
     aside = ", ".join(f"{reason} {n:,}" for reason, n in source.set_aside.items()) or "none"
+    also = ", ".join(f"{reason} {n:,}" for reason, n in source.also_fail.items())
+    aside += f"\n  of these also: {also}" if also else ""
     kept = "; ".join(
         f"{name} " + ", ".join(f"{value} {n:,}" for value, n in counts.items())
         for name, counts in source.kept_as.items()

@@ -9,6 +9,7 @@ in. Besides the contract's columns, readers say how they came by a report and by
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -36,12 +37,15 @@ class ExamBatch:
         The file that each exam stands in, while they are read.
     notes
         What a run tells of, with counts: values that no map knows, times that a clock has twice.
+    faults
+        How many rows fail each check, also those that were set aside under another's name.
     """
 
     exams: pd.DataFrame
     quarantined: pd.DataFrame
     files: tuple[str, ...] = ()
     notes: Mapping[str, int] = field(default_factory=dict)
+    faults: Mapping[str, int] = field(default_factory=dict)
 
 
 READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")
@@ -57,6 +61,11 @@ class SetAside:
 
     reason: str
     detail: str = ""
+
+
+def text_mark(text: str) -> str:
+    """Give a short hash of a text: what tells versions apart that are signed at one time."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]

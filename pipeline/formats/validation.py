@@ -119,7 +119,10 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     """
     raw, zone = _dated(batch.exams, options.time_formats), options.time_zone
     exams = _typed(raw, options)
-    reason = _reasons(raw, exams, options, seen)
+    fails = _fails(raw, exams, options, seen)
+    reason = pd.Series("", index=raw.index, dtype="object")
+    for name in reversed(fails.columns):
+        reason = reason.mask(fails[name], name)
     kept = exams[reason == ""].reset_index(drop=True)
     early = exams[["performed_at", "signed_at"]].max(axis=1).where(reason == "future_date")
     set_aside = pd.DataFrame(
@@ -133,10 +136,10 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    notes, signed = _unknown(raw, reason), _end_of_day(raw["signed_at"])
+    notes, signed = _unknown(raw, fails), _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
-    return ExamBatch(kept, quarantined, notes=+notes)
+    return ExamBatch(kept, quarantined, notes=+notes, faults=+_counted(fails))
 
 
 def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
@@ -144,7 +147,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     zone = options.time_zone
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
     exams = raw.assign(
-        modality=_modality(raw["modality"].str.upper(), modalities),
+        modality=known_modality(raw["modality"].str.upper(), modalities),
         status=_texts(
             (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
         ),
@@ -164,20 +167,25 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     )
 
 
-def _unknown(raw: pd.DataFrame, reason: pd.Series) -> Counter[str]:
-    """Count the modalities and statuses that no map knows, of the rows set aside for them."""
+def _counted(fails: pd.DataFrame) -> Counter[str]:
+    return Counter({str(name): int(count) for name, count in fails.sum().items()})
+
+
+def _unknown(raw: pd.DataFrame, fails: pd.DataFrame) -> Counter[str]:
+    """Count the modalities and statuses that no map knows."""
     found: Counter[str] = Counter()
     for name in ("modality", "status"):
-        values = shown_values(raw[name][reason == f"unknown_{name}"])
+        values = shown_values(raw[name][fails[f"unknown_{name}"]])
         listed = dict(values.most_common(_LISTED))
         found.update({f"unknown {name} {value}": count for value, count in listed.items()})
         found[f"unknown {name}, other values"] += values.total() - sum(listed.values())
     return +found
 
 
-def _reasons(
+def _fails(
     raw: pd.DataFrame, exams: pd.DataFrame, options: IngestOptions, seen: set[str]
-) -> pd.Series:
+) -> pd.DataFrame:
+    """Tell which rows fail which check, in the order of `REASONS`."""
     performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
     latest = options.now + CLOCK_TOLERANCE
     text = raw["text"]
@@ -201,10 +209,7 @@ def _reasons(
     }
     gone = exams["status"] == RETRACTED
     fails |= {name: fails[name] & ~gone for name in _OF_A_REPORT}
-    reason = pd.Series("", index=raw.index, dtype="object")
-    for name, fail in reversed(fails.items()):
-        reason = reason.mask(fail.fillna(value=False).astype(bool), name)
-    return reason
+    return pd.DataFrame(fails, index=raw.index).fillna(value=False).astype(bool)
 
 
 def _retractions(exams: pd.DataFrame) -> pd.DataFrame:
@@ -244,7 +249,7 @@ def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return values.str.strip().map(dict(mapping))
 
 
-def _modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Series:
+def known_modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Series:
     r"""Map modalities; of several in one cell (``CT\SR``) the one that all with pictures are."""
     found = _mapped(stated, modalities)
     for at in found.index[found.isna() & stated.str.contains(_BETWEEN, regex=True)]:
@@ -286,7 +291,9 @@ def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
     if "patient_birth_date" not in raw:
         return stated
     born = pd.to_datetime(raw["patient_birth_date"], utc=True, errors="coerce", format="ISO8601")
-    derived = ((performed_at - born).dt.days / 365.25).floordiv(1)
+    on, then = performed_at.dt, born.dt
+    is_before = (on.month < then.month) | ((on.month == then.month) & (on.day < then.day))
+    derived = (on.year - then.year - is_before).astype(float)
     return stated.where(stated.notna() | (raw["patient_age_years"] != ""), derived)
 
 

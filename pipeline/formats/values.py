@@ -155,6 +155,27 @@ def date_formats(formats: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*formats, *(_TIME_OF_DAY.sub("", form) for form in formats))))
 
 
+_DAYS: Final = ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y", "%Y{0}%m{0}%d", "%d{0}%b{0}%Y", "%d{0}%m{0}%y",
+                "%m{0}%d{0}%y")  # fmt: skip
+_CLOCKS: Final = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", " %H.%M",
+                  " %Hh%M")  # fmt: skip
+
+
+def formats_that_read(values: Sequence[str]) -> list[str]:
+    """Give the usual formats of times that read all of some values.
+
+    Examples
+    --------
+    >>> formats_that_read(["04/03/2026 09:15", "21/03/2026 9:15"])
+    ['%d/%m/%Y %H:%M']
+    >>> formats_that_read(["04.03.2026"])
+    ['%d.%m.%Y', '%m.%d.%Y']
+    """
+    forms = [f"{day.format(sign)}{clock}" for day in _DAYS for sign in "/.- " for clock in _CLOCKS]
+    texts = pd.Series(values)
+    return [f for f in forms if pd.to_datetime(texts, format=f, errors="coerce").notna().all()]
+
+
 _Reader = tuple[str, Callable[[pd.Series], pd.Series]]
 
 

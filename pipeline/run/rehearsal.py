@@ -6,8 +6,9 @@ where they read like codes (`pipeline.formats.people`), readers by their number.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,8 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import queried
+from pipeline.formats.validation import known_modality
+from pipeline.formats.values import formats_that_read, iso_times, status_of, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
@@ -28,6 +31,8 @@ _ROWS: Final = 5_000
 _SOURCES: Final = 5
 _FIRST: Final = 3
 _LISTED: Final = 10
+_TRIED: Final = 200
+"""On so many times that nothing reads the usual formats are tried."""
 _SECONDS_AN_EXAM: Final = 0.0025
 """CPU time from export to tally of a report of `_CHARACTERS` (benchmarks/scale_sizing.py)."""
 _CHARACTERS: Final = 800
@@ -50,7 +55,11 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class SourceSeen:
-    """A source as far as it was read; `rows_in_all` is counted where `whole`, else estimated."""
+    """A source as far as it was read; `rows_in_all` is counted where `whole`, else estimated.
+
+    `set_aside` counts rows by the reason that a run gives, `also_fail` those that would fail
+    another check were it not for that.
+    """
 
     name: str
     format: str
@@ -58,6 +67,7 @@ class SourceSeen:
     whole: bool
     rows_in_all: int
     set_aside: Mapping[str, int]
+    also_fail: Mapping[str, int]
     columns: tuple[Column, ...]
     kept_as: Mapping[str, Mapping[str, int]]
 
@@ -126,8 +136,11 @@ def is_small(site: Site) -> bool:
     return True
 
 
-def rehearse(site: Site) -> Rehearsal:
-    """Check a site, and read the first rows of its sources as a run would."""
+def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
+    """Check a site, and read the first rows of its sources as a run would.
+
+    `values`: whether values that no map knows may be shown although they may be names.
+    """
     findings = [*cheap_findings(site), finding("extraction engine", lambda: _engine(site))]
     if any(each.state == "fault" for each in findings):
         return Rehearsal(tuple(findings))
@@ -150,7 +163,7 @@ def rehearse(site: Site) -> Rehearsal:
     return Rehearsal(
         tuple(findings),
         tuple(sources),
-        (*_unknown(parts), *_codes(site, kept)),
+        (*_unknown(site, parts, values=values), *_times(site, raw), *_codes(site, kept)),
         _minutes(site, rows, raw),
     )
 
@@ -162,13 +175,14 @@ class _Part:
         self.name = name
         format_ = "sql" if source is None else site.once(ingest.formats).kind(source)
         batches = _batches(site, source)
-        raws, kepts, aside = [], [], Counter[str]()
+        raws, kepts, aside, fails = [], [], Counter[str](), Counter[str]()
         self.unknown: Counter[str] = Counter()
         rows, whole = 0, True
         for raw, judged in ingest.judged(site, batches, source=name):
             raws.append(raw.exams)
             kepts.append(judged.exams)
             aside.update(judged.quarantined["reason"])
+            fails.update(judged.faults)
             self.unknown.update(judged.notes)
             rows = sum(map(len, kepts)) + aside.total()
             if rows >= _ROWS:
@@ -180,7 +194,10 @@ class _Part:
         self.kept = pd.concat(kepts or [empty], ignore_index=True)
         in_all = rows if whole else _rows_in_all(source, format_, self.raw, rows)
         columns, kept_as = tuple(_columns(site, self.raw)), _kept_as(self.kept)
-        self.seen = SourceSeen(name, format_, rows, whole, in_all, dict(aside), columns, kept_as)
+        also = dict(fails - aside)
+        self.seen = SourceSeen(
+            name, format_, rows, whole, in_all, dict(aside), also, columns, kept_as
+        )
 
 
 def _sources(site: Site) -> str:
@@ -259,24 +276,60 @@ def _shape(name: str, value: str) -> str:
     return masked(value)
 
 
-def _unknown(parts: Iterable[_Part]) -> Iterator[Unmapped]:
+def _unknown(site: Site, parts: Sequence[_Part], *, values: bool) -> Iterator[Unmapped]:
     """List values that no map knows, with the line that would map each."""
     found = sum((part.unknown for part in parts), Counter[str]())
+    if values:
+        found = sum((_as_written(site, part.raw) for part in parts), Counter[str]())
     for told, count in found.most_common(2 * _LISTED):
         if not told.startswith("unknown "):
             continue
         _, name, value = (*told.split(" ", 2), "")[:3]
-        if value.startswith("‹") or name not in ("modality", "status"):
+        if value.startswith("‹"):
+            line = "is this the right column? If so, --values shows what may be a name"
+        elif name not in ("modality", "status"):
             line = "is this the right column?"
         elif name == "modality":
             line = (
-                f'[input.modalities] "{value}" = "XR" or "CT"; nothing, if it is neither; '
+                f'[input.modalities] {_toml(value)} = "XR" or "CT"; nothing, if it is neither; '
                 "[input] exam_codes, if it is both"
             )
         else:
             ours = '"final", "prelim", "corrected", "addendum" or "retracted"'
-            line = f'[input.statuses] "{value}" = {ours}'
+            line = f"[input.statuses] {_toml(value)} = {ours}"
         yield Unmapped(told, count, line)
+
+
+def _toml(value: str) -> str:
+    """Write a key as TOML reads it: quoted, with its backslashes doubled."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _as_written(site: Site, raw: pd.DataFrame) -> Counter[str]:
+    """Count the modalities and statuses that no map knows, as they are written."""
+    settings = site.config.input
+    words = Counter(raw["status"].str.strip())
+    strange = {w: n for w, n in words.items() if not (settings.statuses.get(w) or status_of(w))}
+    maps = {name.upper(): modality for name, modality in settings.modalities.items()}
+    kinds = raw["modality"][known_modality(raw["modality"].str.upper(), maps).isna()]
+    found = Counter({f"unknown status {word}": n for word, n in strange.items()})
+    found.update({f"unknown modality {kind}": n for kind, n in Counter(kinds).items()})
+    return found
+
+
+def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:
+    """List the times that are read by no format, with the line that would read them."""
+    settings = site.config.input
+    for name in ("performed_at", "signed_at"):
+        written = raw[name].str.strip()
+        times = utc_times(iso_times(written, settings.time_formats), settings.time_zone)
+        unread = written[times.isna() & (written != "")]
+        if not len(unread):
+            continue
+        usual = formats_that_read(list(unread.unique()[:_TRIED]))
+        line = " or ".join(f'[input] time_format = "{form}"' for form in usual)
+        told = f"{name} written as ‹{masked(unread.iloc[0])}›"
+        yield Unmapped(told, len(unread), line or "[input] time_format = how it is written")
 
 
 def _codes(site: Site, kept: pd.DataFrame) -> Iterator[Unmapped]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from pipeline.cli.check import register
+from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site
 from pipeline.vault.key import new_key
 from pipeline.vault.vault import Vault
@@ -61,6 +63,33 @@ def test_values_in_no_map_are_listed_with_counts_and_the_line_to_add(folder: Pat
     assert "exam code BONE1, no chest exam by its name 1 exam_codes: BONE1,true" in lines
     assert "unknown modality ‹Aaaaaaaa› 1 is this the right column?" in lines
     assert "2 reader ids that differ from another in case only" in lines
+
+
+def test_all_that_is_wrong_with_the_rows_is_told_at_once_with_the_lines_that_mend_it(
+    folder: Path,
+) -> None:
+    export = (folder / "ris.csv").read_text().replace(",final,", ",Laudado,")
+    turned = re.sub(r"2026-(\d\d)-(\d\d)T(\d\d:\d\d)", r"\2/\1/2026 \3", export)
+    (folder / "ris.csv").write_text(turned.replace("XR,71046", "R\\X,71046"))
+    told = checked(folder).output
+    assert re.search(r"of these also: .*bad_performed_at \d+", told)
+    assert '[input] time_format = "%d/%m/%Y %H:%M" or [input] time_format = "%m/%d/' in told
+    assert "--values shows what may be a name" in told
+    assert "Laudado" not in told
+    shown = checked(folder, "--values").output
+    assert '[input.statuses] "Laudado" = "final"' in shown
+    assert '[input.modalities] "R\\\\X" = "XR"' in shown
+    (folder / "radcal.toml").write_text(
+        '[input]\npaths = ["ris.csv"]\ntime_format = "%d/%m/%Y %H:%M"\n'
+        '[input.statuses]\n"Laudado" = "final"\n[input.modalities]\n"R\\\\X" = "XR"\n'
+    )
+    assert "kept as: modality XR" in checked(folder).output
+
+
+def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:
+    told = checked(folder, "--values", "--html", str(folder / "ticket.html"))
+    assert isinstance(told.exception, ConfigurationError)
+    assert not (folder / "ticket.html").exists()
 
 
 def test_neither_terminal_nor_page_names_anybody(folder: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_report_becomes_an_exam(tmp_path: Path) -> None:
     assert exam["accession"] == "ACC1"
     assert exam["patient_id"] == "M1"
     assert exam["patient_name"] == "Doe^Jane Q"
-    assert exam["patient_age_years"] == "75"
+    assert exam["patient_birth_date"] == "1950-04-15"
     assert exam["phone"] == "440-555-0101"
     assert (exam["reader_id"], exam["reader_name"]) == ("d5", "Hope^Faith")
     assert exam["reader_conflict"] == ""

@@ -54,7 +54,7 @@ def test_a_message_becomes_an_exam(tmp_path: Path) -> None:
     assert exam["accession"] == "ACC77"
     assert exam["patient_id"] == "M1"
     assert exam["patient_name"] == "DOE^JANE^Q"
-    assert exam["patient_age_years"] == "75"
+    assert exam["patient_birth_date"] == "1950-04-15"
     assert exam["patient_class"] == "E"
     assert exam["reader_id"] == "D5"
     assert exam["reader_name"] == "HOPE^FAITH"

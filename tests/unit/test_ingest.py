@@ -197,6 +197,13 @@ def test_age_comes_from_the_birth_date_where_it_is_not_stated(tmp_path: Path) ->
     assert kept.iloc[0]["patient_age_years"] == 75.0
 
 
+@pytest.mark.parametrize(("born", "age"), [("2008-03-04", 18), ("2008-03-05", 17), ("2008", 18)])
+def test_somebody_is_of_age_on_their_birthday(tmp_path: Path, born: str, age: int) -> None:
+    row = {**GOOD, "patient_age_years": "", "patient_birth_date": born}
+    kept, _ = ingested(tmp_path, row | {"performed_at": "2026-03-04T09:00:00Z"})
+    assert kept["patient_age_years"].item() == age
+
+
 def test_birth_dates_and_times_are_read_in_the_sites_own_formats(tmp_path: Path) -> None:
     own = {"performed_at": "46085.395833", "signed_at": "04.03.2026 10:30", "patient_age_years": "",
            "patient_birth_date": "05.03.1950"}  # fmt: skip

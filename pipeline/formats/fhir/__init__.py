@@ -7,7 +7,6 @@ own, and in any order.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Final
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
-from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
+from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered, text_mark
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
@@ -74,17 +73,15 @@ def exams(
     code, name = _code(report)
     number, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
-    version = f"{signed or 'undated'}.{_digest(text)}"
+    version = f"{signed or 'undated'}.{text_mark(text)}"
     study = directory.get(reference(report, "imagingStudy") or reference(report, "study"))
     performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
-    born = text_of(patient, "birthDate")
     found = {
         **reader(report, directory, text, is_preliminary=status == "prelim"),
         **known_people(report, directory, patient),
         "patient_id": number,
         "patient_authority": issuer,
-        "patient_birth_date": born,
-        "patient_age_years": _age(born, performed),
+        "patient_birth_date": text_of(patient, "birthDate"),
         "patient_class": _class(report, directory),
         "site": "",
         "modality": exam_codes.get(code) or modality_of(name) or _service(report, study),
@@ -207,17 +204,6 @@ def _referring(report: Resource, directory: Directory) -> str:
     orders = (directory.get(text_of(item, "reference")) for item in items(report, "basedOn"))
     asked = (person for order in orders for person in people(order, "requester", directory))
     return next((person.name for person in asked), "")
-
-
-def _age(born: str, performed: str) -> str:
-    if len(born) < 4 or len(performed) < 10 or not (born[:4] + performed[:4]).isdigit():
-        return ""
-    years = int(performed[:4]) - int(born[:4]) - (len(born) == 10 and performed[5:10] < born[5:10])
-    return str(years) if years >= 0 else ""
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 _REMARK: Final = "OperationOutcome"

@@ -7,8 +7,6 @@ belongs to the order that follows it; observations, notes and all else to the or
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
@@ -16,7 +14,7 @@ from typing import Final
 
 import hl7
 
-from pipeline.formats.exams import SetAside
+from pipeline.formats.exams import SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.fields import SUB, FieldMap, Head, Place, numbers_of
 from pipeline.formats.hl7v2.framing import Separators
@@ -159,7 +157,6 @@ _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
 """What ORC-1 (HL7 table 0119) says of an order that is, or was, cancelled."""
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
-_ISO: Final = re.compile(r"\d{4}-\d\d-\d\d")
 _MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
 
@@ -275,7 +272,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -
     status = _status(head, places["status"], found, made)
     number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
-    version = f"{signed or 'undated'}.{_digest(found.text)}"
+    version = f"{signed or 'undated'}.{text_mark(found.text)}"
     return {
         **plain,
         **_reader(head, found.text, places, is_preliminary=status == "prelim"),
@@ -294,7 +291,6 @@ def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -
         "signed_at": signed,
         "sent_at": sent,
         "patient_birth_date": born[:10],
-        "patient_age_years": _age(born, performed),
         "status": status,
         "version": version,
         "text_form": found.form,
@@ -363,17 +359,6 @@ def _modality(head: Head, options: MessageOptions) -> str:
     if mapped or named:
         return mapped or named
     return stated.upper() if stated.upper() in _MODALITIES else stated
-
-
-def _age(born: str, performed: str) -> str:
-    if not (_ISO.match(born) and _ISO.match(performed)):
-        return ""
-    years = int(performed[:4]) - int(born[:4]) - (performed[5:10] < born[5:10])
-    return str(years) if years >= 0 else ""
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 _MAY_BE_ADDED_TO: Final = ("final", "prelim", "corrected")
