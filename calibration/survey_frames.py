@@ -11,7 +11,8 @@ Shapes understood (names of columns in any case):
 4. one row per respondent, one column per phrase; columns that hold no numbers are left out.
 
 Raw answers above 1 are per cent. A range that starts where the last ended, or at the next whole
-per cent, continues it.
+per cent, continues it. A blank among counts is nobody; a blank answer is somebody who gave none,
+and is left out, never an answer of 0 %.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def read_survey(
     if named.empty:
         msg = f"{name}: the survey has no rows."
         raise SurveyError(msg)
+    if "phrase" in columns:
+        _refuse(_blank(named[["phrase"]]), named[["phrase"]], "name no phrase", name)
     if {"phrase", "low", "high", "count"} <= columns:
         return _from_long_ranges(named, name)
     answer = next((c for c in _ANSWER_COLUMNS if c in columns), None)
@@ -90,11 +93,12 @@ def _from_wide_ranges(
     order = sorted(found, key=lambda c: found[c])
     percent = max(high for _, high in found.values()) > 1.0
     edges = _edges([found[c] for c in order], 100.0 if percent else 1.0, name)
-    cells = _numbers(frame[order], name)
+    cells = np.nan_to_num(_numbers(frame[order], name))
     stated = next((c for c in _COUNT_COLUMNS if c in frame.columns), None)
     people = [_people(row, respondents) for row in cells]
     if stated is not None:
-        people = [int(n) for n in _numbers(frame[[stated]], name)[:, 0]]
+        said = _numbers(frame[[stated]], name)[:, 0]
+        people = [None if np.isnan(n) else int(n) for n in said]
     return tuple(
         PhraseSurvey(_phrase(phrase), edges, row, _NONE, n)
         for phrase, row, n in zip(frame["phrase"], cells, people, strict=True)
@@ -110,7 +114,9 @@ def _people(row: FloatArray, respondents: int | None) -> int | None:
 
 
 def _from_long_ranges(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...]:
-    values = _numbers(frame[["low", "high", "count"]], name)
+    ends = frame[["low", "high"]]
+    _refuse(_blank(ends), ends, "are blank where a range ends", name)
+    values = np.nan_to_num(_numbers(frame[["low", "high", "count"]], name))
     scale = 100.0 if values[:, 1].max() > 1.0 else 1.0
     surveys = []
     for phrase, rows in frame.groupby("phrase", sort=False).indices.items():
@@ -125,9 +131,14 @@ def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSu
     values = _numbers(frame[[column]], name)[:, 0]
     answers = _probabilities(values, name)
     groups = frame.groupby("phrase", sort=False).indices
+    given = {phrase: rows[np.isfinite(answers[rows])] for phrase, rows in groups.items()}
+    silent = [str(phrase) for phrase, rows in given.items() if not len(rows)]
+    if silent:
+        msg = f"{name}: no answer is given for {', '.join(silent)}; leave such phrases out."
+        raise SurveyError(msg)
     return tuple(
         PhraseSurvey(_phrase(phrase), _NONE, _NONE, answers[rows], len(rows))
-        for phrase, rows in groups.items()
+        for phrase, rows in given.items()
     )
 
 
@@ -196,14 +207,23 @@ def _edges(ranges: Sequence[tuple[float, float]], scale: float, name: str) -> Fl
 
 
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
+    """Cells as numbers, NaN where blank; anything else is refused."""
     numeric = frame.apply(pd.to_numeric, errors="coerce")
-    blank = frame.isna() | (frame.astype(str).apply(lambda c: c.str.strip()) == "")
-    bad = (numeric.isna() & ~blank) | (numeric < 0)
-    if bad.to_numpy().any():
-        row, column = np.argwhere(bad.to_numpy())[0]
+    bad = (numeric.isna() & ~_blank(frame)) | (numeric < 0)
+    _refuse(bad, frame, "are not numbers of 0 or more", name)
+    return np.asarray(numeric.to_numpy(dtype=np.float64))
+
+
+def _blank(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.isna() | (frame.astype(str).apply(lambda c: c.str.strip()) == "")
+
+
+def _refuse(wrong: pd.DataFrame, frame: pd.DataFrame, fault: str, name: str) -> None:
+    places = np.argwhere(wrong.to_numpy())
+    if len(places):
+        row, column = places[0]
         msg = (
-            f"{name}: {int(bad.to_numpy().sum())} cells are not numbers of 0 or more; first at "
-            f"row {row + 1}, column {frame.columns[column]}."
+            f"{name}: {len(places)} cells {fault}; first at row {row + 1}, "
+            f"column {frame.columns[column]}."
         )
         raise SurveyError(msg)
-    return np.asarray(numeric.fillna(0.0).to_numpy(dtype=np.float64))

@@ -30,17 +30,26 @@ WORDS = ("absent", "unlikely", "likely", "present")
 BASE = '[input]\npaths = ["exams-*.csv"]\n[execution]\nshard_rows = 20\n'
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Two exports of one hospital, gathered once."""
-    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+@pytest.fixture(scope="module")
+def gathered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make two exports of one hospital and gather them once; every test works on a copy."""
+    folder = tmp_path_factory.mktemp("site")
     exams = simulate(pairs=24, readers=3, seed=2).exams.astype(str)
     by_patient = exams["patient_id"].map(lambda patient: sum(map(ord, patient)) % 2)
     for half in (0, 1):
-        exams[by_patient == half].to_csv(tmp_path / f"exams-{half}.csv", index=False)
-    configured(tmp_path, "")
-    assert set(gather(tmp_path).values()) != {0}
-    yield tmp_path
+        exams[by_patient == half].to_csv(folder / f"exams-{half}.csv", index=False)
+    configured(folder, "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RADCAL_VAULT_KEY", KEY)
+        assert set(gather(folder).values()) != {0}
+    return folder
+
+
+@pytest.fixture
+def place(gathered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+    Site.forget()
+    yield shutil.copytree(gathered, tmp_path / "site")
     Site.forget()
 
 

@@ -80,6 +80,15 @@ def test_long_ranges_answers_and_respondents_are_understood() -> None:
     assert maybe.answers.tolist() == [0.5]
 
 
+def test_a_blank_is_nobody_among_counts_and_no_answer_among_answers() -> None:
+    answers = pd.DataFrame({"phrase": ["likely"] * 3, "percent": ["70", "", "80"]})
+    (asked,) = read_survey(answers, name="s")
+    assert (asked.answers.tolist(), asked.respondents) == ([0.7, 0.8], 2)
+    wide = pd.DataFrame([["likely", 0.5, None, ""]], columns=["phrase", "0-50", "50-100", "n"])
+    (counted,) = read_survey(wide, name="s")
+    assert (counted.counts.tolist(), counted.respondents) == ([0.5, 0.0], None)
+
+
 def test_proportions_become_people_only_when_their_number_is_known() -> None:
     frame = pd.DataFrame([["likely", 0.1, 0.25]], columns=["phrase", "0-50", "50-100"])
     assert read_survey(frame, name="s")[0].respondents is None
@@ -94,6 +103,15 @@ def test_proportions_become_people_only_when_their_number_is_known() -> None:
         (pd.DataFrame({"phrase": ["a"], "0-10": [1], "30-100": [1]}), "gap or overlap near 30"),
         (pd.DataFrame({"phrase": ["a"], "percent": [140]}), "outside 0 to 100"),
         (pd.DataFrame({"phrase": []}), "no rows"),
+        (
+            pd.DataFrame({"phrase": ["a", " "], "percent": [40, 50]}),
+            "1 cells name no phrase.*row 2",
+        ),
+        (pd.DataFrame({"phrase": ["a", "b"], "percent": [40, None]}), "no answer is given for b"),
+        (
+            pd.DataFrame({"phrase": ["a"], "low": [""], "high": [50], "count": [3]}),
+            "1 cells are blank where a range ends; first at row 1, column low",
+        ),
         (pd.DataFrame({"name": ["a"], "city": ["b"]}), "no column named phrase"),
     ],
 )
