@@ -157,21 +157,32 @@ def _probabilities(rows: _Rows, _: str) -> StatedAnswers:
 
 
 def _betas(rows: _Rows, _: str) -> StatedAnswers:
-    alpha, beta = _number(rows.frame, "alpha"), _number(rows.frame, "beta")
-    legible = np.isfinite(alpha) & np.isfinite(beta) & (alpha > 0) & (beta > 0)
-    pairs = list(zip(alpha[legible].tolist(), beta[legible].tolist(), strict=True))
-    names = [f"Beta({a:g}, {b:g})" for a, b in pairs]
-    return _counted(rows, legible, names, [Beta(a, b) for a, b in pairs], name="stated Betas")
+    given, legible = _parameters(rows)
+    names = [f"Beta({one.alpha:g}, {one.beta:g})" for one in given]
+    return _counted(rows, legible, names, given, name="stated Betas")
 
 
 def _own(rows: _Rows, _: str) -> StatedAnswers:
     """Read a model's own phrases, each with the parameters it gave it."""
     said = _text(rows.frame, "phrase")
-    alpha, beta = _number(rows.frame, "alpha"), _number(rows.frame, "beta")
-    legible = (said != "").to_numpy() & (alpha > 0) & (beta > 0)
-    means = [Beta(a, b) for a, b in zip(alpha[legible], beta[legible], strict=True)]
+    given, legible = _parameters(rows, (said != "").to_numpy())
     names = said[legible].tolist()
-    return _counted(rows, legible, names, means, name="the model's own phrases", between=True)
+    if len(set(zip(names, given, strict=True))) > len(set(names)):
+        msg = (
+            "own-phrase: a phrase stands with several pairs of alpha and beta; calibrate the "
+            "answers of one model at a time."
+        )
+        raise InputError(msg)
+    return _counted(rows, legible, names, given, name="the model's own phrases", between=True)
+
+
+def _parameters(
+    rows: _Rows, stated: NDArray[np.bool_] | bool = True
+) -> tuple[list[Beta], NDArray[np.bool_]]:
+    """Betas of the rows that give two usable parameters, and which rows those are."""
+    alpha, beta = _number(rows.frame, "alpha"), _number(rows.frame, "beta")
+    legible = stated & np.isfinite(alpha) & np.isfinite(beta) & (alpha > 0) & (beta > 0)
+    return [Beta(*pair) for pair in zip(alpha[legible], beta[legible], strict=True)], legible
 
 
 def _counted(

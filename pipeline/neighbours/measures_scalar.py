@@ -62,7 +62,15 @@ class Judgements:
         label = None
         if "label" in frame.columns:
             label = _column(frame["label"], "label", 1.0, path.name)
-        return cls(path.name, slider, label, _text(frame, "phrase"), _text(frame, "item"))
+        phrase = _text(frame, "phrase")
+        blank = [row for row, said in enumerate(phrase or (), start=1) if not said]
+        if blank:
+            msg = (
+                f"{path.name}: phrase: {len(blank)} of {len(frame)} values are blank; first at "
+                f"row {blank[0]}. Give the phrase beside each slider, or leave the column out."
+            )
+            raise InputError(msg)
+        return cls(path.name, slider, label, phrase, _text(frame, "item"))
 
 
 def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
@@ -195,4 +203,4 @@ def _column(column: pd.Series, name: str, most: float, source: str) -> NDArray[n
 def _text(frame: pd.DataFrame, name: str) -> tuple[str, ...] | None:
     if name not in frame.columns:
         return None
-    return tuple(frame[name].astype(str).str.strip())
+    return tuple(frame[name].astype(object).fillna("").astype(str).str.strip())

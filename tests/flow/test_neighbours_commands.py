@@ -195,6 +195,7 @@ def test_predictions_are_held_against_sliders_and_votes(folder: Path) -> None:
 SCALAR_BAD = {
     "slider": (("s.csv", 2, "slider", 130), (), "slider: 1 of 120 values are missing or outside"),
     "label": (("s.csv", 3, "label", "x"), (), "label: 1 of 120 values are missing or outside 0"),
+    "phrase": (("s.csv", 4, "phrase", ""), (), "phrase: 1 of 120 values are blank; first at row 4"),
     "values": ((), ("--predictions", "p.csv", "--values", "present=1"), "give each class its pla"),
     "orphan": ((), ("--values", "a=1"), "say how to judge --predictions"),
     "scale": ((), ("--scale", "0"), "give the slider's reading at certainty"),

@@ -94,6 +94,19 @@ def test_unusable_tables_are_refused(
         run(answers.assign(**change), tmp_path)
 
 
+def test_own_phrases_of_several_models_are_not_taken_for_one_models(
+    answers: pd.DataFrame, tmp_path: Path
+) -> None:
+    own = answers.assign(form="own-phrase", alpha=4.0, beta=2.0)
+    own.loc[0, "alpha"] = np.inf
+    code, found = run(own, tmp_path)
+    assert code == 3
+    assert found["own_phrase"]["set_aside"] == {"unparseable": 1}
+    own.loc[1, "alpha"] = 9.0
+    with pytest.raises(InputError, match="stands with several pairs of alpha and beta"):
+        run(own, tmp_path)
+
+
 def test_form_with_nothing_to_read_is_named_beside_those_that_can_be(
     answers: pd.DataFrame, tmp_path: Path
 ) -> None:
