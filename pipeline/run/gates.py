@@ -187,8 +187,8 @@ class Accounting:
     pairs: int
     observations: int
     left_out: Mapping[str, int]
-    compared_with_words: int = 0
-    parted_from_words: int = 0
+    compared_with_words: int
+    parted_from_words: int
 
 
 def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:

@@ -170,6 +170,7 @@ def accounting(**changes: int) -> Accounting:
         "rows_in": 100, "rows_kept": 98, "rows_quarantined": 2, "exams_cleaned": 98,
         "exams_withheld": 0, "reports_read": 60, "reports_failed": 0, "statements": 300,
         "statements_unmapped": 3, "pairs": 30, "observations": 90,
+        "compared_with_words": 0, "parted_from_words": 0,
     } | changes  # fmt: skip
     return Accounting(**counts, left_out={})
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -142,6 +144,23 @@ def test_a_sensitivity_row_below_the_minimum_is_too_few_and_not_zero() -> None:
     assert guarded.sensitivity is not None
     row = guarded.sensitivity[0].rows[0]
     assert row.phrase_error == content.SuppressedCell(20)
+
+
+TELLS_OF_NOBODY = {
+    "masthead", "minimum_n", "minimum_readers", "minimum_reliability",  # what the page is
+    "gates", "manifest", "governance",  # of the run, not of what readers wrote
+    "instrument", "returned",  # of the engine, and what readers answered in the whole department
+    "maps", "frontier", "run_charts",  # computed from rounded tallies
+}  # fmt: skip
+"""Fields of the review that the last door lets through as they come."""
+
+
+def test_every_field_of_the_review_is_known_at_the_last_door() -> None:
+    source = ast.parse(inspect.getsource(guard_committee))
+    guarded = {k.arg for call in ast.walk(source) if isinstance(call, ast.Call)
+               for k in call.keywords}  # fmt: skip
+    named = {field.name for field in fields(review_content.CommitteeContent)}
+    assert named - guarded == TELLS_OF_NOBODY
 
 
 def test_states_of_withholding_read_differently() -> None:

@@ -89,7 +89,7 @@ def test_gate_that_did_not_pass_is_named_whether_it_failed_or_was_not_checked() 
 def test_what_is_delivered_does_not_name_its_run_and_the_report_does(tmp_path: Path) -> None:
     (tmp_path / "radcal.toml").write_text('[input]\npaths = ["exams.csv"]\n')
     site = Site.open(str(tmp_path / "radcal.toml"))
-    counts = Accounting(9, 9, 0, 9, 0, 9, 0, 30, 0, 4, 20, {})
+    counts = Accounting(9, 9, 0, 9, 0, 9, 0, 30, 0, 4, 20, {}, 0, 0)
     name = "5b1e77d0c2"
     delivered = shown(site, counts)
     assert name not in {entry for _, entry in delivered}
