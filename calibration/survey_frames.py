@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import RANGE_END
 from calibration.errors import SurveyError
 from calibration.survey_fit import PhraseSurvey
@@ -131,14 +131,15 @@ def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSu
     values = _numbers(frame[[column]], name)[:, 0]
     answers = _probabilities(values, name)
     groups = frame.groupby("phrase", sort=False).indices
-    given = {phrase: rows[np.isfinite(answers[rows])] for phrase, rows in groups.items()}
-    silent = [str(phrase) for phrase, rows in given.items() if not len(rows)]
+    given = {phrase: answers[rows] for phrase, rows in groups.items()}
+    given = {phrase: said[np.isfinite(said)] for phrase, said in given.items()}
+    silent = [str(phrase) for phrase, said in given.items() if not len(said)]
     if silent:
         msg = f"{name}: no answer is given for {', '.join(silent)}; leave such phrases out."
         raise SurveyError(msg)
     return tuple(
-        PhraseSurvey(_phrase(phrase), _NONE, _NONE, answers[rows], len(rows))
-        for phrase, rows in given.items()
+        PhraseSurvey(_phrase(phrase), _NONE, _NONE, said, len(said))
+        for phrase, said in given.items()
     )
 
 
@@ -209,17 +210,18 @@ def _edges(ranges: Sequence[tuple[float, float]], scale: float, name: str) -> Fl
 def _numbers(frame: pd.DataFrame, name: str) -> FloatArray:
     """Cells as numbers, NaN where blank; anything else is refused."""
     numeric = frame.apply(pd.to_numeric, errors="coerce")
-    bad = (numeric.isna() & ~_blank(frame)) | (numeric < 0)
+    bad = (numeric.isna().to_numpy() & ~_blank(frame)) | (numeric < 0).to_numpy()
     _refuse(bad, frame, "are not numbers of 0 or more", name)
     return np.asarray(numeric.to_numpy(dtype=np.float64))
 
 
-def _blank(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.isna() | (frame.astype(str).apply(lambda c: c.str.strip()) == "")
+def _blank(frame: pd.DataFrame) -> BoolArray:
+    stripped = frame.astype(str).apply(lambda c: c.str.strip())
+    return np.asarray(frame.isna() | (stripped == ""), dtype=np.bool_)
 
 
-def _refuse(wrong: pd.DataFrame, frame: pd.DataFrame, fault: str, name: str) -> None:
-    places = np.argwhere(wrong.to_numpy())
+def _refuse(wrong: BoolArray, frame: pd.DataFrame, fault: str, name: str) -> None:
+    places = np.argwhere(wrong)
     if len(places):
         row, column = places[0]
         msg = (
