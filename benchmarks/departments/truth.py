@@ -33,8 +33,9 @@ class ReaderTruth:
     ----------
     rates, use
         Expected label and share of statements by finding and phrase, shape (F, K).
-    standing
-        The line nearest to the rates of hedges.
+    standing, whole
+        The line nearest to the rates of hedges, without a habit's cell (it is told by itself) and
+        with it.
     """
 
     reader: Reader
@@ -42,6 +43,7 @@ class ReaderTruth:
     rates: FloatArray
     use: FloatArray
     standing: Standing
+    whole: Standing
 
     @property
     def is_calibrated(self) -> bool:
@@ -81,8 +83,17 @@ def _truths(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:
     centre = float(total @ logits / total.sum())
     return tuple(
         ReaderTruth(
-            reader, staff.findings, rates[r], use[r],
-            standing_of(rates[r], hedges[r], logits, centre=centre),
+            reader, staff.findings, rates[r], use[r], *(
+                standing_of(rates[r], kept, logits, centre=centre)
+                for kept in (_without(reader, hedges[r]), hedges[r])
+            ),
         )
         for r, reader in enumerate(staff.readers)
     )  # fmt: skip
+
+
+def _without(reader: Reader, hedges: FloatArray) -> FloatArray:
+    others = hedges.copy()
+    if reader.habit is not None:
+        others[reader.habit.finding, reader.habit.phrase] = 0.0
+    return others

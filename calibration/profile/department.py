@@ -5,7 +5,7 @@ rows → effective counts → fit → patients' correlation → fit → habits �
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from calibration.profile.atoms import judge_atoms
 from calibration.profile.line import lines
 from calibration.profile.rates import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
-from calibration.profile.results import ReaderProfile
+from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
@@ -35,6 +35,7 @@ def profile(
     phrases: PhraseTable,
     settings: ProfileSettings | None = None,
     never: Collection[str] = (),
+    before: Mapping[str, tuple[Part, ...]] | None = None,
 ) -> DepartmentProfile:
     """Judge every reader of a department from one posterior.
 
@@ -49,6 +50,8 @@ def profile(
         Margins, thresholds and priors.
     never
         Phrases that are never suggested, such as those an institution discourages.
+    before
+        What the issue before told of every reader it judged, where most of its exams are these.
 
     Raises
     ------
@@ -61,13 +64,16 @@ def profile(
     if observations.empty:
         msg = "observations: the table has no rows; nothing can be profiled."
         raise CalibrationError(msg)
-    return _judged(
-        read_rows(observations, table=phrases), vocabulary(phrases, settings=rules), never, rules
-    )
+    words = vocabulary(phrases, settings=rules)
+    return _judged(read_rows(observations, table=phrases), words, never, before or {}, rules)
 
 
 def _judged(
-    rows: Rows, words: Vocabulary, never: Collection[str], rules: ProfileSettings
+    rows: Rows,
+    words: Vocabulary,
+    never: Collection[str],
+    before: Mapping[str, tuple[Part, ...]],
+    rules: ProfileSettings,
 ) -> DepartmentProfile:
     """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words, misread=rules.misread)
@@ -79,7 +85,7 @@ def _judged(
     shared = shared_line(line, judged, settings=rules)
     done = instrument(line, judged, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
-    reading = Reading(hedges, found, choices, line, shared, done, rules, alike)
+    reading = Reading(hedges, found, choices, line, shared, done, before, rules, alike)
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)
@@ -89,6 +95,7 @@ def _judged(
         read_reader(reading, r, n=float(n[r]), atoms=(absent[r], present[r]))
         for r in range(len(rows.readers))
     )
+    verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
         readers=readers,
@@ -98,7 +105,7 @@ def _judged(
         slope=slope,
         shared=shared,
         large=reading.large[1],
-        expected_false=sum(map(_doubt, readers)),
+        expected_false=sum(1.0 - v.sound for v in verdicts if v.state == "pattern"),
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),
         settings=rules,
@@ -121,17 +128,6 @@ def _fitted(hedges: Hedged, settings: ProfileSettings) -> tuple[Correlation, Fou
         )
         raise NotConvergedError(msg)
     return between, found
-
-
-def _doubt(reader: ReaderProfile) -> float:
-    """P(a stated pattern lies within the margin), 0 where none is stated."""
-    pattern = reader.pattern
-    sides = {
-        "overcalls": pattern.shift, "undercalls": pattern.shift,
-        "too sure": pattern.slope, "too cautious": pattern.slope,
-    }  # fmt: skip
-    stated = [sides[part].probability for part in pattern.verdict.parts]
-    return 1.0 - max(stated) if stated else 0.0
 
 
 def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnostics:

@@ -7,8 +7,9 @@ slope − 1) = β solves, over his cells c with n_c uses, X_c = (1, x_c) and mea
 
 So what phrase and finding effects have in common with a line counts as the line, and the line
 measures the reader against the survey (less its error, `posterior`), not against the department.
-A habit is no part of it: of a habit let in with probability P the share 1 − P is left in p_c, so
-that one word far off in one finding is not called a pattern. In the model's coordinates the
+A habit in one finding is no part of it: of one let in with probability P the share 1 − P is left in
+p_c, so that one word far off in one finding is not called a pattern; a word far off in all of them
+is part of how the reader writes. In the model's coordinates the
 derivative of β is A⁻¹ G[:2, :], with A = Σ n X Xᵀ q (1 − q) at the line's rates q, which gives its
 covariance.
 

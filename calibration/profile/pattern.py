@@ -1,54 +1,62 @@
 """The posterior of (shift, slope) → what may be said first about a reader.
 
-With margins d (shift) and g (slope), a part is stated when its posterior probability reaches
-`ProfileSettings.pattern_probability`:
+With margins d (shift) and g (slope), a line lies
 
-    undercalls  P(shift > d)    overcalls     P(shift < −d)
-    too sure    P(slope < 1−g)  too cautious  P(slope > 1+g)
+    undercalls  shift > d    overcalls     shift < −d
+    too sure    slope < 1−g  too cautious  slope > 1+g
 
-Shift is read where a word means even odds (logit 0), so that it means the same in every department
-and issue. Beside a stated slope a shift is stated only if it also holds at the reader's usual word,
-because a slope alone shifts every other place, and one that could only be asked about needs a
-probability of .95 there: it would turn a plain sentence into a question. What the instrument may
-have done (`shared`) is no reader's own: a part on its side is stated only if it also holds beyond
-half the margin with that taken off. One that doesn't is shared if the department has it too, and
-else can't be told.
+A set of parts is sound of a line if each lies beyond half its margin and one beyond its own, and
+whole if no other part is clear (`ProfileSettings`). Of all sets that are sound with probability
+`ProfileSettings.pattern_probability` the one most probably sound and whole is stated: to say what
+isn't so is worse than to say half. Shift is read where a word means even odds (logit 0), so that it
+means the same in every department and issue; because a slope alone shifts every other place, it is
+clear only if it is so at the reader's usual word as well, and beyond half its margin in either.
+
+What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
+beyond half its margin, only where it does so with that taken off. One that is stated but for this
+is shared if the department has it too, and else can't be told.
+
+A reader who was judged in the issue before has been looked at with most of these exams already:
+to be told of anything else than before then takes `again_probability`, and what was told stands
+while it is right with `kept_probability`, so that issues which overlap don't add up their chances.
 
 Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
 rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
-a shift back inside its margin.
+a shift back inside its margin; a shift with a plausible one can only be asked about, and is stated
+from `asked_probability` on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from itertools import compress, product
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import Instrument
+from calibration.profile.shared import Common
 
 _Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
 _SURELY = 0.4
-_OWN = 0.5
-_BESIDE = 0.95
-_AXIS: Final[Mapping[Part, tuple[int, float]]] = MappingProxyType(
-    {
-        "overcalls": (0, -1.0),
-        "undercalls": (0, 1.0),
-        "too sure": (1, -1.0),
-        "too cautious": (1, 1.0),
-    }
+_HALF = 0.5
+_PLACES = (np.arange(512) + 0.5) * np.array([[1 / 512], [(5**0.5 - 1) / 2], [2**0.5 - 1]]) % 1.0
+"""An even lattice in three dimensions, (3, 512), so that draws are always the same."""
+_PARTS: Final[tuple[Part, ...]] = ("overcalls", "undercalls", "too sure", "too cautious")
+_SETS = np.array(
+    [
+        (shift < 0, shift > 0, slope < 0, slope > 0)
+        for shift, slope in product((0, -1, 1), repeat=2)
+        if shift or slope
+    ]
 )
-"""Which coordinate each part is about, and on which side."""
+"""Which parts (8, 4) may be stated together."""
+_NAMES: Final = tuple(tuple(compress(_PARTS, each)) for each in _SETS)
 
 
 class Evidence:
@@ -66,29 +74,25 @@ class Evidence:
         """Posterior correlation of the two."""
         return float(self.covariance[0, 1] / (self.sd[0] * self.sd[1]))
 
+    @property
+    def draws(self) -> FloatArray:
+        """Draws of the line, shape (512, 2)."""
+        return np.asarray(self.mean + ndtri(_PLACES[:2].T) @ np.linalg.cholesky(self.covariance).T)
+
     def narrowed(self, factor: float) -> Evidence:
         """Give the same estimate from ``factor`` times the data."""
         return Evidence(self.mean, self.covariance / factor)
 
-    def beyond(self, settings: ProfileSettings, *, margin: float = 1.0) -> dict[Part, float]:
-        """P(each part), beyond ``margin`` times the margins."""
+    def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
+        """P(each part), beyond the margins."""
         (shift, slope), (a, b) = self.mean, self.sd
-        d, g = margin * settings.shift_margin, margin * settings.slope_margin
-        return {
-            "overcalls": float(ndtr((-d - shift) / a)),
-            "undercalls": float(ndtr((shift - d) / a)),
-            "too sure": float(ndtr((-g - slope) / b)),
-            "too cautious": float(ndtr((slope - g) / b)),
-        }
+        d, g = settings.shift_margin, settings.slope_margin
+        ends = ((-d - shift) / a, (shift - d) / a, (-g - slope) / b, (slope - g) / b)
+        return {part: float(ndtr(z)) for part, z in zip(_PARTS, ends, strict=True)}
 
-    def less(self, done: Instrument) -> Evidence:
+    def less(self, done: Common) -> Evidence:
         """Give the line with what the instrument may have done taken off."""
         return Evidence(self.mean - done.mean, self.covariance + done.covariance)
-
-    def moved_to(self, centre: float) -> Evidence:
-        """Give the same line with its shift read at another place of the scale."""
-        turn = np.array([[1.0, centre], [0.0, 1.0]])
-        return Evidence(turn @ self.mean, turn @ self.covariance @ turn.T)
 
     def inside(self, shift: tuple[float, float], slope: tuple[float, float]) -> float:
         """P(shift and slope − 1 both inside), by Gauss and Legendre over the shift."""
@@ -104,27 +108,33 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What holds of a line: the reader's own, what most readers share, what may be explained."""
+    """What holds of a line: the reader's own, what most readers share, what may be explained.
+
+    ``sound`` is the probability that nothing of what is the reader's own is false.
+    """
 
     own: tuple[Part, ...] = ()
     shared: tuple[Part, ...] = ()
     explained: tuple[Part, ...] = ()
+    sound: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """What a reader is judged on: line, usual word, what the instrument may have done to it.
 
-    ``common`` are the parts that the department shares.
+    ``common`` are the parts that the department shares, ``before`` what the issue before told of
+    the reader; None where there was none, or none that judged him.
     """
 
     evidence: Evidence
     usual: float
-    done: Instrument
+    done: Common
     common: tuple[Part, ...]
     hedges: float
     exams: int
     untold: Untold | None = None
+    before: tuple[Part, ...] | None = None
 
     def narrowed(self, factor: float) -> Case:
         """Give the same estimate from ``factor`` times the data."""
@@ -132,19 +142,40 @@ class Case:
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Sort what holds of the line by whose it is."""
-        parts = _stated(self.evidence, self.usual, settings)
-        own = self.evidence.less(self.done).beyond(settings, margin=_OWN)
-        open_ = {
-            part
-            for part in parts
-            if self.done.mean[_AXIS[part][0]] * _AXIS[part][1] > 0.0
-            and own[part] < settings.pattern_probability
-        }
+        line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
+        rest, half = line - self.done.at(_PLACES[2]), (_HALF * d, _HALF * g, _HALF * g)
+        clear = _beyond(line, self.usual, (settings.clear_shift, *settings.clear_slope), all_=True)
+        near, beyond = _beyond(line, self.usual, half), _beyond(line, 0.0, (d, g, g))
+        stands = _beyond(rest, self.usual, half)
+        judged = _judged(clear & stands, near & stands, beyond)
+        own, sound = self._chosen(judged, settings)
+        free = replace(settings, asked_probability=0.0)
+        held, _ = self._chosen(judged, free)
+        whole, _ = self._chosen(_judged(clear, near, beyond), free)
+        left = [part for part in whole if part not in held]
         return _Parts(
-            own=tuple(part for part in parts if part not in open_),
-            shared=tuple(part for part in parts if part in open_ and part in self.common),
-            explained=tuple(part for part in parts if part in open_ and part not in self.common),
+            own=own,
+            shared=tuple(part for part in left if part in self.common),
+            explained=tuple(part for part in left if part not in self.common),
+            sound=sound,
         )
+
+    def _chosen(
+        self, judged: tuple[FloatArray, FloatArray], settings: ProfileSettings
+    ) -> tuple[tuple[Part, ...], float]:
+        """Take the set most probably whole of those that are sound enough; none if none is."""
+        whole, sound = judged
+        least, again = settings.pattern_probability, settings.again_probability
+        needed = np.full(len(_SETS), least if self.before is None else max(least, again))
+        if _is_asked(float(self.evidence.mean[0]), settings):
+            asked = np.maximum(needed, settings.asked_probability)
+            needed = np.where(_SETS[:, :2].any(axis=1), asked, needed)
+        if self.before:
+            needed[_NAMES.index(self.before)] = settings.kept_probability
+        if not (sound >= needed).any():
+            return (), float("nan")
+        best = int(np.argmax(np.where(sound >= needed, whole, -1.0)))
+        return _NAMES[best], float(sound[best])
 
     def own(self, settings: ProfileSettings) -> Evidence:
         """Give what is the reader's own."""
@@ -154,6 +185,29 @@ class Case:
     def nothing(self, settings: ProfileSettings) -> bool:
         """Whether "none" may be said of what is the reader's own."""
         return _nothing(self.own(settings), settings)
+
+
+def _beyond(
+    line: FloatArray, usual: float, limits: tuple[float, float, float], *, all_: bool = False
+) -> BoolArray:
+    """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
+
+    A shift does where it does at even odds or at the usual word, or, with ``all_``, at both.
+    """
+    ends = np.sort([line[:, 0], line[:, 0] + usual * line[:, 1]], axis=0)
+    low, high = ends[::-1] if all_ else ends
+    shift, sure, cautious = limits
+    slope = line[:, 1]
+    return np.stack([low < -shift, high > shift, slope < -sure, slope > cautious], axis=1)
+
+
+def _judged(
+    needed: BoolArray, allowed: BoolArray, beyond: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """P(each of `_SETS` is sound and has all that is needed), and P(it is sound)."""
+    sound = ~(~allowed @ _SETS.T) & (beyond @ _SETS.T)
+    whole = sound & ~(needed @ ~_SETS.T)
+    return np.asarray(whole.mean(axis=0)), np.asarray(sound.mean(axis=0))
 
 
 def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
@@ -168,20 +222,21 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     settled = bool(stated) or (enough and case.nothing(settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     shift, slope = _coordinates(evidence, settings)
-    tipping = _tipping(shift.value, settings)
-    low, high = settings.plausible_ordering
     shifted = any(part in {"overcalls", "undercalls"} for part in stated)
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
-        question=shifted and low <= tipping <= high,
+        question=shifted and _is_asked(shift.value, settings),
         more_exams=None if settled or untold else _more(case, settings),
         shared=parts.shared,
         explained=parts.explained,
         slight=_slight(case.own(settings), settings) if settled and not stated else None,
         untold=None if settled else untold,
+        sound=parts.sound,
     )
-    return Pattern(verdict, shift, slope, evidence.correlation, within, off, tipping)
+    return Pattern(
+        verdict, shift, slope, evidence.correlation, within, off, _tipping(shift.value, settings)
+    )
 
 
 def clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
@@ -206,21 +261,6 @@ def _slight(evidence: Evidence, settings: ProfileSettings) -> Part | None:
     return part if beyond[part] > settings.none_probability else None
 
 
-def _stated(evidence: Evidence, usual: float, settings: ProfileSettings) -> tuple[Part, ...]:
-    needed = settings.pattern_probability
-    here, there = evidence.beyond(settings), evidence.moved_to(usual).beyond(settings)
-    slope: list[Part] = [p for p in ("too sure", "too cautious") if here[p] >= needed]
-    low, high = settings.plausible_ordering
-    asked = low <= _tipping(float(evidence.mean[0]), settings) <= high
-    beside = max(needed, _BESIDE) if slope and asked else needed
-    shift: list[Part] = [
-        p
-        for p in ("overcalls", "undercalls")
-        if here[p] >= beside and (not slope or there[p] >= needed)
-    ]
-    return (*shift, *slope)
-
-
 def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordinate, Coordinate]:
     beyond = evidence.beyond(settings)
     (shift, slope), (a, b) = evidence.mean, evidence.sd
@@ -231,6 +271,12 @@ def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordin
         Coordinate(float(shift), float(shift - _Z * a), float(shift + _Z * a), side),
         Coordinate(float(slope), float(slope - _Z * b), float(slope + _Z * b), steep),
     )
+
+
+def _is_asked(shift: float, settings: ProfileSettings) -> bool:
+    """Whether a plausible ordering of CTs explains a shift, so that it is put as a question."""
+    low, high = settings.plausible_ordering
+    return bool(low <= _tipping(shift, settings) <= high)
 
 
 def _tipping(shift: float, settings: ProfileSettings) -> float:

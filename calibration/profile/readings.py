@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,13 +17,14 @@ from calibration.profile.results import (
     Habit,
     Interval,
     Large,
+    Part,
     PhraseRate,
     ReaderProfile,
     Shared,
     Untold,
 )
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import Instrument
+from calibration.profile.shared import Common
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.tables import Hedged
@@ -38,7 +40,8 @@ _NEARLY_ALL = 0.95
 class Reading:
     """The fitted department with all rates computed once, (R, F, K) and (R, K).
 
-    ``shared`` is what readers share, ``done`` what of it may be the instrument's; ``large`` every
+    ``shared`` is what readers share, ``done`` what of it may be the instrument's,
+    ``before`` what the issue before told of readers; ``large`` every
     reader's and the department's calibration in the large. With ``one_label`` every statement of
     the department has the same label, and nothing may be said of anybody.
     """
@@ -48,7 +51,8 @@ class Reading:
     choices: Choices
     lines: Lines
     shared: Shared
-    done: Instrument
+    done: Common
+    before: Mapping[str, tuple[Part, ...]]
     settings: ProfileSettings
     one_label: bool
     n: FloatArray = field(init=False)
@@ -96,7 +100,8 @@ def read_reader(
     evidence = Evidence(lines.value[r], lines.covariance[r])
     untold = _untold(reading, r)
     usual, common = float(lines.usual[r]), reading.shared.parts
-    case = Case(evidence, usual, reading.done, common, hedges, exams, untold)
+    before = reading.before.get(rows.readers[r])
+    case = Case(evidence, usual, reading.done, common, hedges, exams, untold, before)
     advice = choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings)
     return ReaderProfile(
         reader=rows.readers[r],

@@ -66,6 +66,9 @@ class Verdict:
         With ``too few``: why no number of exams like these would tell. All labels of the
         department have one value; the reader's hedges are one phrase, whose rate cannot tell a
         shift from a slope; or the instrument may have done what is ``explained``.
+    sound
+        With ``pattern``: the probability that nothing that is stated is false
+        (`calibration.profile.pattern`); else NaN.
     """
 
     state: Literal["pattern", "none", "too few"]
@@ -76,6 +79,7 @@ class Verdict:
     explained: tuple[Part, ...] = ()
     slight: Part | None = None
     untold: Untold | None = None
+    sound: float = float("nan")
 
     @property
     def direction(self) -> str:

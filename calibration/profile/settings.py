@@ -69,8 +69,13 @@ class ProfileSettings:
     shift_margin, slope_margin
         Half-widths of indifference about shift 0 and slope 1.
     pattern_probability
-        Posterior probability beyond the margin at which a pattern is stated; the default tells
-        at most 5 % of calibrated readers of a pattern over simulated departments.
+        Posterior probability of being sound at which a pattern is stated (`pattern`); the default
+        tells at most 5 % of calibrated readers of a pattern over simulated departments.
+    asked_probability
+        The same for a shift that could only be asked about.
+    again_probability, kept_probability
+        The same for a reader judged in the issue before: for anything else than was told then,
+        and for what was.
     clear_shift, clear_slope
         What counts as clearly off; slopes beyond 1 − and 1 + these.
     too_few_probability, none_probability
@@ -91,8 +96,8 @@ class ProfileSettings:
     plausible_ordering, plausible_slope
         Range of λ (odds of a CT given disease over without) a department may have; the lowest
         slope that misreading and a CT that misses disease may make of 1.
-    shared_by, least_shared
-        Share of the readers that have what is called shared; readers without whom nothing is.
+    least_shared
+        Readers without whom nothing is called shared.
     certain
         Phrases whose meaning is below this or above 1 − this are atoms.
     misread
@@ -103,7 +108,10 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.85
+    pattern_probability: float = 0.8
+    asked_probability: float = 0.95
+    again_probability: float = 0.95
+    kept_probability: float = 0.6
     clear_shift: float = 0.5
     clear_slope: tuple[float, float] = (0.3, 0.4)
     too_few_probability: float = 0.05
@@ -120,7 +128,6 @@ class ProfileSettings:
     least_statements: int = 30
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
     plausible_slope: float = 0.75
-    shared_by: float = 2 / 3
     least_shared: int = 5
     certain: float = 0.01
     misread: float = 0.0

@@ -56,9 +56,8 @@ class Found:
     share: float
 
     def kept(self) -> FloatArray:
-        """Share of each coordinate of u_r that is no habit's, shape (R, L)."""
+        """Share of each coordinate of u_r that is no habit of one finding, shape (R, L)."""
         kept = np.ones_like(self.fitted.mode.reader)
-        kept[:, self.counts.phrases] = 1.0 - self.phrase
         kept[:, self.counts.size :] = 1.0 - self.cell
         return kept
 

@@ -8,9 +8,8 @@ with ν observations' worth of prior at s² (`Priors.worth`): the fixed point of
 of MacKay 1992, which counts the effects the data determine. A reader's shift, slope and set of
 quirks are Student-t, `Priors.tail` and `Priors.quirk_tail` degrees of freedom, through
 w = (t + n) / (t + Σ E[effect²]/σ²) over the n effects of the set, so that one reader far off is
-neither pulled in nor widens the others. A quirk counts for at most 6 σ² in both: what is far off is
-a habit's to explain (`sparse`), not the scale's. Phrase effects of the department are
-d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
+neither pulled in nor widens the others. Phrase effects of the department are d_k ~ N(0, s_k² + σ²)
+with the survey's error s_k.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from calibration.profile.settings import Priors
 
 _ROUNDS = 80
 _SETTLED = 2e-3
-_FAR = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +166,15 @@ def _moved(
     k, f = counts.phrases, counts.findings
     plain = scales.habit_mean[:, k] == 0
     quirk = np.where(plain, (mean[:, k] ** 2 + variance[:, k]) / now.quirk**2, 1.0)
-    quirk = np.minimum(quirk, _FAR).sum(axis=1, keepdims=True)
-    scaled = np.concatenate([sum(curve) / now.values()[:CURVE] ** 2, quirk], axis=1)
+    scaled = np.concatenate(
+        [sum(curve) / now.values()[:CURVE] ** 2, quirk.sum(axis=1, keepdims=True)], axis=1
+    )
     degrees = np.array([priors.tail] * CURVE + [priors.quirk_tail])
     tails = (degrees + np.array([1] * CURVE + [plain.shape[1]])) / (degrees + scaled)
     own = np.diagonal(mode.theta_covariance)
     effects = (
         *((tails[:, i] * curve[0][:, i], tails[:, i] * curve[1][:, i]) for i in range(CURVE)),
-        (
-            np.minimum(tails[:, CURVE:] * mean[:, k] ** 2, _FAR * now.quirk**2)[plain],
-            (tails[:, CURVE:] * variance[:, k])[plain],
-        ),
+        ((tails[:, CURVE:] * mean[:, k] ** 2)[plain], (tails[:, CURVE:] * variance[:, k])[plain]),
         _phrase_effects(counts, now, mode),
         (mode.theta[f] ** 2, own[f]),
         (mean[:, f] ** 2, variance[:, f]),

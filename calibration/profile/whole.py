@@ -209,6 +209,7 @@ def _pattern(pattern: Pattern) -> dict[str, Plain]:
         "within": plain(pattern.within),
         "clearly_off": plain(pattern.clearly_off),
         "tipping": plain(pattern.tipping),
+        "sound": plain(verdict.sound),
         "question": verdict.question,
         "shared": list(verdict.shared),
         "explained": list(verdict.explained),

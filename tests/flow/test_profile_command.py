@@ -180,6 +180,7 @@ def test_change_since_a_period_before_is_told_if_that_is_given(tmp_path: Path) -
 def test_page_of_the_file_prints_every_rule_as_it_is() -> None:
     page = (DOCS / "profile-json.md").read_text(encoding="utf-8")
     rules = ProfileSettings()
-    assert page.count(f"≥ {rules.pattern_probability:.2f}".replace("0.", ".")) == 4
-    assert f"P(shift > {rules.shift_margin:g})".replace("0.", ".") in page
+    assert f"probability ≥ {rules.pattern_probability:.2f} (`sound`)".replace("0.", ".") in page
+    assert f"| shift > {rules.shift_margin:g} |".replace("0.", ".") in page
+    assert f"| slope < {1.0 - rules.slope_margin:g} |".replace("0.", ".") in page
     assert f"a shift of {rules.clear_shift:g}".replace("0.", ".") in page

@@ -20,7 +20,7 @@ from calibration.profile import (
     profile,
 )
 from calibration.profile.pattern import Case, Evidence, judge_pattern
-from calibration.profile.shared import Instrument
+from calibration.profile.shared import Common
 from calibration.survey import PhraseTable
 from reports.strings import Strings
 from reports.verdict import message, short
@@ -277,7 +277,7 @@ def _judged_at(
     shift: float, sd: float, *, slope: float = 0.0, done: float = 0.0, common: tuple[Part, ...] = ()
 ) -> Pattern:
     evidence = Evidence(np.array([shift, slope]), np.diag([sd**2, 0.04**2]))
-    instrument = Instrument(np.array([done, 0.0]), np.diag([0.05**2, 0.05**2]) * (done != 0.0))
+    instrument = Common(np.array([[done, 0.0]]), np.ones(1))
     case = Case(evidence, 0.0, instrument, common, hedges=2600.0, exams=1200)
     return judge_pattern(case, settings=ProfileSettings())
 
@@ -293,10 +293,10 @@ def test_what_the_instrument_may_have_done_is_not_told_of_the_reader() -> None:
     assert _judged_at(-0.4, 0.1, done=0.3).direction == "overcalls"
 
 
-def test_shift_that_could_only_be_asked_about_joins_a_slope_when_it_is_surer() -> None:
-    assert _judged_at(0.33, 0.1).verdict.question
-    assert _judged_at(0.33, 0.1, slope=-0.5).verdict.parts == ("too sure",)
-    assert _judged_at(0.4, 0.1, slope=-0.5).verdict.parts == ("undercalls", "too sure")
+def test_slope_beside_a_shift_is_said_only_where_both_are_sound() -> None:
+    assert _judged_at(0.4, 0.1).verdict.question
+    assert _judged_at(0.15, 0.1, slope=-0.5).verdict.parts == ("too sure",)
+    assert _judged_at(0.6, 0.1, slope=-0.5).verdict.parts == ("undercalls", "too sure")
 
 
 def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_named(
