@@ -64,7 +64,7 @@ class DepartmentProfile:
     """All readers of a department judged together.
 
     ``unmapped`` counts statements by phrases without a meaning, which nothing uses.
-    ``expected_false`` is the expected number of stated patterns that lie within the margin;
+    ``expected_false`` is the expected number of stated patterns that are not sound;
     ``changes`` are since an earlier period, None where none was compared.
     """
 
@@ -107,7 +107,7 @@ class DepartmentProfile:
         few = sum(r.pattern.verdict.state == "too few" for r in self.readers)
         return (
             f"{len(self.readers)} readers: {told} with a pattern ({self.expected_false:.1f} of "
-            f"them expected to lie within the margin), {few} with too few exams to say"
+            f"them expected not to hold), {few} with too few exams to say"
         )
 
 
