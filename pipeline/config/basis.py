@@ -15,12 +15,13 @@ EXAM_COLUMNS: Final[tuple[str, ...]] = (
 
 OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
     "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
-    "relative_names", "other_ids", "sent_at", "patient_authority",
+    "relative_names", "other_ids", "sent_at", "patient_authority", "patient_sex",
 )  # fmt: skip
 """Further identifiers that de-identification looks for when a source has them.
 
-Two are none: ``sent_at``, when the message was sent, orders versions signed at one time;
-``patient_authority``, who gave the patient's number, tells apart patients of one number.
+Three are none: ``sent_at``, when the message was sent, orders versions signed at one time;
+``patient_authority``, who gave the patient's number, tells apart patients of one number;
+``patient_sex`` is one of the kinds by which the committee's review tells cases apart.
 
 ``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several,
 parted by semicolons.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,14 +30,17 @@ _BANDS: Final = (
 
 _SEVERAL: Final = ";"
 
+_UNKNOWN: Final = "unknown"
+"""What an export does not say; exams of former versions of this program say no sex."""
+
 _WITHHELD: Final = Clean("", (), 0)
 """Stands in for a withheld report until its row is dropped."""
 
 _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "month_is_own", "status", "is_chest", "is_adult", "age_band",
-    "patient_class", "drafted", "sequence", "sent_at", "text_digest", "text_mark",
-    "text", "phrases_locked",
+    "patient_class", "patient_sex", "site_code", "drafted", "sequence", "sent_at", "text_digest",
+    "text_mark", "text", "phrases_locked",
 )  # fmt: skip
 
 
@@ -56,6 +59,7 @@ class Codes:
     exam: Sequence[str]
     patient: Sequence[str]
     reader: Sequence[str]
+    site: Sequence[str]
     shift_days: Sequence[int]
     marks: Sequence[str]
     months: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
@@ -162,6 +166,8 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
             "is_adult": is_adult(age, min_age_years),
             "age_band": _age_band(age),
             "patient_class": exams["patient_class"],
+            "patient_sex": exams.get("patient_sex", _UNKNOWN),
+            "site_code": [code or _UNKNOWN for code in codes.site],
             "drafted": _drafted(exams),
             "sequence": exams["sequence"],
             "sent_at": exams["sent_at"] + shift,
@@ -237,7 +243,11 @@ class CleanTable:
 
 
 def clean_table(
-    reports: pd.DataFrame, *, source: str, deidentifier: Deidentifier | None = None
+    reports: pd.DataFrame,
+    *,
+    source: str,
+    deidentifier: Deidentifier | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> CleanTable:
     """Clean every report of a table.
 
@@ -247,6 +257,8 @@ def clean_table(
         ``report_id, text``, any of `KNOWN_COLUMNS`, and columns that pass through.
     source
         The file's name, for messages.
+    advance
+        Is told how many reports more are clean.
 
     Raises
     ------
@@ -258,7 +270,8 @@ def clean_table(
     _refuse_twins(reports, source)
     cells = reports["text"].tolist()
     texts = [cell if isinstance(cell, str) else "" for cell in cells]
-    cleaned = (deidentifier or Deidentifier()).batch(texts, known=known_from_rows(reports))
+    cleaner, known = deidentifier or Deidentifier(), known_from_rows(reports)
+    cleaned = cleaner.batch(texts, known=known, advance=advance)
     outcomes = [_if_text(cell, each) for cell, each in zip(cells, cleaned, strict=True)]
     ids = reports["report_id"].astype(str).tolist()
     frame = reports.drop(columns=[name for name in KNOWN_COLUMNS if name in reports.columns])

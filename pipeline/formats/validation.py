@@ -50,6 +50,12 @@ _CLASS: Final[Mapping[str, str]] = {
     "ed": "emergency", "o": "outpatient", "outpatient": "outpatient",
 }  # fmt: skip
 
+_SEX: Final[Mapping[str, str]] = {
+    "f": "female", "female": "female", "w": "female", "m": "male", "male": "male",
+    "o": "other", "other": "other", "a": "other", "d": "other",
+}  # fmt: skip
+"""By letter or word, as HL7 table 0001, FHIR, DICOM and German exports write it."""
+
 _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
@@ -152,6 +158,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
             (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
         ),
         patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
+        patient_sex=_mapped(raw["patient_sex"].str.lower(), _SEX).fillna("unknown"),
         performed_at=utc_times(raw["performed_at"], zone),
         signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),
         sent_at=utc_times(raw["sent_at"], zone, last=True),

@@ -34,11 +34,18 @@ from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.review_content import CaseHistogram, CaseMix, Disagreement, MixRow
 
-MIX: Final = ("pathology", "age_band", "patient_class", "interval", "difficulty", "draft")
-"""Columns of the case mix, the finding first."""
+MIX: Final = (
+    "pathology", "age_band", "patient_sex", "patient_class", "interval", "difficulty", "draft",
+)  # fmt: skip
+"""Columns that figures are adjusted for, the finding first.
+
+The site is none: readers mostly read for one, so that what is theirs would be called the site's.
+"""
 
 _NAMES: Final = {
     "age_band": "Age",
+    "patient_sex": "Sex",
+    "site_code": "Site",
     "patient_class": "Patient class",
     "interval": "X-ray to CT",
     "difficulty": "Difficulty",
@@ -120,7 +127,7 @@ def _adjusted(
     mix: pd.DataFrame, factor: str, levels: list[str], phrases: PhraseTable
 ) -> Gaps | None:
     """Hold all other factors and the words equal; None where the model cannot be fitted."""
-    others = [name for name in MIX if name != factor]
+    others = [name for name in ("pathology", *_NAMES) if name != factor]
     summed = mix.groupby([factor, "phrase", *others], sort=True, observed=True)
     rows = summed[["weight", "mass"]].sum().reset_index()
     means = dict(zip(phrases.phrases, phrases.means, strict=True))

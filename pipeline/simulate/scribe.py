@@ -143,7 +143,7 @@ class Scribe:
             order.exam["name"], order.performed, written.signed, written.status, written.version,
             patient.age(order.performed), order.patient_class,
             record_name(patient.person, site["name_style"]), f"{patient.birth:%Y-%m-%d}",
-            order.referring.full, order.phone, text,
+            order.referring.full, order.phone, "F" if patient.female else "M", text,
         ))  # fmt: skip
         identifiers = self.ledger.rows["identifiers"]
         for start, end, category, kind in document.spans:

@@ -159,7 +159,7 @@ EXAM_COLUMNS: Final = (
     "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
     "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",
     "patient_age_years", "patient_class", "patient_name", "patient_birth_date", "referring_name",
-    "phone", "text",
+    "phone", "patient_sex", "text",
 )  # fmt: skip
 """Columns of the exams table, times in UTC."""
 

@@ -254,7 +254,7 @@ class Register(Stage[tuple[ExamShard, ...], Registered]):
             each.shard for each in item
             if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
         ]  # fmt: skip
-        columns = ["accession", "patient_id", "patient_domain", "reader_id", "status"]
+        columns = ["accession", "patient_id", "patient_domain", "reader_id", "site", "status"]
         columns.append("source_digest")
         # Codes lie at random places of the vault: many at once touch each page of it once.
         at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
@@ -265,6 +265,7 @@ class Register(Stage[tuple[ExamShard, ...], Registered]):
                 vault.codes("study", sorted(set(study_identifiers(exams))))
                 vault.codes("exam", exam_identifiers(exams))
                 vault.codes("reader", _distinct(exams["reader_id"]))
+                vault.codes("site", _distinct(exams["site"]))
                 patients = sorted(set(patient_identifiers(exams)))
                 vault.codes("patient", patients)
                 vault.shift_days(patients, _rooms(months, patients))
@@ -282,6 +283,7 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
             exam=vault.codes("exam", exam_identifiers(exams)),
             patient=vault.codes("patient", patients),
             reader=vault.codes("reader", exams["reader_id"].tolist()),
+            site=vault.codes("site", exams["site"].tolist()),
             shift_days=vault.shift_days(patients),
             marks=vault.marks(exams["text"]),
             surrogate_key=_surrogate_key(site),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _COLUMNS: Final = [
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-    "patient_class", "drafted", *VERSION_COLUMNS,
+    "patient_class", "patient_sex", "site_code", "drafted", *VERSION_COLUMNS,
 ]  # fmt: skip
 _TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage", "contradictory")
 

@@ -22,7 +22,7 @@ from pandas.api.types import union_categoricals
 
 from calibration.scores import label_values
 from calibration.survey import PhraseTable
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import CASE_FACTS, FlowStep
 
 Label: TypeAlias = Literal["probability", "mean"]
 Silence: TypeAlias = Literal["absent", "exclude"]
@@ -38,12 +38,11 @@ RETURNED_NOT_APPLICABLE: Final = "its reader returned the case as not applicable
 
 _COLUMNS: Final = [
     "pair_id", "patient_code", "reader_code", "pathology", "phrase", "ct_phrase", "label",
-    "performed_month", "weight", "interval_hours", "patient_class", "age_band",
-    "draft",
+    "performed_month", "weight", "interval_hours", *CASE_FACTS, "draft",
 ]  # fmt: skip
 _OF_THE_PAIR: Final = [
-    "pair_id", "patient_code", "reader_code", "performed_month", "interval_hours",
-    "patient_class", "age_band", "draft",
+    "pair_id", "patient_code", "reader_code", "performed_month", "interval_hours", *CASE_FACTS,
+    "draft",
 ]  # fmt: skip
 
 
@@ -203,8 +202,8 @@ BANDS: Final = ("before", "0-2 h", "2-6 h", "6-12 h", "12-24 h", "over 24 h")
 _EDGES: Final = (-np.inf, 0.0, 2.0, 6.0, 12.0, 24.0, np.inf)
 
 _MIX: Final = [
-    "reader_code", "pathology", "phrase", "label", "performed_month", "age_band", "patient_class",
-    "interval", "draft",
+    "reader_code", "pathology", "phrase", "label", "performed_month", *CASE_FACTS, "interval",
+    "draft",
 ]  # fmt: skip
 _ALTERNATIVE: Final = ["choice", "month", "phrase", "label_value"]
 _COVERAGE: Final = ["reader_code", "patient_class", "age_band", "performed_month", "fate"]

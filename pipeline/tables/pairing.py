@@ -27,9 +27,12 @@ TAKEN_BACK: Final = "taken back by the sender, or the word that did so"
 DRAFTED: Final = "by someone else"
 NOT_DRAFTED: Final = "no other author named"
 
+CASE_FACTS: Final = ("patient_class", "age_band", "patient_sex", "site_code")
+"""What an export says of an exam by which cases may be told apart."""
+
 PAIR_COLUMNS: Final = (
     "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
-    "interval_hours", "patient_class", "age_band", "performed_month", "draft",
+    "interval_hours", *CASE_FACTS, "performed_month", "draft",
 )  # fmt: skip
 
 
@@ -72,8 +75,8 @@ def pair(
     ----------
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
-        performed_at, signed_at, status, is_chest, is_adult, patient_class, age_band,
-        performed_month, drafted`` and `versions.VERSION_COLUMNS`.
+        performed_at, signed_at, status, is_chest, is_adult, performed_month, drafted``,
+        `CASE_FACTS` and `versions.VERSION_COLUMNS`.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -105,7 +108,7 @@ def _studies(exams: pd.DataFrame) -> pd.DataFrame:
     ordered = in_time(exams)
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
-        "is_adult", "patient_class", "age_band", "performed_month",
+        "is_adult", *CASE_FACTS, "performed_month",
     ]  # fmt: skip
     return ordered.drop_duplicates("study_code")[columns].assign(
         order=lambda each: range(len(each))

@@ -40,6 +40,8 @@ PAIRS = pd.DataFrame(
         "interval_hours": [1.0, 2.0, 3.0],
         "patient_class": ["inpatient"] * 3,
         "age_band": ["40-59"] * 3,
+        "patient_sex": ["female"] * 3,
+        "site_code": ["T-23AB"] * 3,
         "performed_month": ["2026-09"] * 3,
         "draft": ["no other author named"] * 3,
     }

@@ -105,6 +105,7 @@ def test_returned_cases_are_left_out_and_counted_never_both_kept_and_counted(
             "ct_exam_key": [f"c{i}" for i in range(6)],
             "patient_code": "P", "reader_code": "R", "interval_hours": 1.0,
             "patient_class": "inpatient", "age_band": "40-59", "performed_month": "2026-09",
+            "patient_sex": "female", "site_code": "T-23AB",
             "draft": "no other author named",
         }
     )  # fmt: skip

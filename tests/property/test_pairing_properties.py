@@ -38,6 +38,8 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
                 "is_adult": True,
                 "age_band": "40-59",
                 "patient_class": "inpatient",
+                "patient_sex": "female",
+                "site_code": "T-23AB",
                 "drafted": False,
                 "sequence": None,
                 "sent_at": None,

@@ -24,6 +24,8 @@ def pairs(*readers: str) -> pd.DataFrame:
                 "interval_hours": 3.0,
                 "patient_class": "inpatient",
                 "age_band": "40-59",
+                "patient_sex": "female",
+                "site_code": "T-23AB",
                 "performed_month": "2026-03",
                 "draft": "no other author named",
             }

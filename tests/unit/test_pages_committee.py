@@ -83,7 +83,8 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
         true = rng.random() < mean - (0.6 * mean if reader == 0 else 0.0)
         rows.append(
             (f"X{number}", f"C{number}", xr, ct, f"p{number}", f"R{reader}", 3.0, patient_class,
-             "40-59", month, ("by someone else", "no other author named")[number % 5 == 0])
+             "40-59", ("female", "male")[number % 3 == 0], ("T-23AB", "T-45CD")[number % 4 == 0],
+             month, ("by someone else", "no other author named")[number % 5 == 0])
         )  # fmt: skip
         said.append((xr, "pleural effusion", phrase, "stated"))
         if true or number % 2:
@@ -97,8 +98,8 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
     pairs = pd.DataFrame(
         rows,
         columns=["xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code",
-                 "reader_code", "interval_hours", "patient_class", "age_band", "performed_month",
-                 "draft"],
+                 "reader_code", "interval_hours", "patient_class", "age_band", "patient_sex",
+                 "site_code", "performed_month", "draft"],
     )  # fmt: skip
     block = sums.Block(
         pairs=pairs,
@@ -270,6 +271,28 @@ def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() ->
     assert set(found.alike) == {"Age (40-59)", "X-ray to CT (2-6 h)", "Difficulty (CT is plain)"}
 
 
+def test_a_site_whose_ct_shows_less_is_found_with_sex_held_equal() -> None:
+    # women go to the first site twice as often; CT shows .3 less there, of men and women alike
+    rng = np.random.default_rng(8)
+    rows = hospital(per_reader=300).rows
+    size = len(rows)
+    woman = rng.random(size) < 0.5
+    there = rng.random(size) < np.where(woman, 0.8, 0.4)
+    means = rows["phrase"].map(dict(zip(SCALE.phrases.phrases, SCALE.phrases.means, strict=True)))
+    rows = rows.assign(
+        patient_sex=np.where(woman, "female", "male"),
+        site_code=np.where(there, "T-23AB", "T-45CD"),
+        label=(rng.random(size) < np.clip(means - 0.3 * there, 0.0, 1.0)).astype(float),
+    )
+    found = {row.level: row for row in case_mix(sums.mix(rows), scale=SCALE).rows}
+    assert found["T-23AB"].factor == "Site"
+    assert found["T-23AB"].adjusted.high < found["T-45CD"].adjusted.low
+    raw = found["female"].gap.value - found["male"].gap.value
+    held = found["female"].adjusted.value - found["male"].adjusted.value
+    assert raw < -0.05
+    assert abs(held) < abs(raw) / 2
+
+
 def test_kind_of_case_seen_by_four_readers_is_withheld_with_its_neighbour() -> None:
     rows = hospital(per_reader=60).rows
     four = rows["reader_code"].isin(["R0", "R1", "R2", "R3"]) & (rows.index % 3 == 0)
@@ -314,6 +337,7 @@ def test_draft_is_named_by_the_export_or_by_a_preliminary_version() -> None:
                 "signed_at": day + pd.Timedelta(hours=hour + (status == "final")),
                 "performed_month": "2026-03", "status": status, "is_chest": True,
                 "is_adult": True, "age_band": "40-59", "patient_class": "inpatient",
+                "patient_sex": "female", "site_code": "T-23AB",
                 "drafted": drafted, "sequence": None, "sent_at": None,
                 "text_digest": study, "text_mark": study,
             }

@@ -83,6 +83,7 @@ def exams(
         "patient_authority": issuer,
         "patient_birth_date": text_of(patient, "birthDate"),
         "patient_class": _class(report, directory),
+        "patient_sex": text_of(patient, "gender"),
         "site": "",
         "modality": exam_codes.get(code) or modality_of(name) or _service(report, study),
         "exam_code": code,

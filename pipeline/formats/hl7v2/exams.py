@@ -362,4 +362,4 @@ def _modality(head: Head, options: MessageOptions) -> str:
 
 
 _MAY_BE_ADDED_TO: Final = ("final", "prelim", "corrected")
-_PLAIN: Final = ("accession", "patient_class", "site", "exam_code", "exam_name")
+_PLAIN: Final = ("accession", "patient_class", "patient_sex", "site", "exam_code", "exam_name")

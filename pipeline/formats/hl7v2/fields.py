@@ -26,6 +26,7 @@ DEFAULT_FIELDS: Final[Mapping[str, str]] = {
     "patient_birth_date": "PID-7.1",
     "phone": "PID-13.1, PID-14.1, NK1-5.1",
     "patient_class": "PV1-2.1",
+    "patient_sex": "PID-8.1",
     "site": "MSH-4.1",
     "exam_code": "OBR-4.1, TXA-2.1",
     "exam_name": "OBR-4.2, OBR-4.5, TXA-2.2",
