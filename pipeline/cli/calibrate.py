@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Blaming, Output, phrase_table, taking, write_result
+from pipeline.cli.common import Advance, Blaming, Output, phrase_table, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def calibrate(given: Calibrate) -> None:
         study = given.statistics.study(given.table.phrases)
         columns = given.table.columns(given.most_groups)
         counted = count(read_table(given.observations), study.phrases, columns, source)
-        groups = list(_groups(counted, study, given.audit, quiet=given.output.silent))
+        with given.output.bar("calibrating", len(counted.groups)) as advance:
+            groups = list(_groups(counted, study, given.audit, advance))
     write_result(given.out, _document(study, counted, groups))
     given.output.tell(_summary(counted, given.out))
     if counted.unmapped:
@@ -142,24 +143,14 @@ def _holdout(text: str) -> float | None:
 
 
 def _groups(
-    counted: Counted, study: Study, audit: Path | None, *, quiet: bool
+    counted: Counted, study: Study, audit: Path | None, advance: Advance
 ) -> Iterator[dict[str, Plain]]:
     """Analyse every group; with an audit, also without the engine's reading mistakes."""
-    from rich.console import Console
-    from rich.progress import track
-
     from calibration.plain import plain_fields
 
     audited = None if audit is None else _phrase_audit(audit, study.phrases)
     minimum = study.settings.guard_rails.min_n
-    steps = track(
-        range(len(counted.groups)),
-        "calibrating",
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet,
-    )
-    for index in steps:
+    for index in range(len(counted.groups)):
         tally, name = counted.tallies.group(index), counted.name_of(index)
         share, patients = counted.share_of(index, minimum=minimum), counted.patients_of(index)
         analysis = study.analysis(tally, name, share=share, patients=patients)
@@ -169,6 +160,7 @@ def _groups(
         if audited is not None:
             beside["extraction_corrected"] = _corrected(tally, name, audited, study)
         key = dict(zip(counted.by, counted.groups[index], strict=True))
+        advance(1)
         yield {"group": plain_fields(key), **plain_fields(analysis), **beside}
 
 

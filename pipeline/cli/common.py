@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from calibration.survey import PhraseTable
 
 T = TypeVar("T")
+Advance: TypeAlias = Callable[[int], None]
+"""Takes how many items more are done."""
+_SILENCE_SECONDS: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +55,32 @@ class Output:
     def silent(self) -> bool:
         """Whether progress must not be shown."""
         return self.quiet or self.as_json
+
+    @contextmanager
+    def bar(self, what: str, total: int) -> Iterator[Advance]:
+        """Show how far a step is and how long it will take; a line now and then off a terminal."""
+        import time
+
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        drawn = console.is_terminal and not self.silent
+        of = TextColumn("{task.completed:,} of {task.total:,}")
+        parts = (TextColumn("{task.description}"), BarColumn(), of, TimeRemainingColumn())
+        with Progress(*parts, console=console, transient=True, disable=not drawn) as progress:
+            progress.add_task(what, total=total)
+            (task,), spoken = progress.tasks, time.monotonic()
+
+            def advance(done: int) -> None:
+                nonlocal spoken
+                progress.advance(task.id, done)
+                if not drawn and not self.silent and time.monotonic() - spoken > _SILENCE_SECONDS:
+                    spoken, left = time.monotonic(), task.time_remaining
+                    wait = "" if left is None else f", about {left / 60:,.0f} min left"
+                    typer.echo(f"{what}: {task.completed:,} of {total:,}{wait}", err=True)
+
+            yield advance
 
     def tell(self, summary: Mapping[str, object]) -> None:
         """Print a command's summary: a line per entry, one JSON object, or nothing."""

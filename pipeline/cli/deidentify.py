@@ -71,25 +71,25 @@ def deidentify(given: Given) -> None:
     cleaner = Deidentifier(options, _own(given.words))
     summary = _review(given.reports, given.review, cleaner) if given.review else {}
     if given.out is not None:
-        summary |= _clean(given.reports, given.out, given.spans, cleaner)
+        summary |= _clean(given.reports, given.out, given, cleaner)
     given.output.tell(summary)
     if summary.get("quarantined"):
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def _clean(
-    reports: Path, out: Path, spans: Path | None, cleaner: Deidentifier
-) -> dict[str, object]:
+def _clean(reports: Path, out: Path, given: Given, cleaner: Deidentifier) -> dict[str, object]:
     """Write the clean table, and what was removed where."""
     from pipeline.deidentify.coding import clean_table
     from pipeline.formats.tables import read_table, write_table
 
-    result = clean_table(read_table(reports), source=reports.name, deidentifier=cleaner)
+    table = read_table(reports)
+    with given.output.bar("cleaning", len(table)) as advance:
+        result = clean_table(table, source=reports.name, deidentifier=cleaner, advance=advance)
     shown = result.reports["quarantined"].map({True: "true", False: "false"})
     in_words = result.reports.assign(quarantined=shown)
     write_table(in_words if out.suffix.lower() == ".csv" else result.reports, out)
-    if spans is not None:
-        write_table(result.spans, spans)
+    if given.spans is not None:
+        write_table(result.spans, given.spans)
     return result.summary()
 
 
@@ -145,7 +145,8 @@ def audit_deid(given: Audit) -> None:
 
     annotated = read_gold(given.gold)
     instrument = Deidentifier(Options(caution=given.caution), _own(given.words))
-    result = score(annotated, instrument)
+    with given.output.bar("cleaning", len(annotated)) as advance:
+        result = score(annotated, instrument, advance)
     if given.explain is not None:
         from pipeline.deidentify.review import explained
 

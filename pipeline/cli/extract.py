@@ -111,7 +111,7 @@ def extract(given: Given) -> None:
     ids, texts = frame["report_id"].astype(str).tolist(), frame["text"].tolist()
     doubts = keep_doubts(reader, ids, texts, given.doubts) if given.doubts else {}
     with closing_model(reader):
-        read = run_answers(reader, frame)
+        read = run_answers(reader, frame, given.output)
     outcomes = [answer.outcome for answer in read]
     keep_answers(ids, read, given.held)
     hold_against_words(read, limit=given.held.max_disagreement)

@@ -239,16 +239,16 @@ def _reads(given: AuditGiven) -> Iterator[_Read]:
             one = replace(choice, examples=[examples]) if examples else choice
             reader = named_engine(engine, one, vocabulary=given.vocabulary)
             with closing_model(reader):
-                yield _from_engine(reader, given.gold, label)
+                yield _from_engine(reader, given.gold, label, given.output)
 
 
-def _from_engine(reader: RuleEngine | ModelEngine, gold: Path, label: str) -> _Read:
+def _from_engine(reader: RuleEngine | ModelEngine, gold: Path, label: str, output: Output) -> _Read:
     from extraction.engines.model import ModelEngine
 
     vocabulary = reader.vocabulary
     reports = gold_reports(gold, vocabulary)
     began = time.perf_counter()
-    outcomes = outcomes_of(reader, reports)
+    outcomes = outcomes_of(reader, reports, output)
     seconds = (time.perf_counter() - began) / len(reports)
     counts: dict[str, object] = reader.counts() if isinstance(reader, ModelEngine) else {}
     asked = {"seconds_per_report": round(seconds, 5)} | counts

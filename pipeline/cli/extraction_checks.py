@@ -50,12 +50,12 @@ def vocabulary_check(
         "warnings": warnings_for(edited.vocabulary),
     }
     if sample is not None:
-        frame = read_reports(sample)
+        frame, output = read_reports(sample), Output(as_json=as_json, quiet=quiet)
         ids = frame["report_id"].astype(str).tolist()
         found = changes(
             ids,
-            (shipped.vocabulary, run_engine(shipped, frame)),
-            (edited.vocabulary, run_engine(edited, frame)),
+            (shipped.vocabulary, run_engine(shipped, frame, output)),
+            (edited.vocabulary, run_engine(edited, frame, output)),
         )
         rows = [f"{c.report_id}: {c.pathology}: {c.before} -> {c.after}" for c in found]
         summary |= {"sample_reports": len(ids), "cells_changed": len(rows), "changes": rows}
@@ -115,7 +115,7 @@ def annotate(given: Annotate) -> None:
         given.output.tell({"reports": len(gold), "labels": labels})
         return
     frame = read_reports(given.reports)
-    rows = _sheet_rows(frame, engine)
+    rows = _sheet_rows(frame, engine, given.output)
     import pandas as pd
 
     write_table(pd.DataFrame(rows, columns=list(COLUMNS)), given.out)
@@ -138,10 +138,10 @@ def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldRe
         return gold_from_sheet(rows, vocabulary=engine.vocabulary, partial=partial)
 
 
-def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine) -> list[tuple[str, ...]]:
+def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine, output: Output) -> list[tuple[str, ...]]:
     from extraction.audit.annotation import sheet
 
-    outcomes = run_engine(engine, frame)
+    outcomes = run_engine(engine, frame, output)
     ids = frame["report_id"].astype(str).tolist()
     modalities = frame["modality"].astype(str).str.strip().str.upper().tolist()
     return list(sheet(ids, modalities, [str(text) for text in frame["text"]], outcomes))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from pipeline.cli.common import Output
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pipeline.config.sections import Extraction
 
 _HERE = "A model on this machine (--engine vllm or transformers)"
+_AT_ONCE: Final = 1_000
+"""Reports read in one call, between two words of progress."""
 _SERVED = "A model behind a server (--engine server)"
 
 VocabularyOption = Annotated[
@@ -309,33 +312,37 @@ def read_reports(path: Path) -> pd.DataFrame:
     return frame
 
 
-def run_engine(engine: Engine, frame: pd.DataFrame) -> list[Outcome]:
+def run_engine(engine: Engine, frame: pd.DataFrame, output: Output) -> list[Outcome]:
     """Outcomes in the table's order; see `run_answers`."""
-    return [answer.outcome for answer in run_answers(engine, frame)]
+    return [answer.outcome for answer in run_answers(engine, frame, output)]
 
 
-def run_answers(engine: Engine, frame: pd.DataFrame) -> list[Answer]:
-    """Answers in the table's order; each modality in one call, an unknown modality failed."""
+def run_answers(engine: Engine, frame: pd.DataFrame, output: Output) -> list[Answer]:
+    """Answers in the table's order; each modality by itself, an unknown modality failed."""
     from extraction.engines.account import Answer, answers_of
     from extraction.finding import Failed
 
     modalities = frame["modality"].astype(str).str.strip().str.upper()
     texts = frame["text"].tolist()
     answers = [Answer(Failed("unknown modality"))] * len(texts)
-    for modality in ("XR", "CT"):
-        rows = modalities.eq(modality).to_numpy().nonzero()[0].tolist()
-        found = answers_of(engine, [texts[row] for row in rows], modality=modality)
-        for row, answer in zip(rows, found, strict=True):
-            answers[row] = answer
+    with output.bar("reading", len(texts)) as advance:
+        for modality in ("XR", "CT"):
+            every = modalities.eq(modality).to_numpy().nonzero()[0].tolist()
+            for start in range(0, len(every), _AT_ONCE):
+                rows = every[start : start + _AT_ONCE]
+                found = answers_of(engine, [texts[row] for row in rows], modality=modality)
+                for row, answer in zip(rows, found, strict=True):
+                    answers[row] = answer
+                advance(len(rows))
     return answers
 
 
-def outcomes_of(reader: Engine, reports: Sequence[GoldReport]) -> list[Outcome]:
-    """Outcomes in the gold's order; each modality in one call."""
+def outcomes_of(reader: Engine, reports: Sequence[GoldReport], output: Output) -> list[Outcome]:
+    """Outcomes in the gold's order; see `run_answers`."""
     import pandas as pd
 
     rows = [(report.modality, report.text) for report in reports]
-    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]))
+    return run_engine(reader, pd.DataFrame(rows, columns=["modality", "text"]), output)
 
 
 def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:

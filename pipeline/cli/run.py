@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, JsonOption, Output, QuietOption, emit, taking
+from pipeline.cli.common import (
+    Advance,
+    ConfigArgument,
+    JsonOption,
+    Output,
+    QuietOption,
+    emit,
+    taking,
+)
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.run.shield import LogFormat
 
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
+    from pipeline.simulate import Simulation
 
 
 DepartmentOption = Annotated[
@@ -168,7 +178,15 @@ def _simulated(given: Demo | Simulate, out: Path, exams_format: str) -> dict[str
     chunks = simulate_chunks(
         pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
     )
-    return write_simulation(chunks, out, exams_format=exams_format)
+    with given.output.bar("simulating", given.pairs) as advance:
+        return write_simulation(_counted(chunks, advance), out, exams_format=exams_format)
+
+
+def _counted(chunks: Iterable[Simulation], advance: Advance) -> Iterator[Simulation]:
+    """Pass pieces of a hospital on, and count their pairs."""
+    for chunk in chunks:
+        yield chunk
+        advance(len(chunk.truth.pairs))
 
 
 def _whole_job(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -214,13 +214,17 @@ class _Tally:
         return verdict
 
 
-def audit(gold: Iterable[GoldReport], deidentifier: Deidentifier | None = None) -> DeidAudit:
-    """Clean every gold report, without known identifiers, and compare."""
+def audit(
+    gold: Iterable[GoldReport],
+    deidentifier: Deidentifier | None = None,
+    advance: Callable[[int], None] | None = None,
+) -> DeidAudit:
+    """Clean every gold report, without known identifiers, and compare; tell how many are clean."""
     instrument = deidentifier or Deidentifier()
     withheld: dict[str, int] = defaultdict(int)
     tally = _Tally()
     reports = list(gold)
-    outcomes = instrument.batch([report.text for report in reports])
+    outcomes = instrument.batch([report.text for report in reports], advance=advance)
     for report, outcome in zip(reports, outcomes, strict=True):
         if isinstance(outcome, Clean):
             tally.add(report, outcome.removed)

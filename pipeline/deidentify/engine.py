@@ -116,6 +116,7 @@ class Deidentifier:
         known: Sequence[KnownIdentifiers] | None = None,
         scan: LeakScan | None = None,
         surrogates: Sequence[Surrogates | None] | None = None,
+        advance: Callable[[int], None] | None = None,
     ) -> list[Outcome]:
         """Clean a batch, scanning each text for the identifiers of everyone in it.
 
@@ -128,6 +129,8 @@ class Deidentifier:
             As for `clean`, one of each for every report.
         scan
             The leak scan; without one everyone in these reports is scanned for.
+        advance
+            Is told how many reports more are clean.
 
         Raises
         ------
@@ -138,7 +141,12 @@ class Deidentifier:
         scan = scan or LeakScan.from_known(known, lexicon=self.lexicon)
         makers = [None] * len(texts) if surrogates is None else surrogates
         reports = starmap(_Report, zip(texts, known, makers, strict=True))
-        return [outcome for some in _in_shards(reports) for outcome in self._cleaned(some, scan)]
+        outcomes: list[Outcome] = []
+        for some in _in_shards(reports):
+            outcomes += self._cleaned(some, scan)
+            if advance is not None:
+                advance(len(some))
+        return outcomes
 
     def _cleaned(self, reports: Sequence[_Report], scan: LeakScan) -> Iterator[Outcome]:
         """Clean the reports of a shard, which the judge weighs at once."""

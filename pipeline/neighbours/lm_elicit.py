@@ -209,7 +209,7 @@ def _claims(given: AuditGiven) -> tuple[int, list[Claim], int]:
     )
     reports = gold_reports(given.gold, extractor.vocabulary)
     with closing_model(extractor):
-        outcomes = outcomes_of(extractor, reports)
+        outcomes = outcomes_of(extractor, reports, given.output)
     claims, failed = claims_of(reports, outcomes, extractor.vocabulary)
     if not claims:
         msg = f"{given.gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
