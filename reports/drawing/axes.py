@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from reports.drawing.marks import Box, Drawing, Line
 from reports.drawing.style import NOTE, palette
-from reports.drawing.typeset import put
+from reports.drawing.typeset import put, wrap
+
+_BEYOND: Final = 14.0
+"""Points by which an axis title may be wider than its plot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,9 @@ def x_axis(
         put(drawing, (x, plot.bottom + 9.0), ticks.label(tick), NOTE.muted, anchor="middle")
     if title:
         middle = plot.x + plot.width / 2
-        put(drawing, (middle, plot.bottom + 19.0), title, NOTE.muted, anchor="middle")
+        for i, line in enumerate(wrap(title, NOTE, plot.width + _BEYOND)):
+            at = (middle, plot.bottom + 19.0 + i * NOTE.leading)
+            put(drawing, at, line, NOTE.muted, anchor="middle")
 
 
 def y_axis(drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "") -> None:

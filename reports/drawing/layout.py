@@ -88,11 +88,15 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing function with a fixed height and an optional caption below."""
+    """A drawing function with a fixed height and an optional caption below.
+
+    ``screen`` is the width at which its parts, side by side, are each as narrow as a phone.
+    """
 
     paint: Callable[[Drawing, Box], None]
     tall: float
     caption: str = ""
+    screen: float = 0.0
 
     def height(self, width: float) -> float:
         """Figure, gap and caption."""

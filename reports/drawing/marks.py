@@ -11,13 +11,16 @@ all other marks are ornament, which a screen reader leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from functools import wraps
+from typing import Concatenate, Final, Literal, ParamSpec, TypeAlias
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
 Shape: TypeAlias = Literal["circle", "diamond", "ring"]
+PHONE: Final = 180.0
+"""Points across which a figure is drawn for a phone, whose 320 pixels enlarge it by 1.78."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,11 @@ class Box:
     def bottom(self) -> float:
         """Lower edge."""
         return self.y + self.height
+
+    @property
+    def narrow(self) -> bool:
+        """Whether this is the width of a phone, on which columns stand below one another."""
+        return self.width <= PHONE
 
     def meets(self, other: Box) -> bool:
         """Tell whether the two share more than an edge."""
@@ -194,7 +202,8 @@ class Element:
     """A node of a document's structure, in reading order.
 
     ``alt`` is said in place of what is drawn; ``box`` is a figure's frame; ``scope`` says what a
-    table's header cell heads.
+    table's header cell heads. Of a figure ``lead`` is what ``alt`` says before the values, and
+    ``again`` draws it anew into another frame.
     """
 
     role: Role
@@ -202,6 +211,13 @@ class Element:
     box: Box | None = None
     scope: Literal["", "Column", "Row"] = ""
     inside: list[Element] = field(default_factory=list)
+    lead: str = ""
+    again: Callable[[Drawing, Box], None] | None = None
+
+    @property
+    def values(self) -> list[str]:
+        """What a figure's ``alt`` says behind its lead."""
+        return [each for each in self.alt.removeprefix(self.lead).strip().split("; ") if each]
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +311,39 @@ class Drawing:
             yield
         hints = dict.fromkeys(getattr(mark, "hint", "") for mark in self.marks[start:])
         if element.alt == lead:
+            element.lead = lead
             element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
+
+    def resized(self, frame: Box, height: float) -> Box:
+        """Make a drawing that holds one figure as tall as the figure needs to be."""
+        self.height = frame.y + height
+        return Box(frame.x, frame.y, frame.width, height)
+
+    @property
+    def here(self) -> list[Element]:
+        """The elements inside the one that is open."""
+        return self._inmost.inside
 
     def ask(self, question: Field) -> None:
         """Put a box to tick, or a field to write into, on the page."""
         written = None if question.choice else question.box
         with self.tag("Form", alt=question.says, box=written) as element:
             self.fields.append((question, element))
+
+
+P = ParamSpec("P")
+
+
+def reflows(
+    draw: Callable[Concatenate[Drawing, Box, P], None], /
+) -> Callable[Concatenate[Drawing, Box, P], None]:
+    """Let the figure that a function draws be drawn again at another width, as on a phone."""
+
+    @wraps(draw)
+    def drawn(drawing: Drawing, frame: Box, /, *args: P.args, **given: P.kwargs) -> None:
+        before = len(drawing.here)
+        draw(drawing, frame, *args, **given)
+        for element in drawing.here[before:]:
+            element.again = lambda other, box: draw(other, box, *args, **given)
+
+    return drawn

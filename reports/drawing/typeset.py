@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -15,6 +17,17 @@ from reports.drawing.style import Type, register_fonts
 _ASCENT: Final = 0.76
 _DESCENT: Final = 0.24
 _ELLIPSIS: Final = "…"
+_FLOOR: ContextVar[float] = ContextVar("smallest type", default=0.0)
+
+
+@contextmanager
+def no_smaller_than(size: float) -> Iterator[None]:
+    """Let `fit` set nothing smaller than so many points until the block ends."""
+    token = _FLOOR.set(size)
+    try:
+        yield
+    finally:
+        _FLOOR.reset(token)
 
 
 @lru_cache(maxsize=65536)
@@ -61,7 +74,7 @@ def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tupl
     natural = width_of(string, kind)
     if natural <= width:
         return string, kind
-    size = max(smallest, kind.size * width / natural)
+    size = max(smallest, _FLOOR.get(), kind.size * width / natural)
     kind = replace(kind, size=size)
     if width_of(string, kind) <= width * 1.0001:
         return string, kind

@@ -14,16 +14,18 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, singledispatch
 from html import escape
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from reports.content import Masthead
 from reports.drawing.marks import (
+    PHONE,
+    Box,
     Disc,
     Drawing,
     Element,
@@ -35,35 +37,87 @@ from reports.drawing.marks import (
     Ribbon,
     Text,
 )
-from reports.drawing.style import LEAD, NOTE
-from reports.drawing.typeset import adjoins, width_of_font
+from reports.drawing.style import LEAD, NOTE, palette
+from reports.drawing.typeset import adjoins, no_smaller_than, width_of_font
 from reports.strings import Strings
 
-_ENLARGED = 1.5
+_ENLARGED = 1.75
 """Pixels a point, where a screen has room."""
+_SHORT: Final = 8
+"""Letters up to which a line is squeezed by its spaces alone: a code, a number."""
+_SMALLEST: Final = 6.25
+"""Points of the smallest type there: 11 pixels."""
 
 
-def to_svg(drawing: Drawing, *, label: str, at: tuple[float, float] = (0.0, 0.0)) -> str:
-    """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left."""
+def to_svg(
+    drawing: Drawing,
+    *,
+    label: str,
+    at: tuple[float, float] = (0.0, 0.0),
+    values: Literal["shown", "whole", "none"] = "shown",
+) -> str:
+    """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left.
+
+    On hovering each mark shows its value, or the whole picture its label, or nothing.
+    """
     size = f"{_n(at[0])} {_n(at[1])} {_n(drawing.width)} {_n(drawing.height)}"
-    body = "".join(_draw(mark) for mark in drawing.marks)
+    body = "".join(_merged(_once(drawing.marks, hovers=values == "shown")))
     name = escape(label, quote=True)
-    wide = _n(_ENLARGED * drawing.width)
-    return f'<svg viewBox="{size}" width="{wide}" role="img" aria-label="{name}">{body}</svg>'
+    said, title = (f' aria-label="{name}"', "") if values != "whole" else ("", _title(label))
+    wide = f' width="{_n(_ENLARGED * drawing.width)}"' if values == "shown" else ""
+    return f'<svg viewBox="{size}"{wide} role="img"{said}>{title}{body}</svg>'
 
 
-def _n(value: float) -> str:
-    """Write a coordinate with two decimals at most."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
+    """Let a value be said once, by the topmost of its marks; or by none."""
+    for mark, after in zip_longest(marks, marks[1:]):
+        hint = getattr(mark, "hint", "")
+        said = hint and (not hovers or hint == getattr(after, "hint", ""))
+        yield replace(mark, hint="") if said and not isinstance(mark, Text) else mark
+
+
+def _merged(marks: Iterable[Mark]) -> Iterator[str]:
+    """Draw marks in order, a run of equal strokes that say nothing as one path."""
+    for look, run in groupby(marks, _stroke):
+        if look is None:
+            yield from map(_draw, run)
+        else:
+            path = "".join(_segment(mark) for mark in run)
+            yield f'<path d="{path}"{look}/>'
+
+
+def _stroke(mark: Mark) -> str | None:
+    """Give what a line, or a disc without an edge, looks like as a stroke; None for other marks."""
+    if isinstance(mark, Line) and not mark.hint:
+        return _paint(None, mark.colour, mark.width, mark.dash)
+    plain = isinstance(mark, Disc) and mark.shape == "circle" and not (mark.stroke or mark.hint)
+    if not plain or not isinstance(mark, Disc):
+        return None
+    return _paint(None, mark.fill, 2 * mark.r) + ' stroke-linecap="round"'
+
+
+def _segment(mark: Mark) -> str:
+    if isinstance(mark, Line):
+        end = f"H{_n(mark.x2)}" if mark.y1 == mark.y2 else f"L{_n(mark.x2)} {_n(mark.y2)}"
+        return f"M{_n(mark.x1)} {_n(mark.y1)}{end}"
+    return f"M{_n(mark.x)} {_n(mark.y)}h0" if isinstance(mark, Disc) else ""
+
+
+def _title(text: str) -> str:
+    return f"<title>{escape(text)}</title>"
+
+
+def _n(value: float, places: int = 1) -> str:
+    """Write a coordinate, without zeros that say nothing."""
+    return f"{value:.{places}f}".rstrip("0").rstrip(".")
 
 
 def _element(name: str, geometry: str, paint: str, mark: Mark) -> str:
-    """Write one element, with id for tests and title for hovering."""
-    key = f' data-id="{escape(mark.id, quote=True)}"' if mark.id else ""
+    """Write one element, with a title for hovering."""
     hint = getattr(mark, "hint", "")
     if not hint:
-        return f"<{name} {geometry}{paint}{key}/>"
-    return f"<{name} {geometry}{paint}{key}><title>{escape(hint)}</title></{name}>"
+        return f"<{name} {geometry}{paint}/>"
+    return f"<{name} {geometry}{paint}>{_title(hint)}</{name}>"
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()) -> str:
@@ -85,11 +139,12 @@ def _draw(mark: Mark) -> str:
 def _(mark: Text) -> str:
     weight = {"Bold": ' font-weight="700"', "Oblique": ' font-style="italic"'}.get(mark.font, "")
     anchor = "" if mark.anchor == "start" else f' text-anchor="{mark.anchor}"'
-    length = _n(width_of_font(mark.string, mark.font, mark.size))
-    key = f' data-id="{escape(mark.id, quote=True)}"' if mark.id else ""
+    length = _n(width_of_font(mark.string, mark.font, mark.size), 2)
+    squeezed = "" if len(mark.string) <= _SHORT else ' lengthAdjust="spacingAndGlyphs"'
     return (
-        f'<text x="{_n(mark.x)}" y="{_n(mark.y)}" font-size="{_n(mark.size)}" fill="{mark.colour}"'
-        f' textLength="{length}" lengthAdjust="spacingAndGlyphs"{weight}{anchor}{key}>'
+        f'<text x="{_n(mark.x)}" y="{_n(mark.y)}"'
+        f' font-size="{_n(mark.size, 2)}" fill="{mark.colour}"{weight}{anchor}'
+        f' textLength="{length}"{squeezed}>'
         f"{escape(mark.string)}</text>"
     )
 
@@ -149,8 +204,6 @@ def _(mark: Disc) -> str:
     return _element("polygon", f'points="{points}"', paint, mark)
 
 
-_WIDE: Final = 300.0
-"""Figures wider than this keep their size on a phone and scroll."""
 _INLINE: Final = {"LBody": "{}", "Form": "☐"}
 _BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>"}
 
@@ -159,6 +212,31 @@ _BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>"}
 def asset(name: str) -> str:
     """Read a template, style or script."""
     return (Path(__file__).parent / "assets" / name).read_text(encoding="utf-8")
+
+
+_LOOK: Final = re.compile(
+    r"(?: (?:fill|stroke(?:-width|-dasharray|-linecap)?|font-(?:size|weight|style)|text-anchor)"
+    r'="[^"]*")+'
+)
+_COLOURS: Final = {
+    value: f"var(--{name.replace('_', '-')})"
+    for name, value in vars(palette).items()
+    if not name.startswith("_")
+}
+
+
+def _classed(body: str) -> tuple[str, str]:
+    """Put what marks look like into classes, which are shorter and follow the dark scheme."""
+    names: dict[str, str] = {}
+    body = _LOOK.sub(lambda m: f' class="{names.setdefault(m[0], f"m{len(names)}")}"', body)
+    return body, "".join(f".{name}{{{_rule(look)}}}\n" for look, name in names.items())
+
+
+def _rule(look: str) -> str:
+    """Write attributes as declarations."""
+    parts = re.findall(r'([a-z-]+)="([^"]*)"', look)
+    unit = {"font-size": "px"}
+    return ";".join(f"{key}:{_COLOURS.get(v, v)}{unit.get(key, '')}" for key, v in parts)
 
 
 def policy(*, style: str, script: str) -> str:
@@ -173,43 +251,50 @@ def policy(*, style: str, script: str) -> str:
     )
 
 
-def filled(template: str, slots: Mapping[str, str]) -> bytes:
+def _filled(template: str, slots: Mapping[str, str]) -> bytes:
     """Fill a template's slots; what is filled in is not looked at again."""
     return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], template).encode("utf-8")
 
 
-def figure(picture: Drawing, *, label: str, words: Strings, caption: str = "") -> str:
-    """Give a figure with its values as a list; ``label`` where the drawing says nothing itself."""
-    alts = [each.alt for each in picture.root.inside if each.role == "Figure"]
-    svg = to_svg(picture, label=" ".join(alts) or label)
-    return _figure(svg, picture.width, " ".join(alts), words, caption)
+def figures(picture: Drawing, *, words: Strings, caption: str = "") -> str:
+    """Give what a drawing holds, side by side where there is room, with the values as lists."""
+    inside = _Body([picture], words).render(picture.root.inside)
+    below = f'<p class="note">{caption}</p>' if caption else ""
+    return f'<div class="beside">{inside}</div>{below}'
 
 
-def _figure(svg: str, width: float, alt: str, words: Strings, caption: str = "") -> str:
-    values = "".join(f"<li>{escape(part)}</li>" for part in alt.split("; "))
-    summary = escape(words("html.values"))
-    more = f"<details><summary>{summary}</summary><ul>{values}</ul></details>"
-    wide = ' class="wide" tabindex="0"' if width > _WIDE else ""
-    below = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return f"<figure><div{wide}>{svg}</div>{below}{more if alt else ''}</figure>"
+def _again(element: Element, frame: Box) -> str:
+    """Draw a figure anew for a phone, unless it is that narrow already or cannot be."""
+    if element.again is None or frame.width <= PHONE:
+        return ""
+    narrow = Drawing(PHONE, min(frame.height, PHONE))
+    with no_smaller_than(_SMALLEST):
+        element.again(narrow, narrow.frame)
+    svg = to_svg(narrow, label=element.lead, values="none")
+    return f'<div class="narrow">{svg}</div>'
 
 
 def to_html(pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings) -> bytes:
     """Turn tagged pages into one file; equal pages give equal bytes."""
-    style, script = asset("page.css"), asset("page.js")
-    stamp = escape(words("page.demonstration")) if head.demonstration else ""
-    slots = {
+    body = _Body(pages, words).render(pages[0].root.inside[1:])  # the head has the banner
+    return whole("page.html", {"title": escape(title), "body": body}, head=head, words=words)
+
+
+def whole(template: str, slots: Mapping[str, str], *, head: Masthead, words: Strings) -> bytes:
+    """Fill a template with its own slots, and with what every file says of itself."""
+    body, looks = _classed(slots["body"])
+    style, script = asset("page.css") + looks, asset("page.js")
+    common = {
+        "body": body,
         "lang": escape(head.language, quote=True),
         "policy": policy(style=style, script=script),
-        "title": escape(title),
         "style": style,
         "script": script,
         "skip": escape(words("html.skip")),
         "banner": escape(head.banner),
-        "stamp": stamp,
-        "body": _Body(pages, words).render(),
+        "stamp": escape(words("page.demonstration")) if head.demonstration else "",
     }
-    return filled(asset("page.html"), slots)
+    return _filled(asset(template), {**slots, **common})
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,9 +316,9 @@ class _Body:
                 if owner is not None:
                     self.owned.setdefault(id(owner), _Piece(page, [])).marks.append(mark)
 
-    def render(self) -> str:
-        """Give the body, without the banner, which the page's head says already."""
-        return "".join(self._element(part) for part in _joined(self.root.inside[1:], self._heads))
+    def render(self, parts: Sequence[Element]) -> str:
+        """Give some elements of the body."""
+        return "".join(self._element(part) for part in _joined(parts, self._heads))
 
     def _heads(self, table: Element) -> tuple[str, ...]:
         return tuple(self._text(cell) for cell in table.inside[0].inside)
@@ -247,8 +332,10 @@ class _Body:
             return self._table(element)
         if role == "Form" and element.box:  # nothing is written into the file
             return ""
+        if role == "L" and any(_asks(part) for part in element.inside):
+            return f'<ul class="ask">{inside}</ul>'
         if role in _BLOCKS or role in _INLINE:
-            return (_BLOCKS | _INLINE)[role].format(self._text(element) + inside)
+            return (_BLOCKS | _INLINE)[role].format(f"{inside} {self._text(element)}".strip())
         name = {"TR": "tr", "TH": "th", "TD": "td"}.get(role, role.lower())
         scope = f' scope="{"col" if element.scope == "Column" else "row"}"' if element.scope else ""
         return f"<{name}{scope}{self._kind(element)}>{self._text(element)}{inside}</{name}>"
@@ -263,8 +350,13 @@ class _Body:
         if piece is None or box is None:
             return ""
         drawing = Drawing(box.width, box.height, piece.marks)
-        svg = to_svg(drawing, label=element.alt, at=(box.x, box.y))
-        return _figure(svg, box.width, element.alt, self.words)
+        svg = to_svg(drawing, label=element.lead or element.alt, at=(box.x, box.y))
+        narrow = _again(element, box)
+        values = "".join(f"<li>{escape(value)}</li>" for value in element.values)
+        summary = escape(self.words("html.values"))
+        more = f"<details><summary>{summary}</summary><ul>{values}</ul></details>" * bool(values)
+        broad = ' class="broad"' if narrow else ""
+        return f"<figure><div{broad}>{svg}</div>{narrow}{more}</figure>"
 
     def _texts(self, element: Element) -> list[Text]:
         piece = self.owned.get(id(element))
@@ -276,7 +368,7 @@ class _Body:
         if element.role == "P" and texts and all(t.size >= LEAD.size for t in texts):
             return ' class="lead"'
         right = element.role in ("TD", "TH") and texts and all(t.anchor == "end" for t in texts)
-        return ' class="note"' if small else ' class="number"' if right else ""
+        return ' class="note"' if small else ' class="n"' if right else ""
 
     def _text(self, element: Element) -> str:
         """Join an element's lines; bold stands out where not all of it is bold."""
@@ -288,6 +380,11 @@ class _Body:
             said += f"<strong>{part}</strong>" if mixed and text.font == "Bold" else part
             said += "" if after is None or adjoins(text, after) else " "
         return re.sub(r"\s+", " ", said).strip()
+
+
+def _asks(element: Element) -> bool:
+    """Tell whether a box to tick stands in an element."""
+    return element.role == "Form" or any(map(_asks, element.inside))
 
 
 def _joined(parts: Sequence[Element], heads: Callable[[Element], tuple[str, ...]]) -> list[Element]:

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, reflows
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.figures.phrase_chart import PhraseRow, RowState
-from reports.numbers import percent, percent_interval
+from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _RIGHT: Final = 34.0
 _STEP: Final = 9.0
 
 
+@reflows
 def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: Strings) -> None:
     """Draw the most used hedges; those that the page speaks of are dark."""
     with drawing.figure(words("alt.ladder"), frame):
@@ -54,7 +55,7 @@ def _chosen(rows: Sequence[PhraseRow]) -> list[PhraseRow]:
 def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale) -> None:
     spoken = row.side is not None
     ink, width = (palette.own, 1.6) if spoken else (palette.own_soft, 1.0)
-    hint = f"{row.phrase}: {percent(row.expected)}, CT {percent(row.observed)}, n {row.n}"
+    hint = f"{row.phrase}: {percent(row.expected)}, CT {percent(row.observed)}, n {count(row.n)}"
     ends = y(row.expected), y(row.observed)
     name = f"ladder.{row.phrase}"
     drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))
@@ -102,6 +103,7 @@ def _meets(upper: tuple[float, int], lower: tuple[float, int]) -> bool:
 ACTION_STRIP_HEIGHT: Final = 56.0
 
 
+@reflows
 def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
     with drawing.figure(words("alt.action", phrase=swap.phrase, instead=swap.instead), frame):

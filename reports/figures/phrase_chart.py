@@ -19,7 +19,7 @@ import numpy as np
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import AtomJudgement, Interval, ReaderProfile
 from reports.drawing.axes import Scale
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, percent, percent_interval
@@ -37,6 +37,13 @@ class RowState(Enum):
     TOO_FEW = "too few"
     WITHHELD = "withheld"
     NOT_USED = "not used"
+
+
+_IN_SHORT: Final = {
+    RowState.TOO_FEW: "state.few_short",
+    RowState.WITHHELD: "state.withheld_short",
+    RowState.NOT_USED: "state.not_used",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +208,8 @@ _ROW: Final = 19.0
 _TALLEST: Final = 40.0
 """Tallest row that still reads as one line of a table."""
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 44.0, 36.0
+_STACKED: Final = 27.0
+"""Row of a chart as narrow as a phone: words above, signs below."""
 _SIGN: Final = {
     "band": 18.0,
     "mean": 2.0,
@@ -216,6 +225,7 @@ def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:
     return _HEAD + rows * row + _AXIS
 
 
+@reflows
 def phrase_chart(
     drawing: Drawing,
     frame: Box,
@@ -228,6 +238,10 @@ def phrase_chart(
     """Draw the chart into the frame; rows shrink to fit."""
     with drawing.figure(words("alt.phrase_chart"), frame):
         names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
+        if frame.narrow:
+            frame = drawing.resized(frame, len(rows) * _STACKED + _AXIS)
+            _stacked(drawing, frame, rows, names, words)
+            return
         widest = max((width_of(name, FIGURE) for name in names.values()), default=0.0)
         left = min(max(widest + 8.0, 60.0), 0.32 * frame.width)
         spoken = any(row.side for row in rows)
@@ -239,12 +253,51 @@ def phrase_chart(
         _frame(drawing, frame, plot, scale, words, spoken=spoken)
         for i, row in enumerate(rows):
             slot = Box(frame.x, plot.y + i * step, frame.width, step)
-            _row(drawing, slot, row, scale, quiet=spoken and row.side is None)
+            _row(drawing, slot, row, scale, words, quiet=spoken and row.side is None)
             if spoken:
                 _side(drawing, slot, row, words)
                 slot = slot.cut(right=_SIDE)
             _name(drawing, slot, row, names[row.phrase], left)
             _figures(drawing, slot, row, minimum_n, words)
+
+
+def _stacked(
+    drawing: Drawing,
+    frame: Box,
+    rows: tuple[PhraseRow, ...],
+    names: Mapping[str, str],
+    words: Strings,
+) -> None:
+    """Set each phrase's name and numbers above its signs, on the whole width."""
+    scale = Scale(0.0, 1.0, frame.x + 10.0, frame.right - 10.0)
+    spoken = any(row.side for row in rows)
+    for i, row in enumerate(rows):
+        slot = Box(frame.x, frame.y + i * _STACKED, frame.width, _STACKED)
+        quiet = spoken and row.side is None
+        kind = NOTE if quiet or row.state is not RowState.SHOWN else NOTE.bold
+        said = _numbers(row, words)
+        put(drawing, (slot.right, slot.y + 9.0), said, NOTE, anchor="end")
+        name = (
+            f"{names[row.phrase]}: {words(f'phrase_chart.{row.side}')}"
+            if row.side
+            else (names[row.phrase])
+        )
+        text, kind = fit(name, kind, slot.width - width_of(said, NOTE) - 6.0)
+        put(drawing, (slot.x, slot.y + 9.0), text, kind)
+        track = slot.cut(top=11.0)
+        drawing.add(Line(scale(0.0), slot.bottom, scale(1.0), slot.bottom, palette.hairline, 0.5))
+        _row(drawing, track, row, scale, words, quiet=quiet)
+    for tick in (0.0, 0.5, 1.0):
+        at = (scale(tick), frame.bottom - 4.0)
+        put(drawing, at, percent(tick), NOTE.muted, anchor="middle")
+
+
+def _numbers(row: PhraseRow, words: Strings) -> str:
+    """Give a phrase's rate, interval and count in one line; or why there are none."""
+    if row.state is not RowState.SHOWN:
+        return words(_IN_SHORT[row.state])
+    span = percent_interval(row.low, row.high, row.observed)
+    return f"{percent(row.observed)} ({span}), n {count(row.n)}"
 
 
 def _frame(
@@ -269,7 +322,9 @@ def _frame(
         drawing.add(Line(frame.x, y, frame.right, y, palette.rule, 0.5))
 
 
-def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale, *, quiet: bool) -> None:
+def _row(
+    drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale, words: Strings, *, quiet: bool
+) -> None:
     """Band, department, interval and points of one phrase."""
     y = slot.y + slot.height / 2
     half = min(0.33 * slot.height, 4.6)
@@ -284,8 +339,9 @@ def _row(drawing: Drawing, slot: Box, row: PhraseRow, scale: Scale, *, quiet: bo
         _triangle(drawing, scale(row.department), y + half, f"department.{row.phrase}")
     if row.state is not RowState.SHOWN:
         return
-    span = percent_interval(row.low, row.high, row.observed)
-    hint = f"{row.phrase}: {percent(row.observed)} ({span}), n {row.n}"
+    hint = f"{row.phrase}: {_numbers(row, words)}"
+    if row.expected == row.expected:
+        hint += f", {words('phrase_chart.expected')} {percent(row.expected)}"
     ink = palette.own_soft if quiet else palette.own
     if row.low == row.low:
         drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
@@ -345,6 +401,7 @@ def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words:
     put(drawing, (edge, baseline), count(row.n), kind, anchor="end", id=f"n.{row.phrase}")
 
 
+@reflows
 def phrase_key(
     drawing: Drawing,
     frame: Box,
@@ -361,10 +418,15 @@ def phrase_key(
         for entry in [*sign, own] + ["department"] * department
     }
     with drawing.figure(words("alt.key", signs=", ".join(labels.values())), frame):
+        if frame.narrow:
+            drawing.resized(frame, 12.0 * len(labels))
         for entry, label in labels.items():
             _sign(drawing, entry, x, y)
             put(drawing, (x + _SIGN[entry] + 4.0, y + 2.4), label, NOTE.muted)
-            x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
+            if frame.narrow:
+                y += 12.0
+            else:
+                x += _SIGN[entry] + 4.0 + width_of(label, NOTE) + 14.0
 
 
 def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:

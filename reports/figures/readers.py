@@ -19,7 +19,7 @@ from calibration.gaps import Funnel as Measured
 from calibration.profile import Coordinate, ReaderProfile
 from calibration.rounding import counted
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, interval, signed
@@ -91,10 +91,13 @@ def _spread(
     return sizes, np.sqrt(per_statement / sizes + measured.between_variance)
 
 
+@reflows
 def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:
     """Draw limits, centre and readers."""
     with drawing.figure(words("alt.funnel"), frame):
-        plot = frame.cut(left=42.0, right=8.0, top=16.0, bottom=24.0)
+        plot = frame.cut(
+            left=32.0 if frame.narrow else 42.0, right=8.0, top=16.0, bottom=_foot(frame)
+        )
         x, y = _scales(funnel, plot)
         ticks = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
         y_axis(drawing, plot, y, Ticks(ticks, lambda v: signed(v, 2)), title=funnel.measure)
@@ -151,7 +154,7 @@ def _reader(
     if not np.isfinite(point.value):
         return
     at, up = x(point.n), y(point.value)
-    hint = f"{point.code}: {signed(point.value)}, n {point.n}"
+    hint = f"{point.code}: {signed(point.value)}, n {count(point.n)}"
     name = f"reader.{point.code}"
     drawing.add(Disc(at, up, 2.4, "circle", palette.own, palette.paper, 0.5, id=name, hint=hint))
     if not point.signal:
@@ -171,8 +174,13 @@ MOST_ROWS: Final = 20
 
 _ROW: Final = 11.0
 _HEAD: Final = 18.0
-_FOOT: Final = 26.0
-_CODE: Final = 62.0
+_FOOT: Final = 35.0
+_CODE: Final = 50.0
+
+
+def _foot(frame: Box) -> float:
+    """Room for tick labels and an axis title, which takes two lines on a phone."""
+    return _FOOT if frame.narrow else _FOOT - NOTE.leading
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +216,23 @@ def caterpillar(
     words: Strings,
 ) -> None:
     """Draw one row a reader in code order: shift on the left, slope on the right."""
-    with drawing.figure(words("alt.lines"), frame):
-        order = sorted(readers, key=lambda reader: reader.reader)
-        top, row = frame.y + _HEAD, (frame.height - _HEAD - _FOOT) / max(len(order), 1)
-        for i, reader in enumerate(order):
-            kind = NOTE.bold if _stated(reader) else NOTE
-            text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
-            put(drawing, (frame.x, top + (i + 0.5) * row + 2.4), text, kind)
-        across = frame.cut(left=_CODE)
-        for column, panel in zip(across.columns(2, gutter=20.0), _panels(margins), strict=True):
-            put(drawing, (column.x, frame.y + 8.0), words(f"lines.{panel.key}"), SUBHEADING)
-            plot = column.cut(left=8.0, right=8.0, top=_HEAD, bottom=_FOOT)
+    order = sorted(readers, key=lambda reader: reader.reader)
+    for column, panel in zip(frame.columns(2, gutter=20.0), _panels(margins), strict=True):
+        title = words(f"lines.{panel.key}")
+        with drawing.figure(f"{title}. {words('alt.lines')}", column):
+            text, kind = fit(title, SUBHEADING, column.width)
+            put(drawing, (column.x, column.y + 8.0), text, kind)
+            plot = column.cut(left=_CODE, right=8.0, top=_HEAD, bottom=_FOOT)
+            _codes(drawing, column.x, plot, order)
             _rows(drawing, plot, order, panel, words)
+
+
+def _codes(drawing: Drawing, x: float, plot: Box, order: Sequence[ReaderProfile]) -> None:
+    """Set the codes beside their rows, those of stated patterns in bold."""
+    for i, reader in enumerate(order):
+        kind = NOTE.bold if _stated(reader) else NOTE
+        text, kind = fit(reader.reader, kind, _CODE - 6.0, smallest=5.0)
+        put(drawing, (x, plot.y + (i + 0.5) * plot.height / len(order) + 2.4), text, kind)
 
 
 def _panels(margins: Margins) -> tuple[_Panel, _Panel]:
@@ -244,15 +257,21 @@ def _rows(
     wide = x(panel.centre + panel.margin) - left
     drawing.add(Rect(left, plot.y, wide, plot.height, palette.band))
     x_axis(drawing, plot, x, Ticks(ticks, panel.show), title=words(f"lines.{panel.key}_side"))
-    for i, reader in enumerate(order):
-        value, y = panel.of(reader), plot.y + (i + 0.5) * plot.height / len(order)
+    step = plot.height / max(len(order), 1)
+    placed = [(plot.y + (i + 0.5) * step, panel.of(r), r) for i, r in enumerate(order)]
+    for stated in (False, True):  # all intervals, then all discs: runs of equal strokes
+        for y, value, reader in placed:
+            if _stated(reader) is stated:
+                ink = palette.own if stated else palette.own_soft
+                drawing.add(Line(x(value.low), y, x(value.high), y, ink, 1.3))
+    for y, value, reader in placed:
         ink = palette.own if _stated(reader) else palette.own_soft
         hint = f"{reader.reader}: {decimal(value.value, 2)} ({interval(value.low, value.high, 2)})"
-        drawing.add(Line(x(value.low), y, x(value.high), y, ink, 1.3, hint=hint))
         name = f"{panel.key}.{reader.reader}"
         drawing.add(Disc(x(value.value), y, 2.3, "circle", ink, id=name, hint=hint))
 
 
+@reflows
 def plane(
     drawing: Drawing,
     frame: Box,
@@ -263,7 +282,9 @@ def plane(
 ) -> None:
     """Draw shift across and slope up; what each corner means stands in it."""
     with drawing.figure(words("alt.plane"), frame):
-        plot = frame.cut(left=42.0, right=8.0, top=18.0, bottom=26.0)
+        plot = frame.cut(
+            left=32.0 if frame.narrow else 42.0, right=8.0, top=18.0, bottom=_foot(frame)
+        )
         shifts, slopes = ([panel.of(r) for r in readers] for panel in _panels(margins))
         x = _axis([c.value for c in shifts], 0.0, 3 * margins.shift, plot.x, plot.right)
         y = _axis([c.value for c in slopes], 1.0, 3 * margins.slope, plot.bottom, plot.y)

@@ -19,7 +19,7 @@ from reports.content import PathologyResult, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis, y_axis
 from reports.drawing.layout import Figure, Piece, note
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, percent, percent_interval
@@ -29,11 +29,12 @@ _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 
 
+@reflows
 def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words: Strings) -> None:
     """Draw curve, bands and density into the frame."""
     with drawing.figure(words("alt.reliability"), frame):
         below = 42.0
-        area = frame.cut(left=30.0, right=6.0, top=14.0, bottom=24.0)
+        area = frame.cut(left=30.0, right=10.0, top=14.0, bottom=24.0)
         plot = area.cut(bottom=below + 6.0)
         x = Scale(0.0, 1.0, plot.x, plot.right)
         y = Scale(0.0, 1.0, plot.bottom, plot.y)

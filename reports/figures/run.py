@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from reports.content import FlowStep
-from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import FIGURE, NOTE, palette
-from reports.drawing.typeset import fit, put
+from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count
 from reports.strings import Strings
 
@@ -46,10 +46,13 @@ def exam_flow_height(steps: Sequence[FlowStep]) -> float:
     return sum(_between(step) for step in steps[1:]) + len(steps) * _BOX + 2.0
 
 
+@reflows
 def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words: Strings) -> None:
     """Draw the steps downwards; exclusions branch off before the step they lead to."""
     with drawing.figure(words("alt.flow"), frame):
-        left = Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
+        if frame.narrow:
+            frame = drawing.resized(frame, exam_flow_height(steps))
+        left = frame if frame.narrow else Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
         y, tall = frame.y, _BOX - (exam_flow_height(steps) - frame.height) / max(len(steps), 1)
         for i, step in enumerate(steps):
             if i:
@@ -70,19 +73,21 @@ def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
 
 def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:
     """Draw the arrow down, with a branch to each reason; return the y of the next box."""
-    x = left.x + left.width / 2
+    x = left.x + (6.0 if frame.narrow else left.width / 2)
     end = y + _between(step)
     drawing.add(Line(x, y, x, end - 3.0, palette.muted, 0.8))
     head = ((x - 3.0, end - 5.0), (x + 3.0, end - 5.0), (x, end))
     drawing.add(Polygon(head, fill=palette.muted))
-    text_x, right = left.right + 18.0, frame.right
+    text_x, right = (x if frame.narrow else left.right) + 18.0, frame.right
     for i, exclusion in enumerate(step.excluded):
         line = y + 5.0 + (i + 0.5) * _LINE
         hint = f"{exclusion.reason}: {count(exclusion.count)}"
         drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6, hint=hint))
-        reason, kind = fit(exclusion.reason, FIGURE, right - text_x - _NUMBER)
-        put(drawing, (text_x, line + 2.6), reason, kind.muted)
         number = count(exclusion.count)
+        reason, kind = fit(
+            exclusion.reason, FIGURE, right - text_x - width_of(number, FIGURE) - 6.0
+        )
+        put(drawing, (text_x, line + 2.6), reason, kind.muted)
         name = f"excluded.{exclusion.reason}"
         put(drawing, (right, line + 2.6), number, FIGURE.muted, anchor="end", id=name)
     return end

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,10 +11,10 @@ import numpy as np
 from reports.content import FloatArray, SuppressedCell, TrendPoint
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, reflows
 from reports.drawing.marks import Shape as MarkShape
 from reports.drawing.style import NOTE, Type, palette
-from reports.drawing.typeset import fit, put
+from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count, decimal, percent, points
 from reports.review_content import FrontierPoint, RunChart, ScaleUse
 from reports.strings import Strings
@@ -24,6 +25,7 @@ _LABEL = 9.0
 _LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 
+@reflows
 def trend(drawing: Drawing, frame: Box, *, series: tuple[TrendPoint, ...], words: Strings) -> None:
     """Draw the periods left to right; a suppressed period keeps its place and says so."""
     with drawing.figure(words("alt.trend"), frame):
@@ -78,7 +80,7 @@ def _gap(drawing: Drawing, point: TrendPoint, x: float, step: float, y: Scale) -
     gap = point.gap
     if isinstance(gap, SuppressedCell) or gap.value != gap.value:
         return
-    hint = f"{point.period}: {points(gap.value)}, n {point.n}"
+    hint = f"{point.period}: {points(gap.value)}, n {count(point.n)}"
     if gap.null_high == gap.null_high:
         half = min(0.3 * step, 12.0)
         level = y(gap.null_high)
@@ -90,10 +92,11 @@ def _gap(drawing: Drawing, point: TrendPoint, x: float, step: float, y: Scale) -
     )
 
 
+@reflows
 def shares_over_time(drawing: Drawing, frame: Box, *, use: ScaleUse, words: Strings) -> None:
     """Draw both shares; a period with too few phrases keeps its place and says so."""
     with drawing.figure(words("alt.scale_use"), frame):
-        plot = frame.cut(left=30.0, right=96.0, top=12.0, bottom=24.0)
+        plot = frame.cut(left=30.0, right=64.0 if frame.narrow else 96.0, top=12.0, bottom=24.0)
         both = np.concatenate([use.recommended, use.discouraged])
         top = float(np.nanmax(both)) if np.isfinite(both).any() else 0.5
         ticks = nice_ticks(0.0, min(max(top, 0.1), 1.0), about=4)
@@ -162,6 +165,7 @@ def _apart(heights: Sequence[float], bottom: float) -> list[float]:
     return places
 
 
+@reflows
 def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
     """Draw the months, the mean, the limits, the target; signals are large and named."""
     title = words(f"run_chart.{chart.key}")
@@ -209,7 +213,8 @@ def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
 def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:
     """Join the months that are shown; name each signal once, at the point where it is met."""
     met = {signal.at: signal for signal in reversed(chart.process.signals)}
-    every = -(-len(chart.months) // 5)
+    wide = max((width_of(month, NOTE) for month in chart.months), default=0.0) + 5.0
+    every = max(-(-len(chart.months) // 5), math.ceil(wide / slot.width))
     middles = [slot.x + (i + 0.5) * slot.width for i in range(len(chart.months))]
     shown = [i for i in range(len(chart.months)) if np.isfinite(chart.level[i])]
     if len(shown) > 1:
@@ -229,6 +234,7 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
         drawing.add(Disc(middles[i], y(value), size, shape, palette.own, id=name, hint=hint))
 
 
+@reflows
 def frontier(
     drawing: Drawing, frame: Box, *, points: Sequence[FrontierPoint], words: Strings
 ) -> None:

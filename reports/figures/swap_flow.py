@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from reports.drawing.marks import Anchor, Box, Drawing, Rect, Ribbon
+from reports.drawing.marks import Anchor, Box, Drawing, Rect, Ribbon, reflows
 from reports.drawing.style import FIGURE, NOTE, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import percent
@@ -93,6 +93,7 @@ def _fit_unit(sides: Sequence[dict[str, float]], height: float, spread: float) -
     return low
 
 
+@reflows
 def swap_flow(
     drawing: Drawing, frame: Box, *, streams: Sequence[Stream], order: Sequence[str], words: Strings
 ) -> None:

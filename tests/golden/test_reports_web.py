@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from reports.drawing.marks import Element, Text
+from reports.drawing.marks import PHONE, Drawing, Element, Text
 from reports.drawing.style import Style
+from reports.drawing.typeset import no_smaller_than, text_box
 from reports.pages import radiologist
 from reports.pages.committee import html
 from tests.fixtures.reports import sample_contents as samples
@@ -81,8 +82,40 @@ def test_only_the_files_own_style_and_script_are_allowed(feedback: str, review: 
 def test_values_stand_below_each_figure_for_keys_and_fingers(feedback: str) -> None:
     figures = re.findall(r"<figure>.*?</figure>", feedback, flags=re.DOTALL)
     assert len(figures) > 5
-    for figure in figures:
-        assert "<details><summary>Values</summary><ul><li>" in figure
+    silent = [f for f in figures if "<details><summary>Values</summary><ul><li>" not in f]
+    assert len(silent) == 1
+    assert 'aria-label="Signs of the chart' in silent[0]
+
+
+def _figures(element: Element) -> Iterator[Element]:
+    if element.role == "Figure":
+        yield element
+    for part in element.inside:
+        yield from _figures(part)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_figures_too_wide_for_a_phone_are_drawn_again_in_letters_that_can_be_read(
+    seed: int,
+) -> None:
+    pages = radiologist.pages(samples.simulated(seed), style=Style())
+    wide = [f for f in _figures(pages[0].root) if f.box is not None and f.box.width > PHONE]
+    assert len(wide) >= 3
+    for element in wide:
+        assert element.again is not None, element.lead
+        narrow = Drawing(PHONE, PHONE)
+        with no_smaller_than(6.25):
+            element.again(narrow, narrow.frame)
+        texts = [mark for mark in narrow.marks if isinstance(mark, Text)]
+        assert min(text.size for text in texts) >= 6.25, element.lead
+        boxes = [text_box(text) for text in texts]
+        assert min(box.x for box in boxes) > -1.0, element.lead
+        assert max(box.right for box in boxes) < PHONE + 1.0, element.lead
+        assert max(box.bottom for box in boxes) < narrow.height + 1.0, element.lead
+
+
+def test_a_review_of_five_hundred_readers_is_one_file_under_a_megabyte() -> None:
+    assert len(html.build(samples.committee(readers=500), style=Style())) < 1_000_000
 
 
 def _browser() -> str:
@@ -103,7 +136,13 @@ _ASK = """
 <script>window.addEventListener("load", () => axe.run(document).then((found) => {
   const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth;
   const told = found.violations.map((v) => [v.id, v.nodes.length, v.nodes[0].html.slice(0, 120)]);
-  parent.postMessage(JSON.stringify({ told: told, wide: wide, ran: found.passes.length }), "*");
+  const letters = Array.from(document.querySelectorAll("figure svg"), (svg) => {
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return Array.from(svg.querySelectorAll("text"),
+      (text) => scale * parseFloat(getComputedStyle(text).fontSize));
+  }).flat().filter((size) => size > 0);
+  parent.postMessage(JSON.stringify({ told: told, wide: wide, ran: found.passes.length,
+    smallest: Math.min(...letters), letters: letters.length }), "*");
 }));</script>
 """
 _HARNESS = """<!doctype html><title>harness</title><body><script>
@@ -141,3 +180,6 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     assert told["ran"] > 10
     assert told["told"] == []
     assert not told["wide"]
+    assert told["letters"] > 100
+    if width == 360:
+        assert told["smallest"] >= 11.0

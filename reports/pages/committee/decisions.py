@@ -18,7 +18,7 @@ from calibration.profile import DepartmentProfile, ReaderProfile
 from calibration.run_chart import LEAST
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent, percent_interval, points
@@ -149,7 +149,7 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
             run_chart(drawing, column, chart=chart, words=words)
 
-    figure = Figure(paint, _CHART, words("run_chart.note"))
+    figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
     said = [_shown(chart, words) for chart in charts]
     beside = (_coverage(content, words), _advised(content, words), _returned(content, words))
     said += [text for text in beside if text]

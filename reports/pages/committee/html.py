@@ -18,10 +18,10 @@ from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, fo
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
-from reports.drawing.web import asset, figure, filled, policy, to_svg
+from reports.drawing.web import figures, to_svg, whole
 from reports.pages import committee
 from reports.pages.committee import headline
-from reports.review_content import CommitteeContent
+from reports.review_content import CommitteeContent, MixRow
 from reports.strings import Strings
 
 _SPAN = (120.0, 14.0)
@@ -42,19 +42,11 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         for i, s in enumerate(parts)
         if s.level == 0
     )
-    look, script = asset("page.css"), asset("page.js")
     slots = {
-        "lang": escape(head.language, quote=True),
         "title": escape(words("committee.title")),
-        "policy": policy(style=look, script=script),
-        "style": look,
-        "script": script,
         "choices": _choices(content, words),
         "filter": escape(words("html.filter")),
         "rows": escape(words("html.rows"), quote=True),
-        "skip": escape(words("html.skip")),
-        "banner": escape(head.banner),
-        "stamp": escape(words("page.demonstration")) if head.demonstration else "",
         "subtitle": escape(
             words("committee.subtitle", recipient=head.recipient, period=head.period)
         ),
@@ -71,11 +63,11 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
             words("committee.contact", contact=head.contact, next_issue=head.next_issue)
         ),
     }
-    return filled(asset("review.html"), slots)
+    return whole("review.html", slots, head=head, words=words)
 
 
 def _choices(content: CommitteeContent, words: Strings) -> str:
-    """Offer the findings, phrases and months to choose rows and values by."""
+    """Offer the findings, phrases, sites and months to choose rows and values by."""
     if len(content.readers) < content.minimum_readers:
         return ""
     department = content.department
@@ -83,6 +75,7 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
     offered = {
         "finding": [words.name(part.pathology) for part in content.by_pathology],
         "phrase": list(phrases),
+        "site": [row.level for row in _mix(content) if row.factor == "Site"],
         "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
     }
     everything = f'<option value="">{escape(words("html.all"))}</option>'
@@ -92,6 +85,10 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
         for kind, names in offered.items()
         if names
     )
+
+
+def _mix(content: CommitteeContent) -> tuple[MixRow, ...]:
+    return content.case_mix.rows if content.case_mix else ()
 
 
 def _logo(content: CommitteeContent) -> str:
@@ -125,7 +122,7 @@ def _piece(piece: Piece, section: Section, width: float, words: Strings) -> str:
     if isinstance(piece, Table):
         return _table(piece)
     if isinstance(piece, Figure):
-        return _figure(piece, section.title, width, words)
+        return _figure(piece, width, words)
     return _prose(piece)
 
 
@@ -135,10 +132,11 @@ def _prose(piece: Prose) -> str:
     return f"<p{state}>{_rich(piece.text)}</p>"
 
 
-def _figure(piece: Figure, title: str, width: float, words: Strings) -> str:
-    drawing = Drawing(width, piece.tall)
-    piece.paint(drawing, Box(0.0, 0.0, width, piece.tall))
-    return figure(drawing, label=title, words=words, caption=_rich(piece.caption))
+def _figure(piece: Figure, width: float, words: Strings) -> str:
+    frame = Box(0.0, 0.0, piece.screen or width, piece.tall)
+    drawing = Drawing(frame.width, frame.height)
+    piece.paint(drawing, frame)
+    return figures(drawing, words=words, caption=_rich(piece.caption))
 
 
 def _table(table: Table) -> str:
@@ -146,36 +144,40 @@ def _table(table: Table) -> str:
     head = "".join(
         _header(column, sorts=not by_code or j == 0) for j, column in enumerate(table.columns)
     )
-    rows = "".join(_row(row, table.columns) for row in table.rows)
+    rows = "".join(map(_row, table.rows))
     if not rows:
         rows = (
             f'<tr><td colspan="{len(table.columns)}" class="state">{escape(table.empty)}</td></tr>'
         )
     inside = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
-    return f'<div class="scroll" tabindex="0"><table data-id="{table.id}">{inside}</table></div>'
+    look = f'data-id="{table.id}" class="{_columns(table.columns)}"'
+    return f'<div class="scroll" tabindex="0"><table {look}>{inside}</table></div>'
+
+
+def _columns(columns: tuple[Column, ...]) -> str:
+    """Name the columns of numbers and those that wrap, once for all their cells."""
+    right = [f"r{j}" for j, column in enumerate(columns, start=1) if column.align == "right"]
+    return " ".join([*right, *(f"w{j}" for j, c in enumerate(columns, start=1) if c.wraps)])
 
 
 def _header(column: Column, *, sorts: bool) -> str:
     title = escape(column.title.replace("- ", ""))
-    kind = ' class="number"' if column.align == "right" else ""
     if not sorts:
-        return f'<th scope="col"{kind}>{title}</th>'
-    return f'<th scope="col"{kind} aria-sort="none"><button type="button">{title}</button></th>'
+        return f'<th scope="col">{title}</th>'
+    return f'<th scope="col" aria-sort="none"><button type="button">{title}</button></th>'
 
 
-def _row(row: Row, columns: tuple[Column, ...]) -> str:
+def _row(row: Row) -> str:
     cells = []
-    for cell, column in zip(row.cells, columns, strict=True):
-        name = "number" if column.align == "right" else "wraps" if column.wraps else ""
-        kind = f' class="{name}"' if name else ""
+    for cell in row.cells:
         if isinstance(cell, Span):
             drawing = Drawing(*_SPAN)
             draw_span(drawing, drawing.frame.inset(3.0, 0.0), cell, quiet=row.quiet)
-            picture = to_svg(drawing, label=cell.hint)
-            cells.append(f'<td class="span" data-value="{cell.value:.12g}">{picture}</td>')
+            picture = to_svg(drawing, label=cell.hint, values="whole")
+            cells.append(f'<td class="span" data-value="{cell.value:.6g}">{picture}</td>')
         else:
             text = escape(cell) if isinstance(cell, str) else ""
-            cells.append(f"<td{kind}>{text}</td>")
+            cells.append(f"<td>{text}</td>")
     names = [name for name, on in (("strong", row.strong), ("quiet", row.quiet)) if on]
     mark = f' class="{" ".join(names)}"' if names else ""
     return f"<tr{mark}>{''.join(cells)}</tr>"

@@ -13,7 +13,7 @@ from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderPro
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
@@ -73,7 +73,7 @@ def _lines(part: list[ReaderProfile], margins: Margins, words: Strings) -> Figur
     def paint(drawing: Drawing, box: Box) -> None:
         caterpillar(drawing, box, readers=part, margins=margins, words=words)
 
-    return Figure(paint, caterpillar_height(part))
+    return Figure(paint, caterpillar_height(part), screen=2 * PHONE + 20.0)
 
 
 def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:

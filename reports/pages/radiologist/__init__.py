@@ -26,6 +26,7 @@ def build(content: RadiologistContent, *, style: Style) -> bytes:
     return build_both(content, style=style)[0]
 
 
+@in_language
 def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, bytes]:
     """Make the PDF, and the same pages as one HTML file."""
     words, head = style.strings, content.masthead

@@ -92,15 +92,16 @@ def _answer(composer: Composer, action: Action, box: Box, number: int) -> None:
     name = f"swap{number}"
     about = return_sheet.about_swap(composer.masthead.recipient, action.swap)
     x, line = box.x, box.y + 8.5
-    for choice in get_args(return_sheet.Opinion):
-        label = words(f"card.{choice.replace(' ', '_')}")
-        frame = Box(x, box.y + 2.0, 7.4, 7.4)
-        said = words("card.box", answer=label, title=action.title)
-        page.ask(Field(name, choice, about, said, frame))
-        page.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
-        with page.text():
-            put(page, (x + 11.0, line), label, NOTE)
-        x += 11.0 + width_of(label, NOTE) + 14.0
+    with page.tag("L"):
+        for choice in get_args(return_sheet.Opinion):
+            label = words(f"card.{choice.replace(' ', '_')}")
+            frame = Box(x, box.y + 2.0, 7.4, 7.4)
+            said = words("card.box", answer=label, title=action.title)
+            with page.tag("LI"), page.tag("LBody"):
+                page.ask(Field(name, choice, about, said, frame))
+                put(page, (x + 11.0, line), label, NOTE)
+            page.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
+            x += 11.0 + width_of(label, NOTE) + 14.0
     label = words("card.words")
     if box.height > _ANSWER:
         x, line = box.x, line + _ANSWER
