@@ -188,6 +188,8 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
     """Whether the cue behind wins: "likely atelectasis, pneumonia less likely" is of the second."""
     if nearest.cue.kind == "assertion" or behind.cue.kind == "denial":
         return True
+    if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
+        return True
     between = items[nearest.at + 1 : mention.at]
     return behind.cue.phrase in _DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 

@@ -41,6 +41,7 @@ class MentionFinder:
         self._attributes = [entry.pathology for entry in vocabulary.grammar.attribute]
         self._leading = {entry.pathology for entry in vocabulary.grammar.split if entry.leads}
         self._shapes = vocabulary.grammar.shapes
+        self._services = vocabulary.grammar.services
         self._limiting = vocabulary.grammar.limiting
         self._prepositions = vocabulary.grammar.prepositions
         self._entries = {entry.name: entry for entry in vocabulary.entries}
@@ -56,6 +57,8 @@ class MentionFinder:
             seen |= parts
             if parts & Part.MENTION:
                 if tokens[item.first].word == "cm" and _measured(item, tokens):
+                    continue
+                if item.last < len(tokens) and tokens[item.last].word in self._services:
                     continue
                 resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:

@@ -112,7 +112,7 @@ _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 _STANDALONE: Final = frozenset({"unlikely", "very unlikely"})
-_POSSESSIVE: Final = frozenset({"'", "’"})
+_POSSESSIVE: Final = "'"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
@@ -341,7 +341,7 @@ def meant(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: Gr
         year = len(word) == _YEAR and word.isdigit()
         if year or word in grammar.earlier or (relative and word in grammar.examinations):
             return _STILL
-        if not token.word.isalnum() and token.word not in _POSSESSIVE:
+        if not token.word.isalnum() and token.word != _POSSESSIVE:
             break
     return cue
 

@@ -142,7 +142,7 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
             pieces.append((current, first))
             current, first, verb_seen, candidate = [], item.last, False, -1
             continue
-        if parts & Part.OPENER and current:
+        if parts & Part.OPENER and current and not _subordinate(current, item):
             pieces.append((current, first))
             current, first, verb_seen, candidate = [], item.first, False, -1
         elif is_finite(item):
@@ -156,6 +156,16 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
         current.append(item)
     pieces.append((current, first))
     return [(piece, begin) for piece, begin in pieces if piece]
+
+
+def _subordinate(before: list[Item], opener: Item) -> bool:
+    """Whether a cue waits for what the opener begins: "I do not think there is"."""
+    cue = before[-1]
+    return (
+        opener.first == cue.last
+        and any(one.side != "after" for one in cue.lexeme.cues)
+        and not governs(before, 0, len(before))
+    )
 
 
 def _may_separate(item: Item) -> bool:

@@ -174,22 +174,24 @@ def _inverted(
 
 def _stands_free(item: Item, tokens: list[Token]) -> bool:
     """Whether a question mark stands between two words: "opacities ? infective"."""
-    first = item.first
+    first, last = item.first, item.last
     return (
         tokens[first].word == "?"
-        and 0 < first < len(tokens) - 1
+        and 0 < first
+        and last < len(tokens)
         and tokens[first - 1].end < tokens[first].start
-        and tokens[first + 1].word.isalnum()
+        and tokens[last].word.isalnum()
     )
 
 
 def _opens_word(item: Item, tokens: list[Token]) -> bool:
     """Whether a question mark clings to the word behind it: "nodule, ?granuloma"."""
     first = item.first
-    if tokens[first].word != "?" or first + 1 >= len(tokens):
+    last = item.last
+    if tokens[first].word != "?" or last >= len(tokens) or not tokens[last].word.isalnum():
         return False
     before = tokens[first - 1].end if first else -1
-    return before < tokens[first].start and tokens[first + 1].start == tokens[first].end
+    return before < tokens[first].start and tokens[last].start == tokens[last - 1].end
 
 
 def _weighs_second(items: list[Item], at: int) -> bool:
