@@ -15,7 +15,9 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
 _NEAR: Final = 3
-_LISTED: Final = Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE
+_LISTED: Final = (
+    Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
+)
 
 
 class Mention(NamedTuple):
@@ -81,7 +83,9 @@ class MentionFinder:
         for items in (clause, sentence):
             groups: set[str] = set()
             lung = False
-            for item in items:
+            for before, item in zip((None, *items), items, strict=False):
+                if before is not None and any(cue.side == "around" for cue in before.lexeme.cues):
+                    continue  # "nodule versus nipple shadow"
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
                 if parts & Part.ELSEWHERE:

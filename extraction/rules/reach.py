@@ -142,6 +142,8 @@ def forward(
             return Scope(at, cue, at + 1, j, "before")
         if governed and parts & (Part.COLON | Part.CAUSE) and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
+        if governed and parts & Part.COMMA and _speaks_anew(items, j):
+            return Scope(at, cue, at + 1, j, "before")
         if closed and parts & (Part.COMMA | Part.AND) and not _or_later(items, j):
             return Scope(at, cue, at + 1, j, "before")
         if not governed and parts & Part.COMMA and _missed(items, at, j, cue):
@@ -181,6 +183,23 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
         listed = listed or bool(parts & Part.MENTION)
         joined = bool(parts & (Part.OR | Part.AND)) or (joined and not parts & Part.COMMA)
     return True
+
+
+def _speaks_anew(items: list[Item], comma: int) -> bool:
+    """Whether a statement of its own follows: "no edema, heart enlarged", "…, effusions are small".
+
+    A verb that only closes a list opens none ("no infiltrate, effusion is seen").
+    """
+    following = items[comma + 1 : comma + 4]
+    if len(following) < 2:
+        return False
+    subject, said = following[0].lexeme.parts, following[1]
+    touches = said.first == following[0].last
+    if subject & Part.SUBJECT and said.lexeme.parts & Part.PREDICATE:
+        return True
+    if not (subject & (Part.MENTION | Part.SUBJECT) and touches and said.lexeme.parts & Part.VERB):
+        return False
+    return len(following) < 3 or not following[2].lexeme.parts & (Part.PARTICIPLE | Part.CUE)
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
