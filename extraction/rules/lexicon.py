@@ -7,8 +7,10 @@ a new assertion), so a lexeme carries all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from extraction.vocabulary import Vocabulary
@@ -69,16 +71,16 @@ class Lexeme:
     """All parts one expression plays; unless `loose`, only the `exact` spellings count."""
 
     parts: int = 0
-    pathologies: list[str] = field(default_factory=list)
+    pathologies: tuple[str, ...] = ()
     placed: bool = False
-    cues: list[Cue] = field(default_factory=list)
-    subjects: list[int] = field(default_factory=list)
-    absent: list[int] = field(default_factory=list)
-    present: list[int] = field(default_factory=list)
-    silent: list[int] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)
-    splits: list[str] = field(default_factory=list)
-    exact: set[str] = field(default_factory=set)
+    cues: tuple[Cue, ...] = ()
+    subjects: tuple[int, ...] = ()
+    absent: tuple[int, ...] = ()
+    present: tuple[int, ...] = ()
+    silent: tuple[int, ...] = ()
+    groups: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
     loose: bool = False
     finite: bool = False
 
@@ -95,20 +97,35 @@ def build(vocabulary: Vocabulary) -> Node:
     if known is not None:
         return known
     root: Node = {}
-    _add_grammar(root, vocabulary)
-    _add_cues(root, vocabulary)
-    _add_pathologies(root, vocabulary)
+    with _uncollected():
+        _add_grammar(root, vocabulary)
+        _add_cues(root, vocabulary)
+        _add_pathologies(root, vocabulary)
     if len(_BUILT) >= _KEPT:
         _BUILT.clear()
     _BUILT[vocabulary.digest] = root
     return root
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no garbage: the tree is there to stay, and looking takes longer than building."""
+    looking = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if looking:
+            gc.enable()
+
+
 def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:
     node = root
     for token in tokens:
         node = node.setdefault(token, {})
-    lexeme: Lexeme = node.setdefault(END, Lexeme())
+    lexeme: Lexeme | None = node.get(END)
+    if lexeme is None:
+        lexeme = node[END] = Lexeme()
     return lexeme
 
 
@@ -122,7 +139,7 @@ def _each(
             for form in forms:
                 lexeme = _lexeme(root, form)
                 if exact:
-                    lexeme.exact.add(pattern[1:])
+                    lexeme.exact += (pattern[1:],)
                 else:
                     lexeme.loose = True
                 yield form, lexeme
@@ -157,7 +174,7 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
     for group, patterns in grammar.context.groups.items():
         for _, lexeme in _each(root, patterns):
             lexeme.parts |= Part.ELSEWHERE
-            lexeme.groups.append(group)
+            lexeme.groups += (group,)
     _add_statements(root, vocabulary)
 
 
@@ -168,23 +185,23 @@ def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
             pass  # an expression without a part: it only hides the shorter ones inside it
         for _, lexeme in _each(root, attribute.subjects):
             lexeme.parts |= Part.SUBJECT
-            lexeme.subjects.append(number)
+            lexeme.subjects += (number,)
         for _, lexeme in _each(root, attribute.absent):
             lexeme.parts |= Part.PREDICATE
-            lexeme.absent.append(number)
+            lexeme.absent += (number,)
         for _, lexeme in _each(root, attribute.present):
             lexeme.parts |= Part.PREDICATE
-            lexeme.present.append(number)
+            lexeme.present += (number,)
         for _, lexeme in _each(root, attribute.silent):
             lexeme.parts |= Part.SIGN
-            lexeme.silent.append(number)
+            lexeme.silent += (number,)
     for split in grammar.split:
         for _, lexeme in _each(root, split.subjects):
             lexeme.parts |= Part.SPLIT_SUBJECT
-            lexeme.splits.append(split.pathology)
+            lexeme.splits += (split.pathology,)
         for _, lexeme in _each(root, split.properties):
             lexeme.parts |= Part.SPLIT_PROPERTY
-            lexeme.splits.append(split.pathology)
+            lexeme.splits += (split.pathology,)
 
 
 def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
@@ -195,7 +212,7 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
         for tokens, lexeme in _each(root, entry.words):
             lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
             if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
-                lexeme.cues.append(cue)
+                lexeme.cues += (cue,)
             if cue.phrase == "likely" and not judging.isdisjoint(tokens):
                 lexeme.parts |= Part.JUDGING
             verbs = tokens if "in favor" not in " ".join(tokens) else set(tokens) - {"favor"}
@@ -209,9 +226,9 @@ def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
         for tokens, lexeme in _each(root, entry.words, plurals=True):
             lexeme.parts |= Part.MENTION
             if entry.name not in lexeme.pathologies:
-                lexeme.pathologies.append(entry.name)
+                lexeme.pathologies += (entry.name,)
             lexeme.placed = lexeme.placed or not lung.isdisjoint(tokens)
     for entry in vocabulary.entries:
         for _, lexeme in _each(root, entry.excludes, plurals=True):
             if entry.name in lexeme.pathologies:
-                lexeme.pathologies.remove(entry.name)
+                lexeme.pathologies = tuple(n for n in lexeme.pathologies if n != entry.name)

@@ -142,9 +142,7 @@ def forward(
             return Scope(at, cue, at + 1, j, "before")
         if governed and parts & (Part.COLON | Part.CAUSE) and not _joined(items, j):
             return Scope(at, cue, at + 1, j, "before")
-        if governed and parts & Part.COMMA and _speaks_anew(items, j):
-            return Scope(at, cue, at + 1, j, "before")
-        if closed and parts & (Part.COMMA | Part.AND) and not _or_later(items, j):
+        if governed and _list_closes(items, j, closed=closed):
             return Scope(at, cue, at + 1, j, "before")
         if not governed and parts & Part.COMMA and _missed(items, at, j, cue):
             return Scope(at, cue, at + 1, j, "before")
@@ -183,6 +181,14 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
         listed = listed or bool(parts & Part.MENTION)
         joined = bool(parts & (Part.OR | Part.AND)) or (joined and not parts & Part.COMMA)
     return True
+
+
+def _list_closes(items: list[Item], j: int, *, closed: bool) -> bool:
+    """Whether a comma or "and" ends what is governed: behind a verb, or before a new statement."""
+    parts = items[j].lexeme.parts
+    if parts & Part.COMMA and _speaks_anew(items, j):
+        return True
+    return closed and bool(parts & (Part.COMMA | Part.AND)) and not _or_later(items, j)
 
 
 def _speaks_anew(items: list[Item], comma: int) -> bool:

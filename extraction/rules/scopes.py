@@ -97,7 +97,7 @@ def weighed(clause: Clause, tokens: list[Token], grammar: GrammarFile) -> Clause
     plain = list(items)
     for at in idle:
         lexeme = items[at].lexeme
-        said = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=[])
+        said = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=())
         plain[at] = items[at]._replace(lexeme=said)
     return clause._replace(items=plain)
 
@@ -177,7 +177,7 @@ def _stands_free(item: Item, tokens: list[Token]) -> bool:
     first, last = item.first, item.last
     return (
         tokens[first].word == "?"
-        and 0 < first
+        and first > 0
         and last < len(tokens)
         and tokens[first - 1].end < tokens[first].start
         and tokens[last].word.isalnum()

@@ -18,6 +18,7 @@ MAX_VARIANTS: Final = 20_000
 """A single pattern that expands to more is refused: it is a mistake, and would cost memory."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+|_+|[^\w\s]")
+_BRACKET: Final = re.compile(r"[\[{\]}|]")
 _IRREGULAR: Final = (("sis", "ses"), ("ss", "sses"), ("opacity", "opacities"), ("y", "ies"))
 _NO_PLURAL: Final = ("s", "x", "ic", "glass", "ed", "ies")
 _SIDES = {"either": {"before", "after"}, "before": {"before"}, "after": {"after"}}
@@ -38,13 +39,11 @@ def expand(pattern: str) -> tuple[tuple[str, ...], ...]:
     >>> len(expand("no [definite] {sign|evidence} of"))
     4
     """
-    texts, rest = _sequence(pattern, 0, pattern)
+    found, rest = _sequence(pattern, 0, pattern)
     if rest != len(pattern):
         msg = f"pattern {pattern!r}: unmatched bracket at character {rest + 1}."
         raise VocabularyError(msg)
-    variants = dict.fromkeys(_tokens(text) for text in texts)
-    variants.pop((), None)
-    return tuple(variants)
+    return tuple(variant for variant in dict.fromkeys(found) if variant)
 
 
 def plural(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -81,30 +80,30 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(piece for piece in _TOKEN.findall(text.lower()) if piece != "-")
 
 
-def _sequence(pattern: str, at: int, whole: str) -> tuple[list[str], int]:
-    texts = [""]
+def _sequence(pattern: str, at: int, whole: str) -> tuple[list[tuple[str, ...]], int]:
+    found: list[tuple[str, ...]] = [()]
     while at < len(pattern) and pattern[at] not in "]}|":
         if pattern[at] in "[{":
             closing = "]" if pattern[at] == "[" else "}"
-            options, end = _options(pattern, at + 1, closing, whole)
+            options, at = _options(pattern, at + 1, closing, whole)
             if closing == "]":
-                options.append("")
-            texts = [f"{text} {option} " for text in texts for option in options]
-            at = end
+                options.append(())
         else:
-            texts = [text + pattern[at] for text in texts]
-            at += 1
-        if len(texts) > MAX_VARIANTS:
+            bracket = _BRACKET.search(pattern, at)
+            end = bracket.start() if bracket else len(pattern)
+            options, at = [_tokens(pattern[at:end])], end
+        found = [variant + option for variant in found for option in options]
+        if len(found) > MAX_VARIANTS:
             msg = f"pattern {whole!r}: more than {MAX_VARIANTS} variants."
             raise VocabularyError(msg)
-    return texts, at
+    return found, at
 
 
-def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[list[str], int]:
-    options: list[str] = []
+def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[list[tuple[str, ...]], int]:
+    options: list[tuple[str, ...]] = []
     while True:
-        texts, at = _sequence(pattern, at, whole)
-        options.extend(texts)
+        found, at = _sequence(pattern, at, whole)
+        options.extend(found)
         if at < len(pattern) and pattern[at] == "|":
             at += 1
             continue
