@@ -13,6 +13,7 @@ import pandas as pd
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
 from calibration.profile.line import lines
+from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
 from calibration.profile.results import Part
@@ -56,7 +57,8 @@ def profile(
     Raises
     ------
     CalibrationError
-        If the table is empty, a column is missing, or a label is missing or outside [0, 1].
+        If the table is empty, a column is missing, a label is missing or outside [0, 1], or a
+        reader was told before what no profile says.
     NotConvergedError
         If the mode of the posterior was not found.
     """
@@ -64,8 +66,16 @@ def profile(
     if observations.empty:
         msg = "observations: the table has no rows; nothing can be profiled."
         raise CalibrationError(msg)
+    told = {} if before is None else before
+    wrong = [each for each in told.values() if each and each not in STATED]
+    if wrong:
+        msg = (
+            f"before: {len(wrong)} of {len(told)} readers were told what no profile says "
+            f"({', '.join(wrong[0])!r}); give the parts of a verdict, in its order."
+        )
+        raise CalibrationError(msg)
     words = vocabulary(phrases, settings=rules)
-    return _judged(read_rows(observations, table=phrases), words, never, before or {}, rules)
+    return _judged(read_rows(observations, table=phrases), words, never, told, rules)
 
 
 def _judged(

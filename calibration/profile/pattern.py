@@ -56,7 +56,8 @@ _SETS = np.array(
     ]
 )
 """Which parts (8, 4) may be stated together."""
-_NAMES: Final = tuple(tuple(compress(_PARTS, each)) for each in _SETS)
+STATED: Final = tuple(tuple(compress(_PARTS, each)) for each in _SETS)
+"""All that may be stated, by name."""
 
 
 class Evidence:
@@ -171,11 +172,11 @@ class Case:
             asked = np.maximum(needed, settings.asked_probability)
             needed = np.where(_SETS[:, :2].any(axis=1), asked, needed)
         if self.before:
-            needed[_NAMES.index(self.before)] = settings.kept_probability
+            needed[STATED.index(self.before)] = settings.kept_probability
         if not (sound >= needed).any():
             return (), float("nan")
         best = int(np.argmax(np.where(sound >= needed, whole, -1.0)))
-        return _NAMES[best], float(sound[best])
+        return STATED[best], float(sound[best])
 
     def own(self, settings: ProfileSettings) -> Evidence:
         """Give what is the reader's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,7 +16,7 @@ from pipeline.errors import EXIT_QUARANTINED, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calibration.profile import DepartmentProfile
+    from calibration.profile import DepartmentProfile, Part
     from calibration.survey import PhraseTable
 
 
@@ -45,6 +46,13 @@ class Given:
     earlier: Annotated[
         Path | None,
         typer.Option(help="Observations of a period before, to say what changed since."),
+    ] = None
+    told: Annotated[
+        Path | None,
+        typer.Option(
+            help="Profile of the issue before, most of whose exams are these: what it told stands "
+            "unless refuted, and what is new takes more."
+        ),
     ] = None
     output: Output
 
@@ -90,10 +98,17 @@ def _judged(given: Given) -> DepartmentProfile:
     if before is not None and _rows_of(before) == _rows_of(table):
         msg = f"--earlier {given.earlier}: holds the same observations; give a period before."
         raise InputError(msg)
-    now = _profiled(given.observations, table, given)
+    told = _told(given.told)
+    now = _profiled(given.observations, table, given, told)
+    if told and not told.keys() & {each.reader for each in now}:
+        msg = (
+            f"--told {given.told}: none of its {len(told)} readers is in {given.observations}; are "
+            "the readers named alike?"
+        )
+        raise InputError(msg)
     if before is None or given.earlier is None:
         return now
-    then = _profiled(given.earlier, before, given)
+    then = _profiled(given.earlier, before, given, {})
     if not {each.reader for each in then} & {each.reader for each in now}:
         msg = (
             f"--earlier {given.earlier}: no reader is in both tables ({len(then.readers)} before, "
@@ -128,11 +143,32 @@ def _barred(given: Given, table: PhraseTable) -> tuple[str, ...]:
     return tuple(known[name.casefold()] for name in names)
 
 
-def _profiled(path: Path, observed: pd.DataFrame, given: Given) -> DepartmentProfile:
+def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
+    """Read what a profile file told of every reader whom it judged."""
+    from calibration.profile import ProfileSettings
+
+    if path is None:
+        return {}
+    try:
+        readers = json.loads(path.read_text(encoding="utf-8"))["readers"]
+        verdicts = {str(r["reader"]): (r["hedges"], r["pattern"]) for r in readers}
+        return {
+            name: tuple(pattern["direction"].split(", ")) if pattern["state"] == "pattern" else ()
+            for name, (hedges, pattern) in verdicts.items()
+            if hedges >= ProfileSettings().least_statements
+        }
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        msg = f"--told {path}: no file that `radcal profile` writes; give the issue before's."
+        raise InputError(msg) from None
+
+
+def _profiled(
+    path: Path, observed: pd.DataFrame, given: Given, told: dict[str, tuple[Part, ...]]
+) -> DepartmentProfile:
     from calibration.profile import ProfileSettings
     from calibration.profile import profile as judge
 
     table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = _barred(given, table)
     with Blaming(path.name):
-        return judge(observed, phrases=table, settings=rules, never=barred)
+        return judge(observed, phrases=table, settings=rules, never=barred, before=told)

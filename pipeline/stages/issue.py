@@ -15,7 +15,7 @@ from calibration.profile import ProfileSettings
 from pipeline.config.basis import digest_of
 from pipeline.stage import Keyed, Named
 from pipeline.tables.observations import added
-from pipeline.tables.profiles import OBSERVED, compact, joined, profile_table
+from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table
 from pipeline.tables.results import Period, choose_period
 
 if TYPE_CHECKING:
@@ -30,11 +30,16 @@ _SUMS: Final = ("tallies", "alternatives", "mix", "words", "coverage")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What an issue is made of: all blocks, tallied and paired, and its months."""
+    """What an issue is made of: all blocks, tallied and paired, its months, the issue before.
+
+    ``before`` is the key of the newest issue that ended in one of this one's months; None where
+    there is none.
+    """
 
     tallies: tuple[str, ...]
     paired: tuple[str, ...]
     period: Period
+    before: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,23 @@ def asked(
     months = sorted({month for block in tallied for month in block.months})
     chosen = choose_period(months, period, window_months=site.config.reports.window_months)
     return Asked(
-        tuple(block.key for block in tallied), tuple(block.key for block in paired), chosen
+        tuple(block.key for block in tallied),
+        tuple(block.key for block in paired),
+        chosen,
+        _before_it(site.workspace, chosen),
     )
+
+
+def _before_it(store: Workspace, period: Period) -> str | None:
+    """Find the issue before; of several of one month, the one made of most."""
+    kept = {key: store.facts("analysis", "profiles", key, Issue)
+            for key in store.keys("analysis", "profiles")}  # fmt: skip
+    found = [
+        (issue.period.name, len(issue.tallies), key)
+        for key, issue in kept.items()
+        if issue.period.name in period.months[:-1]
+    ]
+    return max(found)[2] if found else None
 
 
 class ChooseIssue(Keyed[Asked, Issue]):
@@ -83,7 +103,9 @@ class ChooseIssue(Keyed[Asked, Issue]):
 
     def key(self, site: Site, item: Asked) -> str:
         """Hash the blocks and the months."""
-        return digest_of(self.digest(site), item.tallies, item.paired, item.period.months)
+        return digest_of(
+            self.digest(site), item.tallies, item.paired, item.period.months, item.before
+        )
 
     def find(self, site: Site, key: str) -> Issue | None:
         """Give an issue whose sums are all there."""
@@ -128,10 +150,12 @@ def _never(site: Site) -> set[str]:
 
 def _judged(site: Site, item: Asked) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
-    months = item.period.months
+    months, store = item.period.months, site.workspace
+    earlier = _observed(site, item, [_months_before(month, by=len(months)) for month in months])
+    last = None if item.before is None else store.read("analysis", "profiles", [item.before])
     return profile_table(
         _observed(site, item, months),
-        earlier=_observed(site, item, [_before(month, by=len(months)) for month in months]),
+        past=Past(earlier, last),
         phrases=site.phrases,
         never=_never(site),
         min_readers=site.config.reports.min_readers,
@@ -141,7 +165,7 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
     )
 
 
-def _before(month: str, *, by: int) -> str:
+def _months_before(month: str, *, by: int) -> str:
     return str(pd.Period(month, freq="M") - by)
 
 

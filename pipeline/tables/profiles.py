@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from calibration.errors import NotConvergedError
 from calibration.profile import (
     Change,
     DepartmentProfile,
+    Part,
     ProfileSettings,
     ReaderProfile,
     changes,
@@ -37,9 +38,31 @@ OBSERVED: Final = ("pair_id", "patient_code", "reader_code", "pathology", "phras
 """Columns of the observations that a profile needs."""
 
 _DEPARTMENT: Final = ""
+_LEAST: Final = ProfileSettings().least_statements
 _WORDS: Final = ("reader", "pathology", "phrase")
 _READER: Final = TypeAdapter(ReaderProfile)
 _WHOLE: Final = TypeAdapter(DepartmentProfile)
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What came before an issue: observations of the months before its own, and its last profiles.
+
+    ``profiles`` are those of the newest issue that shares some of this one's months.
+    """
+
+    observations: pd.DataFrame | None = None
+    profiles: pd.DataFrame | None = None
+
+    def told(self) -> dict[str, tuple[Part, ...]]:
+        """Give what the issue before told of every reader whom it judged."""
+        rows = () if self.profiles is None else self.profiles.itertuples(index=False)
+        found = {str(row.reader_code): json.loads(str(row.profile)) for row in rows}
+        return {
+            code: tuple(each["pattern"]["verdict"]["parts"])
+            for code, each in found.items()
+            if code != _DEPARTMENT and each["hedges"] >= _LEAST
+        }
 
 
 def compact(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,7 +105,7 @@ def profile_table(
     never: Collection[str],
     min_readers: int,
     settings: ProfileSettings | None = None,
-    earlier: pd.DataFrame | None = None,
+    past: Past | None = None,
 ) -> pd.DataFrame:
     """Judge all readers; one row a reader, and one for the department where it may be shown.
 
@@ -94,9 +117,11 @@ def profile_table(
         Phrases that are never suggested.
     settings
         Rules of decision, with the share of phrases that extraction misreads.
-    earlier
-        Observations of a period before, to say what changed in a department that may be shown.
+    past
+        What came before, to say what changed in a department that may be shown, and so that
+        patterns are not told anew for what most of the same exams have told before.
     """
+    before = Past() if past is None else past
     rules = ProfileSettings() if settings is None else settings
     readers = observations["reader"].unique() if len(observations) else ()
     groups = [observations] if len(readers) >= max(min_readers, 2) else [
@@ -105,11 +130,13 @@ def profile_table(
     found: list[tuple[str, object]] = []
     for group in groups:
         try:
-            judged = profile(group, phrases=phrases, settings=rules, never=never)
+            judged = profile(
+                group, phrases=phrases, settings=rules, never=never, before=before.told()
+            )
         except NotConvergedError:
             continue
         if len(groups) == 1 and len(judged.readers) > 1:
-            moved = _changes(judged, earlier, phrases, rules)
+            moved = _changes(judged, before.observations, phrases, rules)
             found.append((_DEPARTMENT, replace(judged, readers=(), changes=moved)))
         found += [(each.reader, each) for each in judged]
     return pd.DataFrame(

@@ -177,6 +177,54 @@ def test_change_since_a_period_before_is_told_if_that_is_given(tmp_path: Path) -
     assert alone["readers"] == found["readers"]
 
 
+def test_what_the_issue_before_told_is_read_from_its_file(tmp_path: Path) -> None:
+    last = tmp_path / "last.json"
+    frame = department([(0.0, 1.0), (0.8, 1.0), (0.0, 0.7), (0.0, 1.0)], statements=250, seed=9)
+    _, first, _ = run(tmp_path, frame)
+    judged = {r["reader"]: r["pattern"] for r in first["readers"]}  # type: ignore[attr-defined]
+    doubtful = [name for name, p in judged.items() if p["sound"] and p["sound"] < 0.95]
+    assert doubtful
+    last.write_text(json.dumps(first), encoding="utf-8")
+    _, again, _ = run(tmp_path, frame, "--told", str(last))
+    assert again["readers"] == first["readers"]
+    for reader in first["readers"]:  # type: ignore[attr-defined]
+        reader["pattern"] |= {"state": "none", "direction": "none"}
+    last.write_text(json.dumps(first), encoding="utf-8")
+    _, anew, _ = run(tmp_path, frame, "--told", str(last))
+    silent = {r["reader"] for r in anew["readers"] if r["pattern"]["state"] != "pattern"}  # type: ignore[attr-defined]
+    assert silent >= set(doubtful)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[1, 2]", "no file that `radcal profile` writes"),
+        ('{"readers": []}', ""),
+        (
+            '{"readers": [{"reader": "x", "hedges": 90, "pattern": '
+            '{"state": "none", "direction": "none"}}]}',
+            "none of its 1 readers is in",
+        ),
+        (
+            '{"readers": [{"reader": "r00", "hedges": 90, "pattern": '
+            '{"state": "pattern", "direction": "too sure, overcalls"}}]}',
+            "1 of 1 readers were told what no profile says",
+        ),
+    ],
+)
+def test_issue_before_must_be_a_profile_of_these_readers(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    last = tmp_path / "last.json"
+    last.write_text(content, encoding="utf-8")
+    frame = department(LINES, statements=60, seed=6)
+    if not message:
+        assert run(tmp_path, frame, "--told", str(last))[0] == 0
+        return
+    with pytest.raises(InputError, match=message):
+        run(tmp_path, frame, "--told", str(last))
+
+
 def test_page_of_the_file_prints_every_rule_as_it_is() -> None:
     page = (DOCS / "profile-json.md").read_text(encoding="utf-8")
     rules = ProfileSettings()

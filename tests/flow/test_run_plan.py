@@ -15,7 +15,7 @@ from pipeline.errors import DamagedShardError, InputError
 from pipeline.run.manifest import KEYED, outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
-from pipeline.stages import ingest
+from pipeline.stages import ingest, issue
 from pipeline.stages.clean import CLEAN
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
@@ -164,6 +164,27 @@ def profiles(here: Here) -> pd.DataFrame:
     """Give the profiles of the issue."""
     chosen = here.choose(here.gather())
     return here.site.workspace.read("analysis", "profiles", [chosen.key])
+
+
+def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_month(
+    place: Path,
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+
+    def asked(period: str | None) -> issue.Asked:
+        return issue.asked(here.site, gathered.paired, gathered.tallied, period)
+
+    newest = asked(None)
+    months = [str(pd.Period(newest.period.name, freq="M") - back) for back in (1, 2)]
+    assert newest.before is None
+    two_before, one_before = (here.choose(gathered, month).key for month in reversed(months))
+    assert [asked(period).before for period in (months[1], months[0], None)] == [
+        None, two_before, one_before
+    ]  # fmt: skip
+    first = here.choose(gathered)
+    assert here.made["issue"] == 1
+    assert (here.choose(gathered), here.made["issue"]) == (first, 0)
 
 
 def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> None:

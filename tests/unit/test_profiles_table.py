@@ -12,7 +12,14 @@ from calibration.arrays import settled
 from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
 from pipeline.pages.content import action_cases
-from pipeline.tables.profiles import compact, department_of, joined, profile_of, profile_table
+from pipeline.tables.profiles import (
+    Past,
+    compact,
+    department_of,
+    joined,
+    profile_of,
+    profile_table,
+)
 from pipeline.tables.results import for_swap, plainest
 from reports.swaps import kept_swaps
 
@@ -75,8 +82,8 @@ def test_change_since_the_months_before_is_kept_with_the_department() -> None:
     rows, before = (joined([compact(observations(seed=seed))]) for seed in (3, 4))
     given = {"phrases": PHRASES, "never": (), "min_readers": 5}
     alone = department_of(profile_table(rows, **given))
-    found = department_of(profile_table(rows, earlier=before, **given))
-    first = department_of(profile_table(rows, earlier=pd.DataFrame(), **given))
+    found = department_of(profile_table(rows, past=Past(before), **given))
+    first = department_of(profile_table(rows, past=Past(pd.DataFrame()), **given))
     assert alone is not None
     assert found is not None
     assert first is not None
@@ -85,6 +92,27 @@ def test_change_since_the_months_before_is_kept_with_the_department() -> None:
     assert found.changes is not None
     assert [change.reader for change in found.changes] == [f"R{i}" for i in range(6)]
     assert all(change.shift.low < 0.0 < change.shift.high for change in found.changes)
+
+
+def told(table: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    found = {code: profile_of(table, code) for code in (f"R{i}" for i in range(6))}
+    parts = {code: each.pattern.verdict.parts for code, each in found.items() if each is not None}
+    return {code: each for code, each in parts.items() if each}
+
+
+def test_what_the_issue_before_told_stands_where_it_would_not_be_told_anew() -> None:
+    rows = joined([compact(observations(each=60, seed=5))])
+    given = {"phrases": PHRASES, "never": (), "min_readers": 5}
+    first = profile_table(rows, **given)
+    # Sound with a probability of 1 and twice of .8.
+    doubtful = {"R3": ("too cautious",), "R5": ("too cautious",)}
+    assert told(first) == {"R0": ("undercalls",), **doubtful}
+    assert told(profile_table(rows, past=Past(profiles=first), **given)) == told(first)
+    silent = first.assign(profile=first["profile"].str.replace('["too cautious"]', "[]"))
+    assert told(profile_table(rows, past=Past(profiles=silent), **given)) == {"R0": ("undercalls",)}
+    judged_elsewhere = first[first["reader_code"] != "R5"]
+    found = told(profile_table(rows, past=Past(profiles=judged_elsewhere), **given))
+    assert found == told(first)
 
 
 def test_a_profile_comes_back_as_it_was_written() -> None:
