@@ -60,15 +60,13 @@ class Lines:
 def lines(found: Found) -> Lines:
     """Project every reader's rates on a line, habits out of it as far as they are believed."""
     fitted, kept = found.fitted, found.kept()
-    counts, mode, own = fitted.counts, fitted.mode, fitted.deviations.phrase**2
-    share = counts.survey**2 / (counts.survey**2 + own)
+    counts, mode = fitted.counts, fitted.mode
     rest = linear_predictor(counts, fitted.scales, mode.total - (1.0 - kept) * mode.reader)
     chance = np.asarray(expit(rest + mode.remainder))
-    line = _projected(counts, chance, share * mode.theta[counts.phrases])
+    line = _projected(counts, chance, found.posterior.survey_error)
     return Lines(
         value=line.value,
-        covariance=_covariance(counts, fitted, line, chance, kept)
-        + _remainders(counts, line, chance, fitted.scales.remainder),
+        covariance=_covariance(counts, fitted, line, chance, kept),
         usual=line.curvature[:, 0, 1] / np.maximum(line.curvature[:, 0, 0], 1e-12),
     )
 
@@ -105,35 +103,26 @@ def _projected(counts: Counts, chance: FloatArray, error: FloatArray) -> _Projec
 def _covariance(
     counts: Counts, fitted: Fitted, found: _Projected, chance: FloatArray, kept: FloatArray
 ) -> FloatArray:
-    """Covariance of β through the coordinates and through the survey's error."""
+    """Covariance of β through the coordinates, the survey's error and the cells' remainders."""
     mode, size, own = fitted.mode, counts.size, fitted.deviations.phrase**2
     share = counts.survey**2 / (counts.survey**2 + own)
     back = np.linalg.inv(found.curvature)
-    weight = counts.n * chance * (1.0 - chance)
-    held = information(counts, fitted.scales, weight / (1.0 + fitted.scales.remainder * weight))
+    weight, remainder = counts.n * chance * (1.0 - chance), fitted.scales.remainder
+    held = information(counts, fitted.scales, weight / (1.0 + remainder * weight))
     rates = back @ held[:, :2, :]
-    meaning = back @ (counts.curve[:, :2].T * found.weight[:, None, :])
+    design = counts.curve[:, :2].T
+    meaning = back @ (design * found.weight[:, None, :])
     common, single = rates[:, :, :size].copy(), rates * kept[:, None, :]
     common[:, :, counts.phrases] -= meaning * share
     through = common - single @ mode.leverage
+    known = (weight**2 * remainder / (1.0 + weight * remainder)).sum(axis=1)
+    spread = np.einsum("rk,ik,jk->rij", known, design, design) + _RIDGE * np.eye(2)
     return np.asarray(
         through @ mode.theta_covariance @ through.transpose(0, 2, 1)
         + single @ mode.covariance @ single.transpose(0, 2, 1)
         + np.einsum("rik,k,rjk->rij", meaning, share * own, meaning)
-        + _RIDGE * back @ back
+        + back @ spread @ back
     )
-
-
-def _remainders(
-    counts: Counts, found: _Projected, chance: FloatArray, variance: float
-) -> FloatArray:
-    """Covariance of β through the remainders of the cells."""
-    weight = counts.n * chance * (1.0 - chance)
-    known = (weight**2 * variance / (1.0 + weight * variance)).sum(axis=1)
-    design = counts.curve[:, :2].T
-    spread = np.einsum("rk,ik,jk->rij", known, design, design)
-    back = np.linalg.inv(found.curvature)
-    return np.asarray(back @ spread @ back)
 
 
 _DRAWS = 400

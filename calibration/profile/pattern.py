@@ -33,21 +33,16 @@ from itertools import compress, product
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import Common
+from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 
 _Z = 1.959963984540054
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _MOST = 64.0
 _SURELY = 0.4
 _HALF = 0.5
-_PLACES = (np.arange(512) + 0.5) * np.array([[1 / 512], [(5**0.5 - 1) / 2], [2**0.5 - 1]]) % 1.0
-"""An even lattice in three dimensions, (3, 512), so that draws are always the same."""
-_PARTS: Final[tuple[Part, ...]] = ("overcalls", "undercalls", "too sure", "too cautious")
 _SETS = np.array(
     [
         (shift < 0, shift > 0, slope < 0, slope > 0)
@@ -56,55 +51,8 @@ _SETS = np.array(
     ]
 )
 """Which parts (8, 4) may be stated together."""
-STATED: Final = tuple(tuple(compress(_PARTS, each)) for each in _SETS)
+STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _SETS)
 """All that may be stated, by name."""
-
-
-class Evidence:
-    """One reader's bivariate normal posterior of (shift, slope − 1)."""
-
-    __slots__ = ("covariance", "mean", "sd")
-
-    def __init__(self, mean: FloatArray, covariance: FloatArray) -> None:
-        self.mean = mean
-        self.covariance = covariance
-        self.sd = np.sqrt(np.diag(covariance))
-
-    @property
-    def correlation(self) -> float:
-        """Posterior correlation of the two."""
-        return float(self.covariance[0, 1] / (self.sd[0] * self.sd[1]))
-
-    @property
-    def draws(self) -> FloatArray:
-        """Draws of the line, shape (512, 2)."""
-        return np.asarray(self.mean + ndtri(_PLACES[:2].T) @ np.linalg.cholesky(self.covariance).T)
-
-    def narrowed(self, factor: float) -> Evidence:
-        """Give the same estimate from ``factor`` times the data."""
-        return Evidence(self.mean, self.covariance / factor)
-
-    def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
-        """P(each part), beyond the margins."""
-        (shift, slope), (a, b) = self.mean, self.sd
-        d, g = settings.shift_margin, settings.slope_margin
-        ends = ((-d - shift) / a, (shift - d) / a, (-g - slope) / b, (slope - g) / b)
-        return {part: float(ndtr(z)) for part, z in zip(_PARTS, ends, strict=True)}
-
-    def less(self, done: Common) -> Evidence:
-        """Give the line with what the instrument may have done taken off."""
-        return Evidence(self.mean - done.mean, self.covariance + done.covariance)
-
-    def inside(self, shift: tuple[float, float], slope: tuple[float, float]) -> float:
-        """P(shift and slope − 1 both inside), by Gauss and Legendre over the shift."""
-        low, high = ((np.array(shift) - self.mean[0]) / self.sd[0]).clip(-9.0, 9.0)
-        z = (high - low) / 2.0 * _NODES + (high + low) / 2.0
-        rho = self.correlation
-        rest = self.sd[1] * np.sqrt(max(1.0 - rho**2, 1e-12))
-        centre = self.mean[1] + rho * self.sd[1] * z
-        held = ndtr((slope[1] - centre) / rest) - ndtr((slope[0] - centre) / rest)
-        density = np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi)
-        return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +92,7 @@ class Case:
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Sort what holds of the line by whose it is."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
-        rest, half = line - self.done.at(_PLACES[2]), (_HALF * d, _HALF * g, _HALF * g)
+        rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
         clear = _beyond(line, self.usual, (settings.clear_shift, *settings.clear_slope), all_=True)
         near, beyond = _beyond(line, self.usual, half), _beyond(line, 0.0, (d, g, g))
         stands = _beyond(rest, self.usual, half)

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from calibration.arrays import FloatArray
 from calibration.profile.line import Lines, in_the_large
-from calibration.profile.pattern import Case, Evidence, judge_pattern
+from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.rates import Rates, cell_rates, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
@@ -24,7 +24,7 @@ from calibration.profile.results import (
     Untold,
 )
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import Common
+from calibration.profile.shared import Common, Evidence
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.tables import Hedged

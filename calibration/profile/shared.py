@@ -1,4 +1,4 @@
-"""Where a department's readers stand in common, and how much of that may be the instrument's doing.
+"""What is known of a reader's line, of the one that readers share, and of what is no reader's.
 
 If CTs are ordered for disease that no word told of, if CT misses disease, or if extraction misreads
 words, every reader's line moves alike; so may all readers truly be off, and a survey of other
@@ -20,9 +20,10 @@ Two priors of c ask two questions on one likelihood:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.line import Lines
@@ -30,14 +31,18 @@ from calibration.profile.results import Interval, Part, Shared
 from calibration.profile.settings import ProfileSettings
 
 _Z = 1.959963984540054
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
 _ORDERINGS, _MISSES = 26, 16
 _ORDERED, _MISSED, _FALL = 0.25, 0.12, 1.2
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
-_PLACES = np.stack(
+_GRID = np.stack(
     np.meshgrid(np.linspace(-1.5, 1.5, 61), np.linspace(-0.75, 0.75, 31), indexing="ij"), axis=-1
 ).reshape(-1, 2)
+PARTS: Final[tuple[Part, ...]] = ("overcalls", "undercalls", "too sure", "too cautious")
+EVENLY = (np.arange(512) + 0.5) * np.array([[1 / 512], [(5**0.5 - 1) / 2], [2**0.5 - 1]]) % 1.0
+"""An even lattice in three dimensions, (3, 512), so that draws are always the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,6 +69,55 @@ class Common:
         return np.asarray(self.place[np.minimum(number, len(self.place) - 1)])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """One reader's bivariate normal posterior of (shift, slope − 1)."""
+
+    mean: FloatArray
+    covariance: FloatArray
+
+    @property
+    def sd(self) -> FloatArray:
+        """Standard deviation of both, shape (2,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def correlation(self) -> float:
+        """Posterior correlation of the two."""
+        return float(self.covariance[0, 1] / (self.sd[0] * self.sd[1]))
+
+    @property
+    def draws(self) -> FloatArray:
+        """Draws of the line, shape (512, 2)."""
+        return np.asarray(self.mean + ndtri(EVENLY[:2].T) @ np.linalg.cholesky(self.covariance).T)
+
+    def narrowed(self, factor: float) -> Evidence:
+        """Give the same estimate from ``factor`` times the data."""
+        return Evidence(self.mean, self.covariance / factor)
+
+    def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
+        """P(each part), beyond the margins."""
+        (shift, slope), (a, b) = self.mean, self.sd
+        d, g = settings.shift_margin, settings.slope_margin
+        ends = ((-d - shift) / a, (shift - d) / a, (-g - slope) / b, (slope - g) / b)
+        return {part: float(ndtr(z)) for part, z in zip(PARTS, ends, strict=True)}
+
+    def less(self, done: Common) -> Evidence:
+        """Give the line with what the instrument may have done taken off."""
+        return Evidence(self.mean - done.mean, self.covariance + done.covariance)
+
+    def inside(self, shift: tuple[float, float], slope: tuple[float, float]) -> float:
+        """P(shift and slope − 1 both inside), by Gauss and Legendre over the shift."""
+        low, high = ((np.array(shift) - self.mean[0]) / self.sd[0]).clip(-9.0, 9.0)
+        z = (high - low) / 2.0 * _NODES + (high + low) / 2.0
+        rho = self.correlation
+        rest = self.sd[1] * np.sqrt(max(1.0 - rho**2, 1e-12))
+        centre = self.mean[1] + rho * self.sd[1] * z
+        held = ndtr((slope[1] - centre) / rest) - ndtr((slope[0] - centre) / rest)
+        density = np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi)
+        return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
+
+
 def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -> Shared:
     """Say what readers share; nothing where fewer than `ProfileSettings.least_shared` are judged.
 
@@ -78,15 +132,11 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     if readers < settings.least_shared:
         nothing, one = Interval(0.0, 0.0, 0.0), Interval(1.0, 1.0, 1.0)
         return Shared(nothing, one, readers, (), float("nan"), question=False)
-    common = _posterior(found, enough, _PLACES, -((_PLACES / _SPREAD) ** 2).sum(axis=1) / 2.0)
+    common = _posterior(found, enough, _GRID, -((_GRID / _SPREAD) ** 2).sum(axis=1) / 2.0)
     mean, sd = common.mean, np.sqrt(np.diag(common.covariance))
     margins = _HALF * np.array([settings.shift_margin, settings.slope_margin])
     sure = ndtr((np.abs(mean) - margins) / sd) >= settings.pattern_probability
-    parts: list[Part] = []
-    if sure[0]:
-        parts.append("undercalls" if mean[0] > 0 else "overcalls")
-    if sure[1]:
-        parts.append("too cautious" if mean[1] > 0 else "too sure")
+    parts = [PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(sure).tolist()]
     low, high = settings.plausible_ordering
     tipping = float(np.exp(mean[0])) if sure[0] else float("nan")
     shift, slope = (

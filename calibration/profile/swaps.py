@@ -5,7 +5,7 @@ beyond their midpoint, so
 
     P(|p − M_l| < |p − M_k|) = E_M[Φ(± (logit p̂ − logit (M_k + M_l) / 2) / √(Var logit p))],
 
-+ where M_l > M_k, over 256 draws of both meanings from the posterior of the survey's error, so that
++ where M_l > M_k, over 512 draws of both meanings from the posterior of the survey's error, so that
 a swap stands though few were asked what either word means; averaged over the fits with and without
 a habit, and the smallest one with the meanings as surveyed and as the department corrects them,
 with the rate as it is and less what the instrument may have done (`shared`). Draws are taken where
@@ -27,12 +27,12 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.rates import Rate, Rates
 from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import EVENLY
 
 _OWN = 10.0
 _EVEN = 0.5
-_PLACES = np.arange(256) + 0.5
-_DRAWS = ndtri(np.stack([_PLACES / 256.0, (_PLACES * (np.sqrt(5.0) - 1.0) / 2.0) % 1.0]))
-"""Standard normals (2, 256) for the two meanings of a swap: an even lattice, so always the same."""
+_DRAWS = ndtri(EVENLY[:2])
+"""Standard normals (2, 512) for the two meanings of a swap, always the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

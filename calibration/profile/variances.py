@@ -126,10 +126,7 @@ def refit(counts: Counts, priors: Priors, habits: Habits, start: Fitted) -> Fitt
 
 
 def _first(priors: Priors) -> Deviations:
-    return Deviations(
-        priors.shift, priors.slope, priors.bend, priors.quirk, priors.phrase, priors.finding,
-        priors.reader_finding, priors.remainder,
-    )  # fmt: skip
+    return Deviations(*(getattr(priors, name) for name in Deviations.__slots__))
 
 
 def _scales(

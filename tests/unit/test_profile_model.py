@@ -15,12 +15,12 @@ from calibration.errors import CalibrationError
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
 from calibration.profile.line import Lines
 from calibration.profile.model import find_mode
-from calibration.profile.pattern import Case, Evidence
+from calibration.profile.pattern import Case
 from calibration.profile.rates import Rate
 from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import Common, instrument, shared_line
+from calibration.profile.shared import Common, Evidence, instrument, shared_line
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
 from calibration.survey import PhraseTable

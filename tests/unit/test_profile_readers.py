@@ -19,8 +19,8 @@ from calibration.profile import (
     ProfileSettings,
     profile,
 )
-from calibration.profile.pattern import Case, Evidence, judge_pattern
-from calibration.profile.shared import Common
+from calibration.profile.pattern import Case, judge_pattern
+from calibration.profile.shared import Common, Evidence
 from calibration.survey import PhraseTable
 from reports.strings import Strings
 from reports.verdict import message, short
