@@ -106,13 +106,25 @@ SPLICES = (
     b"(" * 500, b"\\X" * 400, b"3/" * 800, b"Dr. " * 400, b"\r\nPID|2||M9\r\n", b"[" * 3000,
     b"a@" * 500, b"<" * 800, b"<br>" * 300, b"<p " * 300, b"\\n" * 500, b"Signed by: " * 200,
     b"MD\rElectronic signature " * 99, b"\\rOBX|" * 200, b"Low, Ann " * 300, b"NULL", b'="1"',
-    b"&#" * 400, "é".encode() * 300, b"\\ud800", b"\xed\xa0\x80",
+    b"&#" * 400, b"&#" + b"9" * 5000, b"<a b=" * 400, b"<!--" * 400, b"<![CDATA[" * 300,
+    b"<ClinicalDocument><section><title>", b"</text></section>", b"\nContent-Type: text/html\n\n",
+    "é".encode() * 300, b"\\ud800", b"\xed\xa0\x80",
 )  # fmt: skip
 VALUES = (
     None, True, -1, 10**400, 1e300, "", "x", "\x00", "=" * 5000, [], {}, [None], [[]], [{}],
     {"value": []}, {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
     [{"data": "QQ=="}], "é" * 999, "\ud800", "9999-12-31T23:59:59Z", "0001-01-01", "-5", "1e99",
     [{"contentType": "text/plain; charset=undefined", "data": "QQ=="}], "#p", "urn:uuid:x",
+)  # fmt: skip
+CLINICAL = (
+    "<?xml version='1.0'?><ClinicalDocument><section><code code='19005-8'/><title>Impression"
+    f"</title><text><paragraph>{REPORT.replace(chr(10), '<br/>')}</paragraph></text></section>"
+    "</ClinicalDocument>"
+).encode()
+WITHIN = b'MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary="b"\r\n\r\n--b\r\n'
+ENCLOSED = (
+    CLINICAL, WITHIN + b"Content-Type: text/xml\r\n\r\n" + CLINICAL + b"\r\n--b--\r\n",
+    b"<html><head><title>x</title></head><body><p>" + REPORT.encode() + b"</body></html>",
 )  # fmt: skip
 DOCUMENTS = (
     rtf(REPORT.splitlines()), pdf(REPORT.splitlines()), encrypted(pdf(REPORT.splitlines()), ""),
@@ -251,7 +263,7 @@ class Fuzz:
         """Read messages and resources whose report is a mutated document or mutated base64."""
         found: list[Mapping[str, str] | SetAside] = []
         for _ in range(TOGETHER // 2):
-            data = base64.b64encode(mutated(self.rng.choice(DOCUMENTS), self.rng))
+            data = base64.b64encode(mutated(self.rng.choice(DOCUMENTS + ENCLOSED), self.rng))
             if self.rng.random() < 0.3:
                 data = mutated(data, self.rng)
             head, row = MESSAGE.split(b"OBX|1|")[0], b"OBX|1|ED|||^AP^PDF^Base64^" + data

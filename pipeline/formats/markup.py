@@ -1,17 +1,17 @@
 """Markup → the report's text: HTML, line breaks spelt out, and clinical documents (CDA).
 
-Markup is read as HTML is, by a parser that expands no entity but the characters it names. Of a
-clinical document only what its author wrote for people counts: the titles and texts of its
+Markup is walked through once, in time that grows with its length however it is broken: what is no
+whole tag is text, and no entity is expanded but the characters that HTML names. Of a clinical
+document only what its author wrote for people counts: the titles and texts of its
 sections, or the one document that stands in their place; its header names patient and staff.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
-from html.parser import HTMLParser
-from typing import Final
+from typing import Final, NamedTuple
 
 _BREAKS: Final = frozenset(
     {"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"}
@@ -20,6 +20,11 @@ _BREAKS: Final = frozenset(
 )
 _CELLS: Final = frozenset({"td", "th"})
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
+_CODE: Final = ("script", "style")
+"""What stands in these is no markup, up to their end."""
+_RAW: Final = "<![CDATA["
+_EMPTY: Final = "/"
+_UNREAD: Final = (("<!--", "-->"), (_RAW, "]]>"), ("<!", ">"), ("<?", ">"))
 _BREAK: Final = re.compile(r"(?i)</?(?:br|p|div|li|tr|h[1-6])(?:[ \t][^<>]{0,200})?/?>")
 _MARKS: Final = re.compile(
     r"(?i)</?(?:b|i|u|em|strong|span|font|ul|ol|table|tbody|td|th)(?:[ \t][^<>]{0,200})?/?>"
@@ -30,34 +35,100 @@ _SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
 
-class _Lines(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _HIDDEN:
-            self._hidden += 1
-        elif tag in _BREAKS:
-            self.parts.append("\n")
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _BREAKS:
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in _HIDDEN:
-            self._hidden = max(0, self._hidden - 1)
-        elif tag in _BREAKS or tag in _CELLS:
-            self.parts.append(" " if tag in _CELLS else "\n")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
+_NAME: Final = re.compile(r"(/?)([A-Za-z][^\s/<>]{0,80})")
+_SIGN: Final = re.compile(r"[<>]|=\s{0,8}([\"'])")
+_ATTRIBUTE: Final = re.compile(r"([\w:.-]{1,64})\s{0,8}=\s{0,8}(?:\"([^\"]*)\"|'([^']*)')")
+_LONG_NUMBER: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{9,};?")
+"""A character reference that names no character, and on which a number may be too long to read."""
 
 
-_Attributes = list[tuple[str, str | None]]
+class _Piece(NamedTuple):
+    """A piece of markup: ``text``, or a tag by its ``start`` or ``end``, without its prefix."""
+
+    kind: str
+    content: str
+    attributes: str = ""
+
+
+class _Markup:
+    """Markup and what is known of it, so that nothing is looked for twice in vain.
+
+    ``hiding``: the tags that hide what stands in them, as far as they end somewhere.
+    """
+
+    def __init__(self, markup: str) -> None:
+        self.markup = markup
+        closed = (tag for tag in _HIDDEN if re.search(f"</{tag}", markup, re.IGNORECASE))
+        self.hiding = frozenset(closed)
+        self._absent: set[str] = set()
+        self._dead: set[int] = set()
+
+    def pieces(self) -> Iterator[_Piece]:
+        """Walk through tags and texts; comments and declarations are neither."""
+        at, hidden = 0, ""
+        while (start := self.markup.find("<", at)) >= 0:
+            end = self._end(start)
+            if at < start and not hidden:
+                yield _Piece("text", _characters(self.markup[at:start]))
+            at = max(end, start + 1)
+            name = _NAME.match(self.markup, start + 1) if end > 0 else None
+            if name and hidden in ("", name[2].casefold()):
+                tag = name[2].casefold().rpartition(":")[2]
+                hidden = tag if tag in _CODE and tag in self.hiding and not name[1] else ""
+                is_empty = self.markup[end - 2] == "/"
+                if not name[1]:
+                    yield _Piece("start", tag, self.markup[name.end() : end - 1 - is_empty])
+                if name[1] or is_empty:
+                    yield _Piece("end", tag, _EMPTY if is_empty else "")
+            elif self.markup.startswith(_RAW, start) and end > 0:
+                yield _Piece("text", self.markup[start + len(_RAW) : end - 3])
+            elif end < 0 and not hidden:
+                yield _Piece("text", "<")
+        yield _Piece("text", _characters(self.markup[at:]))
+
+    def _end(self, start: int) -> int:
+        """Give where what begins with ``<`` ends; -1 where it is a sign of its own."""
+        for begin, end in _UNREAD:
+            if self.markup.startswith(begin, start):
+                return self._after(end, start + len(begin))
+        return self._tag_end(start + 1) if _NAME.match(self.markup, start + 1) else -1
+
+    def _tag_end(self, at: int) -> int:
+        trail = []
+        while (sign := _SIGN.search(self.markup, at)) and sign.start() not in self._dead:
+            trail.append(sign.start())
+            if sign[0] == ">":
+                return sign.end()
+            if sign[0] == "<":
+                break
+            at = max(self._after(sign[1], sign.end()), sign.end())
+        self._dead.update(trail)
+        return -1
+
+    def _after(self, sign: str, at: int) -> int:
+        found = -1 if sign in self._absent else self.markup.find(sign, at)
+        if found < 0:
+            self._absent.add(sign)
+            return -1
+        return found + len(sign)
+
+
+def _characters(text: str) -> str:
+    """Write the characters that references name."""
+    return unescape(_LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text)) if "&" in text else text
+
+
+def _broken(piece: _Piece) -> str:
+    """Give what a piece is in a text: itself, or the break that a tag makes."""
+    if piece.kind == "text":
+        return piece.content
+    if piece.attributes == _EMPTY:
+        return ""  # its start has made the break
+    if piece.content in _CELLS:
+        return " "
+    return "\n" if piece.content in _BREAKS else ""
+
+
 SECTION_CODES: Final[Mapping[str, str]] = {
     "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "19005-8": "IMPRESSION:",
     "55110-1": "IMPRESSION:", "55107-7": "ADDENDUM:", "55752-0": "HISTORY:",
@@ -67,67 +138,51 @@ SECTION_CODES: Final[Mapping[str, str]] = {
 _CLINICAL: Final = re.compile(r"<(?:\w{1,16}:)?ClinicalDocument\b")
 _WITHIN: Final = 4096
 """A clinical document begins on so many characters."""
+_PLACES: Final = ("section", "entry", "nonxmlbody", "title", "text")
 
 
-class _Narrative(_Lines):
+class _Narrative:
     """The sections of a clinical document, or the document that stands in their place."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.kind = self.representation = ""
+        self.parts: list[str] = []
+        self.stated: Mapping[str, str] = {}
         self._place: list[str] = []
         self._heading = ""
         self._title: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
-        name = tag.rpartition(":")[2]
-        if self._is_read("text"):
-            super().handle_starttag(name, attrs)
-        elif name in ("section", "entry", "nonxmlbody", "title", "text"):
-            self._place.append(name)
-            self._enter(name, dict(attrs))
-        elif name == "code" and self._place[-1:] == ["section"]:
-            self._heading = SECTION_CODES.get(dict(attrs).get("code") or "", "")
+    def take(self, piece: _Piece) -> None:
+        """Take the next piece: what a section's title or text holds, and none of its entries."""
+        inside = self._place[-2:]
+        if piece.kind == "end" and self._place[-1:] == [piece.content]:
+            self._leave(self._place.pop())
+        elif inside in (["section", "text"], ["nonxmlbody", "text"]):
+            self.parts.append(_broken(piece))
+        elif inside == ["section", "title"] and piece.kind == "text":
+            self._title.append(piece.content)
+        elif piece.kind == "start" and piece.content in _PLACES:
+            self._place.append(piece.content)
+            self._enter(piece.content, piece.attributes)
+        elif piece.kind == "start" and piece.content == "code" and inside[-1:] == ["section"]:
+            self._heading = SECTION_CODES.get(_attributes(piece).get("code", ""), "")
 
-    def handle_startendtag(self, tag: str, attrs: _Attributes) -> None:
-        name = tag.rpartition(":")[2]
-        if self._is_read("text"):
-            super().handle_startendtag(name, attrs)
-        elif name == "code":
-            self.handle_starttag(tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        name = tag.rpartition(":")[2]
-        if self._place[-1:] == [name]:
-            if self._is_read("title"):
-                title = " ".join("".join(self._title).split()).rstrip(":")
-                self._heading = self._heading or (f"{title.upper()}:" if title else "")
-            self._place.pop()
-        elif self._is_read("text"):
-            super().handle_endtag(name)
-
-    def handle_data(self, data: str) -> None:
-        if self._is_read("title"):
-            self._title.append(data)
-        elif self._is_read("text"):
-            super().handle_data(data)
-
-    def unknown_decl(self, data: str) -> None:
-        if data.startswith("CDATA["):
-            self.handle_data(data.removeprefix("CDATA["))
-
-    def _enter(self, name: str, attributes: Mapping[str, str | None]) -> None:
+    def _enter(self, name: str, attributes: str) -> None:
         if name == "section":
             self._heading, self._title = "", []
-        elif self._place[-2:] == ["nonxmlbody", "text"]:
-            self.kind = attributes.get("mediatype") or ""
-            self.representation = attributes.get("representation") or ""
-        elif self._is_read("text"):
+        elif name == "text" and self._place[-2:] == ["nonxmlbody", "text"]:
+            self.stated = _attributes(_Piece("start", name, attributes))
+        elif name == "text" and self._place[-2:] == ["section", "text"]:
             self.parts.append(f"\n{self._heading}\n")
 
-    def _is_read(self, name: str) -> bool:
-        """Whether what comes is in the title or text of a section, and in none of its entries."""
-        return self._place[-2:] in (["section", name], ["nonxmlbody", name])
+    def _leave(self, name: str) -> None:
+        if name == "title":
+            title = " ".join("".join(self._title).split()).rstrip(":")
+            self._heading = self._heading or (f"{title.upper()}:" if title else "")
+
+
+def _attributes(piece: _Piece) -> dict[str, str]:
+    found = _ATTRIBUTE.finditer(piece.attributes)
+    return {one[1].casefold(): _characters(one[2] or one[3] or "") for one in found}
 
 
 def is_clinical(text: str) -> bool:
@@ -146,9 +201,11 @@ def clinical_text(markup: str) -> tuple[str, str, str]:
         that holds, its type as declared, and its representation (``B64``).
     """
     reader = _Narrative()
-    reader.feed(markup)
-    reader.close()
-    return _lines("".join(reader.parts)), reader.kind, reader.representation
+    for piece in _Markup(markup).pieces():
+        reader.take(piece)
+    stated = reader.stated
+    text = _lines("".join(reader.parts))
+    return text, stated.get("mediatype", ""), stated.get("representation", "")
 
 
 def plain_text(markup: str) -> str:
@@ -159,10 +216,16 @@ def plain_text(markup: str) -> str:
     >>> plain_text("<p>IMPRESSION:</p><p>No effusion &lt; 5 mm.<br/>Stable.</p>")
     'IMPRESSION:\n\nNo effusion < 5 mm.\nStable.'
     """
-    reader = _Lines()
-    reader.feed(markup)
-    reader.close()
-    return _lines("".join(reader.parts))
+    parts, hidden = [], ""
+    whole = _Markup(markup)
+    for piece in whole.pieces():
+        if piece.content == "body" or (piece.kind, piece.content) == ("end", hidden):
+            hidden = ""
+        elif not hidden and piece.kind == "start" and piece.content in whole.hiding:
+            hidden = piece.content
+        elif not hidden:
+            parts.append(_broken(piece))
+    return _lines("".join(parts))
 
 
 def _lines(text: str) -> str:
@@ -186,5 +249,5 @@ def without_marks(text: str) -> str:
     if "\\" in text and "\n" not in text:
         text = _SPELT.sub("\n", text).replace("\\t", "\t")
     if "<" in text and _BREAK.search(text):
-        text = unescape(_MARKS.sub("", _BREAK.sub("\n", text))).replace("\u00a0", " ")
+        text = _characters(_MARKS.sub("", _BREAK.sub("\n", text))).replace("\u00a0", " ")
     return text

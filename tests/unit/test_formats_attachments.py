@@ -26,6 +26,7 @@ from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
+from pipeline.formats.markup import plain_text, without_marks
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LINES = ("FINDINGS:", "Heart {normal}; 5 µm – “clear”, 3 ≥ 2.", "IMPRESSION: Likely normal.")
@@ -112,10 +113,36 @@ def test_the_document_in_place_of_sections_is_read_as_what_it_is(tmp_path: Path)
     assert text_in_cell(CLINICAL % SECTIONS) != text_in_cell(CLINICAL % "")
 
 
+@pytest.mark.parametrize(
+    "broken", ["<p ", "<a b=", '<a b="', "<!--", "<![CDATA[", "<", "<a b='<a b=\""]
+)
+def test_markup_that_is_broken_throughout_is_text_and_read_in_one_walk(broken: str) -> None:
+    assert plain_text(broken * 100_000) == " ".join((broken * 100_000).split(" ")).strip()
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<head><title>Q</title><body>Kept.", "Kept."),
+        ("Likely <script>normal.", "Likely normal."),
+        ("<style>p{a<b}</style>Dry.<script>if(a<b)'</script> Clear.", "Dry. Clear."),
+        ("<p it's>Jane's <img src=\"a>b\">lung < 5 & > 3 mm</p>", "Jane's lung < 5 & > 3 mm"),
+        ("<table><tr><td>Size</td><td>5</td></tr></table>", "Size 5"),
+        ("5 &lt; 6 &#956;m &#x2265; &#" + "9" * 6000 + "; x", "5 < 6 μm ≥ \ufffd x"),
+    ],
+)
+def test_of_markup_the_text_is_read_whatever_it_leaves_open(markup: str, text: str) -> None:
+    assert plain_text(markup) == text
+
+
 def test_a_message_nested_without_end_is_no_report() -> None:
     nested = b"".join(b'Content-Type: multipart/mixed; boundary="%d"\r\n\r\n--%d\r\n' % (n, n)
                       for n in range(2000))  # fmt: skip
     assert chosen([Attachment(nested)]) == NOT_TEXT
+
+
+def test_a_number_that_names_no_character_stops_nothing() -> None:
+    assert without_marks("Dry.<br>&#" + "9" * 6000 + ";") == "Dry.\n\ufffd"
 
 
 def test_text_declared_a_pdf_is_still_none() -> None:
