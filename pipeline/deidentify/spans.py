@@ -94,7 +94,7 @@ class Claims:
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self._text = text
         self._marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
-        self._removed: list[Removed] = []
+        self._removed: dict[int, Removed] = {}  # by where they begin
         self._doubtful: set[int] = set()
         self.locks = tuple(locks)
         for start, end in self.locks:
@@ -148,20 +148,20 @@ class Claims:
 
     def give_back(self, spans: Iterable[Removed]) -> None:
         """Let spans stay in the text after all."""
-        gone = set(spans)
-        self._removed = [each for each in self._removed if each not in gone]
-        for each in gone:
+        for each in spans:
+            self._removed.pop(each.start, None)
             self._mark(each.start, each.end, 0)
 
     def join(self, start: int, end: int, category: Category, rule: str) -> None:
         """Take a stretch as one identifier, with those that begin in it, up to a locked phrase."""
-        inside = [each for each in self._removed if start <= each.start < end]
+        inside = [self._removed[at] for at in range(start, end) if at in self._removed]
         end = max((end, *(each.end for each in inside)))
         if len(inside) == 1 and (inside[0].start, inside[0].end) == (start, end):
             return
         if LOCK in self._marks[start:end] or _TAKEN in self._free_of(inside, start, end):
             return
-        self._removed = [each for each in self._removed if each not in inside]
+        for each in inside:
+            del self._removed[each.start]
         self._record(start, end, category, rule)
 
     def _free_of(self, inside: Iterable[Removed], start: int, end: int) -> bytearray:
@@ -173,7 +173,7 @@ class Claims:
 
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""
-        return tuple(sorted(self._removed, key=_start))
+        return tuple(sorted(self._removed.values(), key=_start))
 
     def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
         start += len(_LEADING.match(self._text, start, end).group())  # type: ignore[union-attr]
@@ -184,7 +184,7 @@ class Claims:
             self._record(start + left, start + right, category, rule)
 
     def _record(self, start: int, end: int, category: Category, rule: str) -> None:
-        self._removed.append(Removed(start, end, category, rule))
+        self._removed[start] = Removed(start, end, category, rule)
         self._mark(start, end, _TAKEN)
 
     def _mark(self, start: int, end: int, mark: int) -> None:
