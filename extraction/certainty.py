@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from itertools import compress, count
@@ -32,8 +33,8 @@ class CertaintyReader:
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
         self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in weighing}
 
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Start and end of every cue, in order, without overlap."""
+    def _places(self, text: str) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+        """Give pieces and words of a text, and where cues begin and end among the words."""
         root, free = self._root, 0
         if text.isascii():  # then small letters are as long as capitals
             pieces = _ASCII_WORD.split(text.lower())  # gap, word, gap, word, ..., gap
@@ -49,6 +50,17 @@ class CertaintyReader:
                 if after > at:
                     found.append((at, after))
                     free = after
+        return pieces, words, found
+
+    def phrases(self, text: str) -> set[str]:
+        """Give the phrases that cues of the text stand for; a cue of several stands for none."""
+        _, words, found = self._places(text)
+        meant = (_meant(words[at:after], self._root) for at, after in found)
+        return {phrase for phrase in meant if phrase is not None}
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Start and end of every cue, in order, without overlap."""
+        pieces, _, found = self._places(text)
         spans, passed, start = [], 0, 0
         for at, after in found:  # a piece's length counts once, on the way to the next cue
             start += sum(map(len, pieces[passed : 2 * at + 1]))
@@ -67,6 +79,14 @@ def _longest(words: list[str], at: int, root: Node) -> int:
         if END in node:
             after = position + 1
     return after
+
+
+def _meant(words: Sequence[str], root: Node) -> str | None:
+    node = root
+    for word in words:
+        node = node[word]
+    phrases = {cue.phrase for cue in node[END].cues}
+    return phrases.pop() if len(phrases) == 1 else None
 
 
 def _cues_only(node: Node) -> Node:
@@ -107,6 +127,17 @@ def certainty_spans(text: str) -> list[tuple[int, int]]:
     ['May represent', 'no evidence of']
     """
     return _shipped().spans(text)
+
+
+def phrases_in(text: str) -> set[str]:
+    """Name the shipped vocabulary's phrases whose words stand in any text, read or not.
+
+    Examples
+    --------
+    >>> sorted(phrases_in("May represent atelectasis; no evidence of effusion."))
+    ['absent', 'may represent']
+    """
+    return _shipped().phrases(text)
 
 
 def recommends_ct(text: str) -> bool:

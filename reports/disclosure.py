@@ -146,6 +146,7 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
         readers=tuple(map(rounded.reader_row, content.readers)),
         funnel=rounded.funnel(content.funnel),
         scale_use=rounded.scale_use(content.scale_use),
+        written=rounded.written(content.written),
         case_mix=rounded.case_mix(content.case_mix),
         disagreement=rounded.disagreement(content.disagreement),
         unscored=rounded.unscored(content.unscored),

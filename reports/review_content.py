@@ -119,6 +119,15 @@ class ScaleUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """X-ray reports in which a hedge stands, and the share of them that a CT answered in time."""
+
+    phrase: str
+    reports: int | SuppressedCell
+    paired: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunChart:
     """One measure of the department by month, judged as a process.
 
@@ -218,5 +227,6 @@ class CommitteeContent:
     disagreement: Disagreement | None = None
     profiles: DepartmentProfile | SuppressedCell | None = None
     unscored: tuple[Unscored, ...] | None = None
+    written: tuple[Written, ...] | None = None
     run_charts: tuple[RunChart, ...] | None = None
     returned: Returned | None = None

@@ -22,6 +22,7 @@ from reports.review_content import (
     MixRow,
     ReaderRow,
     ScaleUse,
+    Written,
     SensitivityRow,
 )
 
@@ -86,6 +87,11 @@ def flow(steps: tuple[FlowStep, ...]) -> tuple[FlowStep, ...]:
 def unscored(hedges: tuple[Unscored, ...] | None) -> tuple[Unscored, ...] | None:
     """Round how often hedges without a meaning were written."""
     return hedges and tuple(replace(each, n=_count(each.n)) for each in hedges)
+
+
+def written(hedges: tuple[Written, ...] | None) -> tuple[Written, ...] | None:
+    """Round how many X-ray reports hold a hedge; the shares come of rounded counts."""
+    return hedges and tuple(replace(each, reports=_count(each.reports)) for each in hedges)
 
 
 def profile(found: ReaderProfile) -> ReaderProfile:

@@ -16,6 +16,7 @@ from typing import Final
 
 import pandas as pd
 
+from extraction.certainty import phrases_in
 from pipeline.config.basis import digest_of
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
@@ -40,7 +41,7 @@ _FACTS: Final = (
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "month_is_own", "status", "is_chest", "is_adult", "age_band",
     "patient_class", "patient_sex", "site_code", "drafted", "sequence", "sent_at", "text_digest",
-    "text_mark", "text", "phrases_locked",
+    "text_mark", "text", "phrases_locked", "cues",
 )  # fmt: skip
 
 
@@ -135,6 +136,10 @@ def clean(
         text_digest=[digest_of(outcome.text.split()) for outcome in kept],
         text_mark=list(codes.marks),
         phrases_locked=[outcome.phrases_locked for outcome in kept],
+        cues=[
+            _SEVERAL.join(sorted(phrases_in(outcome.text))) if modality == "XR" else ""
+            for outcome, modality in zip(kept, exams["modality"], strict=True)
+        ],
     )
     bad = pd.Series(reasons, index=coded.index) != ""
     withheld = pd.DataFrame({"exam_key": keys, "reason": reasons})[bad.to_numpy()]

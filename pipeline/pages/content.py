@@ -12,6 +12,7 @@ from calibration.estimate import Estimate
 from calibration.groups import GroupResults
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
+from calibration.rounding import counted as printed
 from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
@@ -36,6 +37,7 @@ from reports.content import (
     TrendPoint,
     Unscored,
 )
+from reports.review_content import Written
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -156,6 +158,26 @@ def _counted(n: int, readers: int, minimum: int, minimum_readers: int) -> int | 
     if readers < minimum_readers:
         return SuppressedCell(minimum_readers, "readers")
     return n if n >= minimum else SuppressedCell(minimum)
+
+
+def written_of(rows: pd.DataFrame, *, minimum: int, minimum_readers: int) -> tuple[Written, ...]:
+    """Say of each hedge how many X-ray reports hold it, most first, and how many a CT answered.
+
+    Parameters
+    ----------
+    rows
+        The period's `observations.written`.
+    minimum, minimum_readers
+        Reports and readers below which a hedge's numbers are withheld.
+    """
+    found = []
+    for phrase, part in rows.groupby("phrase", observed=True):
+        n, taken = int(part["n"].sum()), int(part.loc[part["fate"] == "paired", "n"].sum())
+        reports = _counted(n, part["reader_code"].nunique(), minimum, minimum_readers)
+        hidden = isinstance(reports, SuppressedCell)
+        share = float("nan") if hidden else float(printed(taken) / printed(n))
+        found.append((n, Written(str(phrase), reports, share)))
+    return tuple(each for _, each in sorted(found, key=lambda pair: -pair[0]))
 
 
 def returned_of(answers: pd.DataFrame) -> Returned:

@@ -88,6 +88,9 @@ def committee_content(
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(cells, evidence.words, months=issue.period.months, scale=scale),
         returned=facts.returned,
+        written=content.written_of(
+            evidence.written, minimum=settings.min_exams, minimum_readers=settings.min_readers
+        ),
         frontier=held_out_frontier(rounded(tally_of(cells, scale.phrases)), scale=scale),
     )
     return _with_words(review, issue, evidence.words, scale=scale, withheld=withheld[None])

@@ -47,6 +47,8 @@ class Evidence:
         Hedges of paired X-ray reports by month, reader and phrase.
     coverage
         Every X-ray by what became of it.
+    written
+        X-ray reports by hedge, and by whether a CT answered.
     """
 
     cells: pd.DataFrame
@@ -54,6 +56,7 @@ class Evidence:
     mix: pd.DataFrame
     words: pd.DataFrame
     coverage: pd.DataFrame
+    written: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)

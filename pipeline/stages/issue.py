@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from pipeline.stages.tally import Tallied
     from pipeline.store.workspace import Workspace
 
-_SUMS: Final = ("tallies", "alternatives", "mix", "words", "coverage")
+_OF_PAIRS: Final = ("coverage", "written")
+_SUMS: Final = ("tallies", "alternatives", "mix", "words", *_OF_PAIRS)
 """Tables of blocks that add up; an issue keeps each sum under the same name after ``issue_``."""
 
 
@@ -118,7 +119,7 @@ class ChooseIssue(Keyed[Asked, Issue]):
         """Add up, and judge all readers together; the ``profiles`` are written last."""
         store = site.workspace
         for name in _SUMS:
-            blocks = item.paired if name == "coverage" else item.tallies
+            blocks = item.paired if name in _OF_PAIRS else item.tallies
             total = added(_inside(store, name, block, item.period.months) for block in blocks)
             store.write("analysis", f"issue_{name}", key, total)
         cells = summed(store, "tallies", key)

@@ -285,6 +285,7 @@ def _evidence(site: Site, item: Leaf) -> Evidence:
         mix=coded(summed(store, "mix", key)),
         words=summed(store, "words", key),
         coverage=summed(store, "coverage", key),
+        written=summed(store, "written", key),
     )
 
 

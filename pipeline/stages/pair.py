@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.stage import Keyed, Named, options
-from pipeline.tables.observations import coverage
+from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
 from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time, parts
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _COLUMNS: Final = [
     "study_code", "patient_code", "reader_code", "exam_key", "modality", "performed_at",
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
-    "patient_class", "patient_sex", "site_code", "drafted", *VERSION_COLUMNS,
+    "patient_class", "patient_sex", "site_code", "drafted", "cues", *VERSION_COLUMNS,
 ]  # fmt: skip
-_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage", "contradictory")
+_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage", "written", "contradictory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +107,7 @@ class Pair(Keyed[Block, Paired]):
         store.write("analysis", "fates", key, paired.fates)
         store.write("analysis", "contradictory", key, paired.contradictory)
         store.write("analysis", "coverage", key, coverage(paired.fates))
+        store.write("analysis", "written", key, written(paired.fates))
         store.write("analysis", "wanted", key, wanted)
         store.write(
             "analysis", "addenda", key, parts(in_force(gathered), wanted["exam_key"].tolist())

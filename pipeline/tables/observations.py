@@ -22,7 +22,7 @@ from pandas.api.types import union_categoricals
 
 from calibration.scores import label_values
 from calibration.survey import PhraseTable
-from pipeline.tables.pairing import CASE_FACTS, FlowStep
+from pipeline.tables.pairing import CASE_FACTS, INELIGIBLE, FlowStep
 
 Label: TypeAlias = Literal["probability", "mean"]
 Silence: TypeAlias = Literal["absent", "exclude"]
@@ -207,6 +207,7 @@ _MIX: Final = [
 ]  # fmt: skip
 _ALTERNATIVE: Final = ["choice", "month", "phrase", "label_value"]
 _COVERAGE: Final = ["reader_code", "patient_class", "age_band", "performed_month", "fate"]
+_WRITTEN: Final = ["reader_code", "performed_month", "phrase", "fate"]
 _CERTAIN: Final = ("absent", "present")
 _COUNTS: Final = ("weight", "count", "n")
 
@@ -279,6 +280,20 @@ def words(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
 def coverage(fates: pd.DataFrame) -> pd.DataFrame:
     """Count X-rays by what became of them and by what their chance of a CT may hang on."""
     return _summed(fates.assign(n=1), _COVERAGE, "n")
+
+
+def written(fates: pd.DataFrame) -> pd.DataFrame:
+    """Count eligible X-ray reports by the hedges that stand in them, and by whether a CT answered.
+
+    A report counts once for each hedge in it, whether or not it was read for its findings.
+    """
+    eligible = fates[~fates["fate"].isin(INELIGIBLE)]
+    each = eligible.assign(
+        phrase=eligible["cues"].str.split(";"),
+        fate=np.where(eligible["fate"] == "paired", "paired", "not paired"),
+    ).explode("phrase")
+    hedged = each[~each["phrase"].isin(["", *_CERTAIN])]
+    return _summed(hedged.assign(n=1), _WRITTEN, "n")
 
 
 def added(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -75,8 +75,8 @@ def pair(
     ----------
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
-        performed_at, signed_at, status, is_chest, is_adult, performed_month, drafted``,
-        `CASE_FACTS` and `versions.VERSION_COLUMNS`.
+        performed_at, signed_at, status, is_chest, is_adult, performed_month, drafted,
+        cues``, `CASE_FACTS` and `versions.VERSION_COLUMNS`.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -93,7 +93,7 @@ def pair(
     answered = _with_ct_report(_with_forecast(candidates, exams, statuses), exams)
     chosen = _nearest_first(_usable(answered))
     xr = _with_signing_reader(studies[studies["modality"] == "XR"], exams, chosen)
-    fates = _fates(xr, candidates, answered, chosen)
+    fates = _fates(xr, candidates, answered, chosen).assign(cues=_cues(xr, exams, chosen))
     chosen = chosen.assign(draft=_drafts(chosen, exams))
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
@@ -129,6 +129,16 @@ def _with_signing_reader(
     )
     reader = reader[~reader.index.duplicated()]
     return xr.assign(reader_code=xr["study_code"].map(reader).fillna(xr["reader_code"]))
+
+
+def _cues(xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
+    """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
+    signed = in_time(exams[exams["status"].isin(_SIGNED)])
+    last = signed.drop_duplicates("study_code", keep="last").set_index("study_code")["exam_key"]
+    forecast = chosen.set_index("xr_study_code")["xr_exam_key"]
+    key = xr["study_code"].map(forecast).fillna(xr["study_code"].map(last))
+    said = exams.drop_duplicates("exam_key").set_index("exam_key")["cues"]
+    return list(key.map(said).fillna(""))
 
 
 def _candidates(

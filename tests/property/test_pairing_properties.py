@@ -40,6 +40,7 @@ def table(drawn: list[tuple[str, str, int, int]]) -> pd.DataFrame:
                 "patient_class": "inpatient",
                 "patient_sex": "female",
                 "site_code": "T-23AB",
+                "cues": "",
                 "drafted": False,
                 "sequence": None,
                 "sent_at": None,

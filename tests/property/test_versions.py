@@ -175,7 +175,7 @@ def table(drawn: list[tuple[int, float | None, str, str, str]], labels: list[int
     frame = pd.DataFrame([*rows, ct]).assign(
         patient_code="P", performed_month="2026-03", is_chest=True, is_adult=True,
         age_band="40-59", patient_class="inpatient", patient_sex="unknown",
-        site_code="unknown", drafted=False, sent_at=pd.NaT,
+        site_code="unknown", cues="", drafted=False, sent_at=pd.NaT,
         text_mark=lambda f: f["text_digest"],
     )  # fmt: skip
     hours = {"performed_at": frame.pop("hour"), "signed_at": frame.pop("signed")}

@@ -66,6 +66,7 @@ class Hospital:
             mix=sums.mix(self.rows),
             words=sums.words(self.block.pairs, self.block.report_findings),
             coverage=self.coverage,
+            written=sums.written(self.fates),
         )
 
 
@@ -91,9 +92,9 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
             said.append((ct, "pleural effusion", "present" if true else "absent", "stated"))
         read += [(xr, "read", number % 3 == 0), (ct, "read", False)]
         fates += [
-            (f"X{number}", f"R{reader}", patient_class, "40-59", month, "paired"),
+            (f"X{number}", f"R{reader}", patient_class, "40-59", month, "paired", phrase),
             (f"Y{number}", f"R{reader}", "inpatient", "40-59", month,
-             "no chest CT of the patient in the window"),
+             "no chest CT of the patient in the window", "absent;unlikely"),
         ]  # fmt: skip
     pairs = pd.DataFrame(
         rows,
@@ -110,6 +111,7 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
     )
     columns = [
         "study_code", "reader_code", "patient_class", "age_band", "performed_month", "fate",
+        "cues",
     ]  # fmt: skip
     return Hospital(block, pd.DataFrame(fates, columns=columns))
 
@@ -243,6 +245,29 @@ def test_count_of_a_term_that_two_readers_use_is_withheld_with_the_next_smallest
     )
 
 
+def test_words_are_told_by_how_often_a_ct_follows_and_few_readers_are_withheld() -> None:
+    # 200 reports say "likely", 150 of them with a CT; 30 "unlikely" of four readers; certainties
+    # and knees are left out, and a report with two hedges counts for both
+    def reports(n: int, cues: str, fate: str, readers: int = 6) -> pd.DataFrame:
+        return pd.DataFrame(
+            {"reader_code": [f"R{i % readers}" for i in range(n)], "performed_month": "2026-07",
+             "fate": fate, "cues": cues}
+        )  # fmt: skip
+
+    none = "no chest CT of the patient in the window"
+    fates = pd.concat(
+        [reports(100, "absent;likely", "paired"), reports(50, "likely;possibly", "paired"),
+         reports(50, "likely", none), reports(30, "unlikely", "paired", readers=4),
+         reports(40, "", none), reports(25, "possibly", "not a chest exam")]
+    )  # fmt: skip
+    found = content.written_of(sums.written(fates), minimum=20, minimum_readers=5)
+    assert [each.phrase for each in found] == ["likely", "possibly", "unlikely"]
+    assert [each.reports for each in found] == [200, 50, SuppressedCell(5, "readers")]
+    assert found[0].paired == pytest.approx(0.75, abs=0.01)
+    assert found[1].paired == 1.0
+    assert np.isnan(found[2].paired)
+
+
 def test_case_mix_finds_the_planted_kind_of_case_and_holds_the_others_equal() -> None:
     # drafted X-rays have twice the share of inpatients; CT shows .2 less, in inpatients only
     rng = np.random.default_rng(5)
@@ -337,7 +362,7 @@ def test_draft_is_named_by_the_export_or_by_a_preliminary_version() -> None:
                 "signed_at": day + pd.Timedelta(hours=hour + (status == "final")),
                 "performed_month": "2026-03", "status": status, "is_chest": True,
                 "is_adult": True, "age_band": "40-59", "patient_class": "inpatient",
-                "patient_sex": "female", "site_code": "T-23AB",
+                "patient_sex": "female", "site_code": "T-23AB", "cues": "",
                 "drafted": drafted, "sequence": None, "sent_at": None,
                 "text_digest": study, "text_mark": study,
             }

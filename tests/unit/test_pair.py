@@ -38,6 +38,7 @@ def exam(
         "patient_class": "inpatient",
         "patient_sex": "female",
         "site_code": "T-23AB",
+        "cues": "likely;absent",
         "drafted": False,
         "sequence": None,
         "sent_at": None,

@@ -188,13 +188,32 @@ def _coverage(content: CommitteeContent, words: Strings) -> str:
     cover = content.coverage
     if cover is None or not cover.xrays:
         return ""
-    return words(
+    said = words(
         "run_chart.coverage",
         hours=f"{cover.window_hours:g}",
         paired=count(cover.paired),
         xrays=count(cover.xrays),
         share=percent(cover.paired / cover.xrays),
     )
+    return " ".join([said, *_by_word(content, words)])
+
+
+def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
+    """Name the hedges whose X-rays were followed by a CT most and least often."""
+    known = [each for each in content.written or () if math.isfinite(each.paired)]
+    least = min(known, key=lambda each: each.paired, default=None)
+    most = max(known, key=lambda each: each.paired, default=None)
+    if least is None or most is None or percent(least.paired) == percent(most.paired):
+        return []
+    return [
+        words(
+            "run_chart.by_word",
+            most=most.phrase,
+            often=percent(most.paired),
+            least=least.phrase,
+            seldom=percent(least.paired),
+        )
+    ]
 
 
 def _advised(content: CommitteeContent, words: Strings) -> str:

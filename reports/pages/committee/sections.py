@@ -28,6 +28,7 @@ from reports.pages.committee.tables import (
     suggestion_table,
     suppressed_table,
     term_table,
+    written_table,
 )
 from reports.pages.radiologist.chart import unscored_words
 from reports.pages.run_report import count_table, gate_table, instrument_table, manifest_table
@@ -62,11 +63,15 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
         lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
     )
     room = exam_flow_height(steps) + 60.0
-    if not content.unscored:
-        return Section(title, (figure,), heading_note, room=room)
-    phrases = unscored_words(content.unscored, words)
-    left_out = note(words("committee.unscored", phrases=phrases))
-    return Section(title, (figure, left_out), heading_note, room=room)
+    pieces: list[Piece] = [figure]
+    if content.unscored:
+        phrases = unscored_words(content.unscored, words)
+        pieces.append(note(words("committee.unscored", phrases=phrases)))
+    if content.written:
+        table = written_table(content.written, words=words)
+        pieces += [Subheading(words("written.title"), room=80.0), table]
+        pieces.append(note(words("written.note")))
+    return Section(title, tuple(pieces), heading_note, room=room)
 
 
 def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], list[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibration.phrase_calibration import in_the_large
@@ -10,7 +11,7 @@ from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
-from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable
+from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -199,3 +200,14 @@ def term_table(use: ScaleUse, *, words: Strings) -> Table:
         for term, uses, kind in use.terms
     )
     return Table(columns, rows, empty=words("state.none"), id="terms")
+
+
+def written_table(hedges: Sequence[Written], *, words: Strings) -> Table:
+    """Say of each hedge how many X-ray reports hold it, and what share of them a CT answered."""
+    columns = heads(
+        words, "written", ("phrase", 2.4), ("reports", 1.6, "right"), ("paired", 1.4, "right")
+    )
+    rows = tuple(
+        Row((each.phrase, _uses(each.reports, words), percent(each.paired))) for each in hedges
+    )
+    return Table(columns, rows, empty=words("state.none"), id="written")
