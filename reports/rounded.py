@@ -22,8 +22,8 @@ from reports.review_content import (
     MixRow,
     ReaderRow,
     ScaleUse,
-    Written,
     SensitivityRow,
+    Written,
 )
 
 if TYPE_CHECKING:

@@ -134,11 +134,10 @@ def _with_signing_reader(
 def _cues(xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
     """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
     signed = in_time(exams[exams["status"].isin(_SIGNED)])
-    last = signed.drop_duplicates("study_code", keep="last").set_index("study_code")["exam_key"]
-    forecast = chosen.set_index("xr_study_code")["xr_exam_key"]
-    key = xr["study_code"].map(forecast).fillna(xr["study_code"].map(last))
-    said = exams.drop_duplicates("exam_key").set_index("exam_key")["cues"]
-    return list(key.map(said).fillna(""))
+    version = dict(zip(signed["study_code"], signed["exam_key"], strict=True))
+    version |= dict(zip(chosen["xr_study_code"], chosen["xr_exam_key"], strict=True))
+    said = dict(zip(exams["exam_key"], exams["cues"], strict=True))
+    return [said.get(version.get(code, ""), "") for code in xr["study_code"]]
 
 
 def _candidates(
