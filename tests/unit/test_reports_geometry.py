@@ -105,13 +105,19 @@ def empty(pages: list[Drawing]) -> list[str]:
     return [f"page {i}: {at:.0%}" for i, (at, least) in enumerate(found, start=1) if at < least]
 
 
+def clipped(pages: list[Drawing]) -> list[str]:
+    """Give the lines that end in an ellipsis because their frame was too narrow."""
+    texts = [m.string for page in pages for m in page.marks if isinstance(m, Text)]
+    return [text for text in texts if text.endswith("…")]
+
+
 def _ids(pages: list[Drawing], start: str) -> list[str]:
     return [m.id for page in pages for m in page.marks if m.id.startswith(start)]
 
 
 @pytest.mark.parametrize("start", range(0, 300, 50))
 def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(start: int) -> None:
-    actions = nothing = 0
+    actions = nothing = listed = 0
     for seed in range(start, start + 50):
         style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
         filled = samples.simulated(seed)
@@ -119,6 +125,7 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         assert faults(drawn) == [], seed
         assert empty(drawn) == [], seed
         assert all(_reach(page) >= 0.55 for page in drawn[:2]), seed
+        assert LONG[:20] in str(filled.overall.phrases.phrases) or clipped(drawn) == [], seed
         assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
@@ -128,12 +135,14 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
             row = f"side.{action.swap.phrase}"
             assert action.swap.finding or row in marked, (seed, row)
             actions += 1
+        listed += bool(not said.actions and _ids(drawn[:1], "look."))
         if said.first == style.strings("verdict.none.first"):
             nothing += 1
             assert _ids(drawn, "action.") == [], seed
             assert {m.removeprefix("side.") for m in marked} <= {"absent", "present"}, seed
     assert actions > 20
     assert nothing > 0
+    assert listed > 0
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

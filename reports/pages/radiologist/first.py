@@ -22,7 +22,7 @@ from reports.drawing.style import (
     palette,
 )
 from reports.drawing.tables import Column, Row, Table
-from reports.drawing.typeset import fit, paragraph, paragraph_height, put, width_of
+from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put, width_of
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
 from reports.figures.phrase_chart import PhraseRow
 from reports.numbers import count, points
@@ -164,6 +164,9 @@ _MOST_PICTURE: Final = 300.0
 _HEADING: Final = 30.0
 _ASIDE: Final = 60.0
 _CASE: Final = 13.5
+_APART: Final = 12.0
+_ABOVE: Final = 38.0
+"""Room for the heading of a list of cases and the heads of its columns."""
 _LEAST_CASES, _MOST_CASES = 3, 14
 _FEW_CASES: Final = 3
 Card: TypeAlias = tuple[Action, ActionCases | None]
@@ -183,43 +186,56 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
         return True
-    said = None
+    listed = False
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD), after=10.0)
     else:
         said = in_words(profile, words=words)
         cards = _fitting(composer, _cards(content, said))
-        _lead(composer, content, profile, said, cards)
+        listed = _lead(composer, content, profile, said, cards) or bool(cards)
         _actions(composer, said, cards)
     if composer.room < chart_height(content):
         return False
     phrases(composer, content)
-    _second_look(composer, content, said.actions if said else ())
+    if not listed:
+        _second_look(composer, content)
     return True
 
 
-def _second_look(
-    composer: Composer, content: RadiologistContent, actions: tuple[Action, ...]
-) -> None:
-    """List some of the reader's own cases where no card does and the page has room for them."""
+def _second_look(composer: Composer, content: RadiologistContent) -> None:
+    """List some of the reader's own cases where the page has room for them."""
     words = composer.style.strings
-    rows = min(int((composer.room - _ASIDE) / _CASE), _MOST_CASES)
+    table = _own_cases(content, words, room=composer.room - _ASIDE)
+    if table is not None:
+        composer.skip(12.0)
+        composer.heading(words("radiologist.second_look"), level=1, room=0.0)
+        composer.flow(table, after=0.0)
+
+
+def _own_cases(
+    content: RadiologistContent,
+    words: Strings,
+    *,
+    room: float,
+    spoken_of: frozenset[str] = frozenset(),
+) -> Table | None:
+    """Give as many cases as there is room for, of phrases spoken of first, then misses first."""
     order = (False, True, None)
-    found = sorted(content.cases or (), key=lambda case: order.index(case.agreed))
-    chosen = found[: max(rows, 0)]
-    if actions or len(chosen) < _LEAST_CASES:
-        return
-    composer.skip(12.0)
-    composer.heading(words("radiologist.second_look"), level=1, room=0.0)
+    found = sorted(
+        content.cases or (), key=lambda c: (c.phrase not in spoken_of, order.index(c.agreed))
+    )
+    chosen = found[: max(min(int(room / _CASE), _MOST_CASES), 0)]
+    if len(chosen) < _LEAST_CASES:
+        return None
     keys = ("call", "xray", "pathology", "phrase", "ct_phrase")
     columns = tuple(Column(words(f"cases.{key}"), 1.0) for key in keys)
     calls = {True: "call_good", False: "call_apart", None: "call_open"}
-    table = tuple(
+    rows = tuple(
         Row((words(f"cases.{calls[case.agreed]}"), case.xray_code,
              words.name(case.pathology), case.phrase, words.name(case.ct_phrase)))
         for case in chosen
     )  # fmt: skip
-    composer.flow(Table(columns, table, id="look"), after=0.0)
+    return Table(columns, rows, id="look")
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:
@@ -259,8 +275,11 @@ def _lead(
     profile: ReaderProfile,
     said: Said,
     cards: list[Card],
-) -> None:
-    """Set the sentence and what follows from it on the left, its picture on the right."""
+) -> bool:
+    """Set the sentence and what follows on the left, its picture on the right.
+
+    Without cards cases fill the room beside the picture; says whether they do.
+    """
     rows = tuple(row for row in judged_rows(content, profile) if row.hedge)
     width = (0.55 if rows else 1.0) * composer.body.width
     texts = [(said.first, LEAD.bold), (said.lead, _TEXT)]
@@ -276,7 +295,25 @@ def _lead(
     if rows:
         x = box.x + width + 2 * GUTTER
         _picture(composer, rows, Box(x, box.y, box.right - x, picture))
+    beside = Box(box.x, y + _APART, width, box.bottom - y - _APART)
+    listed = not cards and _beside(composer, content, rows, beside)
     composer.skip(6.0)
+    return listed
+
+
+def _beside(
+    composer: Composer, content: RadiologistContent, rows: tuple[PhraseRow, ...], box: Box
+) -> bool:
+    """List cases under the sentence, where there is room for some."""
+    words, page = composer.style.strings, composer.page
+    spoken_of = frozenset(row.phrase for row in rows if row.side)
+    table = _own_cases(content, words, room=box.height - _ABOVE, spoken_of=spoken_of)
+    if table is None:
+        return False
+    title = words("radiologist.second_look")
+    heading(page, box.x, box.y + 10.0, title, SUBHEADING, composer.level(1))
+    table.draw(page, box.cut(top=16.0))
+    return True
 
 
 def _picture_height(
