@@ -38,6 +38,11 @@ class ReaderIds(Section):
     aliases: str | None = None
 
 
+_MODALITIES: Final[Mapping[str, Modality]] = {
+    "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
+}  # fmt: skip
+
+
 class Input(Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
@@ -46,11 +51,7 @@ class Input(Section):
     query: str | None = None
     encoding: str = "auto"
     columns: Mapping[str, ColumnSpec] = Field(default_factory=dict)
-    modalities: Mapping[str, Modality] = Field(
-        default= {
-            "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
-        }
-    )  # fmt: skip
+    modalities: Mapping[str, Modality | Literal[""]] = Field(default=_MODALITIES)
     statuses: Mapping[str, Literal["prelim", "final", "corrected", "addendum", "retracted"]] = (
         Field(default_factory=dict)
     )
@@ -78,6 +79,13 @@ class Input(Section):
             msg = f"`columns`: no column of ours: {', '.join(unknown)}; known: {', '.join(known)}"
             raise ValueError(msg)
         return self
+
+    @field_validator("modalities")
+    @classmethod
+    def _beside_the_usual(cls, own: Mapping[str, str]) -> Mapping[str, str]:
+        """Lay a site's words over the usual ones; '' takes one away."""
+        folded = {name.upper(): meant for name, meant in own.items()}
+        return {name: meant for name, meant in {**_MODALITIES, **folded}.items() if meant}
 
     @field_validator("time_zone")
     @classmethod

@@ -33,6 +33,15 @@ def test_a_slip_is_told_with_what_was_meant(tmp_path: Path, content: str, said: 
     assert said in str(told.value)
 
 
+def test_a_sites_modalities_stand_beside_the_usual_ones_and_can_take_one_away(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text('[input]\npaths = ["x.csv"]\n[input.modalities]\ntdm = "CT"\nRF = ""\n')
+    known = load(path).input.modalities
+    assert known == {"XR": "XR", "CR": "XR", "DX": "XR", "X-RAY": "XR", "CT": "CT", "TDM": "CT"}
+
+
 def test_the_command_says_which_version_it_is() -> None:
     done = CliRunner().invoke(app, ["--version"])
     assert (done.exit_code, done.stdout) == (0, f"radcal {version()}\n")

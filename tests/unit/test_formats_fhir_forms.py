@@ -279,6 +279,28 @@ def test_a_report_of_r5_is_known_by_its_study(tmp_path: Path) -> None:
     assert (exam["accession"], exam["modality"]) == ("ACC8", "CT")
 
 
+def test_a_report_that_a_history_deletes_is_taken_back(tmp_path: Path) -> None:
+    at = "2026-03-02T08:00:00Z"
+    gone = {"request": {"method": "DELETE", "url": "DiagnosticReport/r1"},
+            "response": {"status": "204", "lastModified": at}}  # fmt: skip
+    history = {"resourceType": "Bundle", "type": "history", "entry": [gone, {"resource": report()}]}
+    exams, aside = found(tmp_path, json.dumps(history), "a.json")
+    assert exams["status"].tolist() == ["final", "retracted"]
+    assert exams["accession"].nunique() == exams["patient_id"].nunique() == 1
+    assert (exams["sent_at"].iloc[1], exams["text"].iloc[1], aside) == (at, "", [])
+    alone = history | {"entry": [gone]}
+    assert found(tmp_path, lines(report(), alone))[1] == ["deleted_elsewhere"]
+
+
+def test_a_patient_who_was_replaced_is_the_one_who_replaced_them(tmp_path: Path) -> None:
+    linked = {"link": [{"type": "replaced-by", "other": {"reference": "Patient/p2"}}]}
+    kept = PATIENT | {"id": "p2", "identifier": [{"value": "M2"}]}
+    exams, _ = found(tmp_path, lines(report(), PATIENT | linked, kept, READER))
+    assert exams["patient_id"].tolist() == ["M2"]
+    ring = kept | {"link": [{"type": "replaced-by", "other": {"reference": "Patient/p1"}}]}
+    assert len(found(tmp_path, lines(report(), PATIENT | linked, ring, READER))[0]) == 1
+
+
 def test_a_readers_official_name_is_taken_whatever_other_names_they_bore(tmp_path: Path) -> None:
     names = [{"use": "maiden", "family": "Grace"}, *READER["name"]]
     exams, _ = found(tmp_path, lines(report(), PATIENT, READER | {"name": names}))

@@ -456,3 +456,33 @@ def test_an_order_without_observations_that_nobody_took_back_has_no_text(
 def test_a_file_of_which_every_message_is_set_aside_leaves_no_exam(tmp_path: Path) -> None:
     move = message(head=HEAD.replace("ORU^R01", "ADT^A08"))
     assert judged(write(tmp_path, move)) == ([], ["not_oru_r01"])
+
+
+def test_a_message_that_goes_on_in_another_is_one_report_or_none(tmp_path: Path) -> None:
+    whole = message(lines=["FINDINGS: Clear.", "IMPRESSION: Likely normal."])
+    first, second = whole.split("OBX|2")
+    head = first + "DSC|P7|I\r"
+    tail = first.split("OBX|1")[0].replace("|1|P|2.7", "|2|P|2.7||P7")
+    assert "2.7||P7" in tail
+    rest = f"{tail}OBX|2{second}"
+    for frame in ("", "\x0b"):
+        end = "\x1c\r" if frame else ""
+        feed = write(tmp_path, frame + head + end, frame + rest + end)
+        assert exams(feed)["text"].tolist() == ["FINDINGS: Clear.\nIMPRESSION: Likely normal."]
+        assert reasons(feed) == []
+    assert reasons(write(tmp_path, head)) == ["message_incomplete"]
+    assert reasons(write(tmp_path, rest)) == ["message_incomplete"]
+
+
+def test_a_place_that_the_site_names_for_the_modality_decides_over_the_exams_name(
+    tmp_path: Path,
+) -> None:
+    raw = message().replace("|CR|Final", "|TDM|Final")
+    own = Hl7Options(fields={"modality": "OBR-24.1"})
+    assert exams(write(tmp_path, raw))["modality"].item() == "XR"
+    assert exams(write(tmp_path, raw), own)["modality"].item() == "TDM"
+
+
+def test_numbers_made_one_patients_are_counted_for_they_are_not_followed(tmp_path: Path) -> None:
+    merge = HEAD.format(control="9").replace("ORU^R01", "ADT^A40") + "\rPID|1||M1\rMRG|M2\r"
+    assert reasons(write(tmp_path, merge, message())) == ["patients_merged"]

@@ -69,7 +69,7 @@ def exams(
         yield fault or nothing
         return
     status = _OPEN.get(raw_status) or status_of(raw_status) or raw_status
-    patient = directory.get(reference(report, "subject"))
+    patient = directory.person(reference(report, "subject"))
     code, name = _code(report)
     number, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")

@@ -49,6 +49,11 @@ class _Place:
         return found if isinstance(found, dict) else {}
 
 
+_REPORT: Final = "DiagnosticReport"
+_REPLACED: Final = "replaced-by"
+_MOST_REPLACED: Final = 4
+
+
 @dataclass(frozen=True, slots=True)
 class Directory:
     """Resources by ``Type/id``, by the address of their bundle entry, or by ``#id``."""
@@ -79,6 +84,15 @@ class Directory:
         plain = reference.split("/_history")[0]
         short = "/".join(plain.split("/")[-2:])
         return self.by_reference.get(plain) or self.by_reference.get(short) or {}
+
+    def person(self, pointed: str) -> Resource:
+        """Give the patient of a reference, or the one by whom that one was replaced."""
+        found = self.get(pointed)
+        for _ in range(_MOST_REPLACED):
+            links = (link for link in items(found, "link") if text_of(link, "type") == _REPLACED)
+            other = next((reference(link, "other") for link in links), "")
+            found = self.get(other) or found
+        return found
 
     def document(self, url: str) -> Resource:
         """Give the Binary at an address with its data, or an empty one; nothing is fetched."""
@@ -167,12 +181,31 @@ def _entries(found: object) -> Iterator[Resource | str]:
     elif found.get("resourceType") != "Bundle":
         yield found
     else:
-        for entry in items(found, "entry"):
-            resource = entry.get("resource")
-            if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
-                yield from _entries(resource)
-            elif isinstance(resource, dict):
-                yield {**resource, _URL: text_of(entry, "fullUrl")}
+        yield from _bundled(items(found, "entry"))
+
+
+def _bundled(entries: list[dict[str, Any]]) -> Iterator[Resource | str]:
+    """Give what the entries of a bundle hold; a report that a history says was deleted, as such."""
+    reports: dict[str, Resource] = {}
+    gone: list[dict[str, Any]] = []
+    for entry in entries:
+        resource = entry.get("resource")
+        if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
+            yield from _entries(resource)
+        elif isinstance(resource, dict):
+            if resource.get("resourceType") == _REPORT:
+                reports.setdefault(f"{_REPORT}/{text_of(resource, 'id')}", resource)
+            yield {**resource, _URL: text_of(entry, "fullUrl")}
+        elif any(text_of(request, "method") == "DELETE" for request in items(entry, "request")):
+            gone.append(entry)
+    for entry in gone:
+        named = "/".join(text_of(items(entry, "request")[0], "url").split("/")[-2:])
+        if named in reports:
+            at = {text_of(told, "lastModified") for told in items(entry, "response")}
+            meta = {"meta": {"lastUpdated": max(at)}} if any(at) else {"meta": {}}
+            yield {**reports[named], **meta, "status": "entered-in-error"}
+        elif named.startswith(_REPORT):
+            yield "deleted_elsewhere"
 
 
 def items(resource: Resource, name: str) -> list[dict[str, Any]]:

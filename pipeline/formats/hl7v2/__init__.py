@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
@@ -61,6 +63,36 @@ def _files(source: Path) -> list[Path]:
 def _rows(path: Path, options: MessageOptions) -> Iterator[Row]:
     if path.stat().st_size == 0:
         yield 1, SetAside("no_header", "the file is empty")
+    held: dict[bytes, tuple[int, bytes]] = {}
     for number, message in enumerate(framing.messages(path), start=1):
-        for found in exams(message, options):
-            yield number, found
+        before = held.pop(_continues(message), None)
+        whole = message if before is None else before[1] + b"\r" + _observed(message)
+        more = _CONTINUED.search(whole)
+        if more and (pointer := more[2].split(more[1])[0].strip()):
+            held[pointer] = (before[0] if before else number, whole[: more.start()])
+        elif before is None and _continues(message) and _LATER_ROW.search(message):
+            yield number, _INCOMPLETE
+        else:
+            for found in exams(whole, options):
+                yield number, found
+    for number, _ in held.values():
+        yield number, _INCOMPLETE
+
+
+_CONTINUED: Final = re.compile(rb"[\r\n]DSC([^A-Za-z0-9\s])([^\r\n]*)[\s\x1c]*\Z")
+_FIRST_ROW: Final = re.compile(rb"[\r\n](?=(?:OBX|NTE)[^A-Za-z0-9\s])")
+_LATER_ROW: Final = re.compile(rb"\A(?:(?![\r\n]OBX).)*[\r\n]OBX.(?!0*1\D)\d", re.DOTALL)
+_POINTER: Final = 13
+_INCOMPLETE: Final = SetAside("message_incomplete", "its other part is not in the file")
+
+
+def _continues(message: bytes) -> bytes:
+    """Give the pointer (MSH-14) by which a message says which one it continues; b'' for none."""
+    header = message.lstrip(b"\r\n\x0b \t").split(b"\r", 1)[0].split(b"\n", 1)[0]
+    return b"".join(header.split(header[3:4] or b"|")[_POINTER : _POINTER + 1]).strip()
+
+
+def _observed(message: bytes) -> bytes:
+    """Give a message from its first observation on: what stands before is said already."""
+    first = _FIRST_ROW.search(message)
+    return message[first.end() :] if first else b""

@@ -204,6 +204,9 @@ def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[st
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
+    if any(line.startswith("MRG") for line in lines):
+        yield SetAside("patients_merged", "two numbers became one patient's; this is not followed")
+        return
     if message not in _KINDS:
         yield SetAside("not_oru_r01", "another type of message")
         return
@@ -356,7 +359,8 @@ def _modality(head: Head, options: MessageOptions) -> str:
     mapped = options.exam_codes.get(head.first(places["exam_code"]))
     stated = head.first(places["modality"])
     named = modality_of(head.first(places["exam_name"]))
-    if mapped or named:
+    is_told = "modality" in options.fields.own and stated  # a place that the site names decides
+    if mapped or (named and not is_told):
         return mapped or named
     return stated.upper() if stated.upper() in _MODALITIES else stated
 

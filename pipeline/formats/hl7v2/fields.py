@@ -79,9 +79,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FieldMap:
-    """A checked map: our column → places; ``text`` stands for itself."""
+    """A checked map: our column → places; ``text`` is itself; `own` is what a site named."""
 
     places: Mapping[str, tuple[Place | str, ...]] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, own: Mapping[str, str]) -> FieldMap:
@@ -103,7 +104,7 @@ class FieldMap:
                 f"input.hl7: {'; '.join(bad)}. A place is OBR-32, OBR-4.1 or PRT-5[4=PI], or text."
             )
             raise ConfigurationError(msg)
-        return cls(places)
+        return cls(places, frozenset(own))
 
     @property
     def segments(self) -> frozenset[str]:
