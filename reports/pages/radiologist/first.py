@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, get_args
 
@@ -217,12 +218,14 @@ def _own_cases(
     words: Strings,
     *,
     room: float,
-    spoken_of: frozenset[str] = frozenset(),
+    spoken_of: Collection[str] = (),
+    shown: Collection[Case] = (),
 ) -> Table | None:
-    """Give as many cases as there is room for, of phrases spoken of first, then misses first."""
+    """Give cases not shown yet, as there is room: of phrases spoken of first, then misses first."""
     order = (False, True, None)
     found = sorted(
-        content.cases or (), key=lambda c: (c.phrase not in spoken_of, order.index(c.agreed))
+        (case for case in content.cases or () if case not in shown),
+        key=lambda case: (case.phrase not in spoken_of, order.index(case.agreed)),
     )
     chosen = found[: max(min(int(room / _CASE), _MOST_CASES), 0)]
     if len(chosen) < _LEAST_CASES:
@@ -278,7 +281,7 @@ def _lead(
 ) -> bool:
     """Set the sentence and what follows on the left, its picture on the right.
 
-    Without cards cases fill the room beside the picture; says whether they do.
+    Cases that no card shows fill the room beside the picture; says whether they do.
     """
     rows = tuple(row for row in judged_rows(content, profile) if row.hedge)
     width = (0.55 if rows else 1.0) * composer.body.width
@@ -296,18 +299,23 @@ def _lead(
         x = box.x + width + 2 * GUTTER
         _picture(composer, rows, Box(x, box.y, box.right - x, picture))
     beside = Box(box.x, y + _APART, width, box.bottom - y - _APART)
-    listed = not cards and _beside(composer, content, rows, beside)
+    shown = [case for _, own in cards if own for case in own.cases]
+    listed = _beside(composer, content, rows, beside, shown)
     composer.skip(6.0)
     return listed
 
 
 def _beside(
-    composer: Composer, content: RadiologistContent, rows: tuple[PhraseRow, ...], box: Box
+    composer: Composer,
+    content: RadiologistContent,
+    rows: tuple[PhraseRow, ...],
+    box: Box,
+    shown: Sequence[Case],
 ) -> bool:
-    """List cases under the sentence, where there is room for some."""
+    """List cases that no card shows under the sentence, where there is room for some."""
     words, page = composer.style.strings, composer.page
     spoken_of = frozenset(row.phrase for row in rows if row.side)
-    table = _own_cases(content, words, room=box.height - _ABOVE, spoken_of=spoken_of)
+    table = _own_cases(content, words, room=box.height - _ABOVE, spoken_of=spoken_of, shown=shown)
     if table is None:
         return False
     title = words("radiologist.second_look")
