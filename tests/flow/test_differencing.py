@@ -23,6 +23,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array
 
 from calibration import rounding
+from calibration.estimate import Estimate
 from calibration.groups import GroupResults, group_results, tally_of, trend
 from calibration.result import GroupResult
 from calibration.survey import builtin
@@ -32,7 +33,7 @@ from pipeline.tables.results import Period, Scale
 from reports import rounded
 from reports.content import Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.disclosure import guard_radiologist
-from reports.review_content import ReaderRow
+from reports.review_content import CaseMix, MixRow, ReaderRow
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100, "bins": 10})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
@@ -308,6 +309,51 @@ def test_no_small_cell_is_recovered_from_two_years_of_monthly_pages(
         attack = Attack(said, part)
         cells = small_cells(department, part, 6, seed=number)
         assert not any(attack.recovers(each) for each in cells), number
+
+
+def kinds_of_cases(department: Department, reading: Reading) -> list[Said]:
+    """Write down the committee's kinds of cases; a reader's cells stand for those of a kind."""
+    said = []
+    for start in ISSUES:
+        span = range(start, start + WINDOW)
+        each = [some(reader=kind, months=span) for kind in range(SHAPE[0])]
+        counts = [(float(department.n[c].sum()), float(department.y[c].sum())) for c in each]
+        total = sum(n for n, _ in counts)
+        rows = [
+            MixRow(
+                "age", str(kind), int(n), n / total, Estimate(y / n, 0.0, 1.0, n=n, method=""), None
+            )
+            for kind, (n, y) in enumerate(counts)
+            if n >= MINIMUM
+        ]
+        few = [(c, n) for c, (n, _) in zip(each, counts, strict=True) if n < MINIMUM]
+        said += [Said(c, min(n, 1), MINIMUM - 1 if n else 0) for c, n in few]
+        shown = rounded.case_mix(CaseMix(tuple(rows)))
+        for row in shown.rows if shown else ():
+            gap = row.gap
+            assert isinstance(gap, Estimate)
+            said.append(reading.row(each[int(row.level)], row.n, gap.value))
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [True, False])
+def test_no_month_of_a_kind_of_case_is_recovered_unless_the_table_were_exact(
+    department: Department, monkeypatch: pytest.MonkeyPatch, *, rounds: bool
+) -> None:
+    if not rounds:
+        monkeypatch.setattr(rounding, "BASE", 1)
+        monkeypatch.setattr("reports.rounded.STEP", 1e-9)
+        monkeypatch.setattr(rounding, "STEP", 1e-9)
+    said = kinds_of_cases(department, Reading(rounds=rounds))
+    recovered = 0
+    for kind in range(SHAPE[0]):
+        attack = Attack(said, some(reader=kind))
+        months = [some(reader=kind, months=[m]) for m in range(len(MONTHS))]
+        small = [c for c in months if 0 < department.n[c].sum() < MINIMUM]
+        assert len(small) > 10
+        recovered += sum(attack.recovers(c) for c in small[::4])
+    assert (recovered == 0) is rounds
 
 
 @pytest.mark.slow
