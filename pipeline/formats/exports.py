@@ -113,7 +113,9 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         )
         raise InputError(msg) from None
     except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
-        msg = f"{source.name}: cannot be read ({type(error).__name__})."
+        broken = "as Parquet: it breaks off or is none; export it again"
+        why = broken if kind == ".parquet" else f"({type(error).__name__})"
+        msg = f"{source.name}: cannot be read {why}."
         raise InputError(msg) from None
 
 

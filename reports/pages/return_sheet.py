@@ -216,14 +216,15 @@ def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
         )
         raise ReturnSheetError(message)
     try:
-        text = sheet.decode("utf-8-sig")
-        rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        text = _decoded(sheet)
+        parted = csv.DictReader(io.StringIO(text, newline=""), delimiter=_sign(text), strict=True)
+        rows = list(parted)
     except (UnicodeDecodeError, csv.Error):
         message = (
             "return sheet: it is not a UTF-8 CSV file. Save the sheet as CSV UTF-8 and return it."
         )
         raise ReturnSheetError(message) from None
-    _check(rows, text)
+    _check(rows, parted.fieldnames or ())
     return tuple(
         CaseAnswer(
             _plain(row["xray_code"]),
@@ -251,8 +252,22 @@ def _known(answer: str, kind: Any) -> Any:
     return wanted
 
 
-def _check(rows: list[dict[str, str]], text: str) -> None:
-    header = next(csv.reader(io.StringIO(text)), [])
+def _decoded(sheet: bytes) -> str:
+    """Read a sheet as it was sent, or as a spreadsheet of another country saves it."""
+    if sheet.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return sheet.decode("utf-16")
+    try:
+        return sheet.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return sheet.decode("cp1252")
+
+
+def _sign(text: str) -> str:
+    """Tell what parts the cells: the comma that was sent, or the semicolon or tab of Excel's."""
+    return max(",;\t", key=text.partition("\n")[0].count)
+
+
+def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
         message = (

@@ -253,7 +253,7 @@ def test_parquet_cells_of_any_type_become_text(tmp_path: Path) -> None:
 def test_damaged_parquet_is_refused_with_its_name(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "exams.parquet"
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"exams\.parquet: cannot be read"):
+    with pytest.raises(InputError, match=r"exams\.parquet: cannot be read as Parquet: it breaks"):
         list(read(path, TableOptions()))
 
 

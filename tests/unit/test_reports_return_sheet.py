@@ -35,6 +35,17 @@ def test_answers_come_back_with_their_codes_whatever_the_case_or_mark_of_order()
     )
 
 
+@pytest.mark.parametrize("charset", ["utf-8-sig", "cp1252", "utf-16"])
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_sheet_that_another_countrys_spreadsheet_saved_is_read(charset: str, sign: str) -> None:
+    case = Case("X-1", "C-1", "pleural effusion", "likely – yes", "absent", 3.0, agreed=False)
+    lines = build((case,)).decode().splitlines()
+    saved = "\r\n".join([lines[0], lines[1] + "Wrong pair"]).replace(",", sign)
+    assert read(saved.encode(charset)) == (
+        CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),
+    )
+
+
 def test_an_empty_answer_is_no_answer() -> None:
     assert read(filled("", "")) == ()
 
