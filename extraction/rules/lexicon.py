@@ -109,7 +109,7 @@ def build(vocabulary: Vocabulary) -> Node:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Look for no garbage: the tree is there to stay, and looking takes longer than building."""
+    """Look for no garbage until the end: the tree is there to stay, and looking takes longer."""
     looking = gc.isenabled()
     gc.disable()
     try:
@@ -117,6 +117,7 @@ def _uncollected() -> Iterator[None]:
     finally:
         if looking:
             gc.enable()
+            gc.collect()
 
 
 def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:

@@ -83,12 +83,10 @@ class MentionFinder:
         for items in (clause, sentence):
             groups: set[str] = set()
             lung = False
-            for before, item in zip((None, *items), items, strict=False):
-                if before is not None and any(cue.side == "around" for cue in before.lexeme.cues):
-                    continue  # "nodule versus nipple shadow"
+            for k, item in enumerate(items):
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
-                if parts & Part.ELSEWHERE:
+                if parts & Part.ELSEWHERE and not (k and _offers_another(items[k - 1])):
                     groups.update(item.lexeme.groups)
             there = [group for group in entry.elsewhere if group in groups]
             if lung:
@@ -202,6 +200,11 @@ class MentionFinder:
             if tokens[position].word in self._limiting:
                 return Mention(name, at, item.first, other.last, "absent", position, other.last)
         return Mention(name, at, item.first, other.last)
+
+
+def _offers_another(item: Item) -> bool:
+    """Whether what follows is what it may be instead: "nodule versus nipple shadow"."""
+    return any(cue.side == "around" for cue in item.lexeme.cues)
 
 
 def _measured(item: Item, tokens: Sequence[Token]) -> bool:

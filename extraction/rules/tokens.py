@@ -65,7 +65,7 @@ class TokenReader:
             word = shown.lower()
             if word in _INVISIBLE:
                 continue
-            if _REDACTED.fullmatch(word):
+            if word[0] in "x_" and _REDACTED.fullmatch(word):
                 word = "xxxx"
             begin = start + offset
             tokens.append(Token(spelling.get(word, word), begin, begin + len(shown)))
@@ -104,6 +104,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
     current: list[Token] = []
     depth = 0
     listing = False
+    restarts = grammar.restarts
     line_start = tokens[0].start if tokens else 0
     for number, token in enumerate(tokens):
         word = token.word
@@ -123,10 +124,12 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         if word in _BULLETS and _opens_item(tokens, number):
             current, depth = _close(sentences, current), 0
             continue
-        restarts = word in grammar.restarts and current
-        if len(current) >= _LONGEST or (restarts and _restarts(current[-1], token, text, depth)):
+        reopens = word in restarts and current
+        if len(current) >= _LONGEST or (reopens and _restarts(current[-1], token, text, depth)):
             current, depth = _close(sentences, current), 0
         current.append(token)
+        if len(word) > 1:
+            continue
         depth = max(0, depth + (word in "([") - (word in ")]"))
         if word in ".!?" and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
