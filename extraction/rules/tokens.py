@@ -43,6 +43,7 @@ class TokenReader:
     def __init__(self, spelling: Mapping[str, str]) -> None:
         self._nlp = spacy.blank("en")
         self._nlp.max_length = 2**31 - 1
+        self._nlp.vocab.lex_attr_getters = {}  # of a word nothing is wanted but its letters
         self._nlp.tokenizer = Tokenizer(
             self._nlp.vocab,
             prefix_search=_FIRST.search,
