@@ -43,7 +43,7 @@ class TokenReader:
     def __init__(self, spelling: Mapping[str, str]) -> None:
         self._nlp = spacy.blank("en")
         self._nlp.max_length = 2**31 - 1
-        self._nlp.vocab.lex_attr_getters = {}  # of a word nothing is wanted but its letters
+        self._nlp.vocab.lex_attr_getters = {}  # type: ignore[attr-defined]  # only letters
         self._nlp.tokenizer = Tokenizer(
             self._nlp.vocab,
             prefix_search=_FIRST.search,
@@ -79,6 +79,8 @@ class TokenReader:
 
 
 _BULLETS: Final = frozenset('"“”•·●▪◦*')
+_DEPTH: Final = {"(": 1, "[": 1, ")": -1, "]": -1}
+_STOPS: Final = frozenset(".!?")
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
@@ -129,10 +131,8 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         if len(current) >= _LONGEST or (reopens and _restarts(current[-1], token, text, depth)):
             current, depth = _close(sentences, current), 0
         current.append(token)
-        if len(word) > 1:
-            continue
-        depth = max(0, depth + (word in "([") - (word in ")]"))
-        if word in ".!?" and _ends(tokens, number, text, depth, grammar):
+        depth = max(0, depth + _DEPTH[word]) if word in _DEPTH else depth
+        if word in _STOPS and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
