@@ -384,6 +384,8 @@ def test_a_word_that_the_department_as_a_whole_keeps_is_not_proposed_for_teachin
     places = [table.phrases.index(word) for word in proposed(review)]
     assert places
     assert all(not table.low[k] <= table.expected[k] <= table.high[k] for k in places)
+    near = replace(table, observed=table.expected + 0.04 * np.sign(table.observed - table.expected))
+    assert not proposed(replace(review, department=replace(department, phrases=near)))
     kept = replace(table, low=np.zeros_like(table.low), high=np.ones_like(table.high))
     assert not proposed(replace(review, department=replace(department, phrases=kept)))
 

@@ -1,9 +1,9 @@
 """At most three proposals to decide on, and the months behind them; nobody is named.
 
 A phrase is proposed where several readers' pages say of it that CT shows more, or less, than the
-word, and the department's own rate says so too: what some readers do and others undo is nothing to
-teach all. "Absent" and "present" where several readers' are contradicted by CT more often than
-others'.
+word, and the department's own rate says so too, by five points or more: what some readers do and
+others undo is nothing to teach all. "Absent" and "present" where several readers' are contradicted
+by CT more often than others'.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
 _CHART: Final = 118.0
+_WORTH_TEACHING: Final = 0.05
+"""Distance of the department's rate from a word's promise below which nobody need be taught."""
 _WORTH_SAYING: Final = 0.01
 """Gain below which an effect is not printed."""
 
@@ -91,12 +93,13 @@ def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
 
 
 def _stands(phrase: str, side: Side, table: PhraseCalibration) -> bool:
-    """Say whether the department's interval misses what the word promises, on this side."""
+    """Say whether the department misses what the word promises, surely and by enough to matter."""
     if phrase not in table.phrases:
         return False
     k = table.phrases.index(phrase)
     low, high, meaning = (float(x[k]) for x in (table.low, table.high, table.expected))
-    return meaning < low if side == "more" else high < meaning
+    misses = meaning < low if side == "more" else high < meaning
+    return misses and abs(float(table.observed[k]) - meaning) >= _WORTH_TEACHING
 
 
 def _instead(phrase: str, side: Side, readers: Sequence[ReaderProfile]) -> tuple[str, int]:
