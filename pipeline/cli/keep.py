@@ -52,10 +52,8 @@ def reidentify(
     """Give the identifier behind one code, and write down who asked and why."""
     from pipeline.vault.codes import domain_of
 
-    _check_reason(reason)
-    domain = domain_of(code)
     (identifier,) = _behind(config, "reidentify", [code], code=code, reason=reason)
-    emit({"domain": domain, "identifier": identifier}, as_json=as_json, quiet=False)
+    emit({"domain": domain_of(code), "identifier": identifier}, as_json=as_json, quiet=False)
 
 
 def cases(
@@ -67,13 +65,7 @@ def cases(
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
     from pipeline.config import load
-    from pipeline.vault.codes import domain_of
 
-    _check_reason(reason)
-    others = sum(domain_of(code) != "study" for code in codes)
-    if others:
-        msg = f"cases: {others} of {len(codes)} codes are no study's; study codes begin with S-."
-        raise InputError(msg)
     link = load(config).reports.pacs_link
     wanted = list(dict.fromkeys(codes))
     found = _behind(config, "cases", wanted, codes=" ".join(wanted), reason=reason)
@@ -86,8 +78,10 @@ def cases(
             typer.echo("  ".join(opened.values()))
 
 
-def _behind(config: Path, action: str, codes: Sequence[str], /, **told: str) -> list[str]:
-    """Give what is behind codes of one kind, and write down who asked and why."""
+def _behind(
+    config: Path, action: str, codes: Sequence[str], /, *, reason: str, **told: str
+) -> list[str]:
+    """Give what is behind codes, and write down who asked and why, also where nothing is given."""
     from pipeline.vault.audit_log import AuditLog
     from pipeline.vault.codes import domain_of, readable
     from pipeline.vault.vault import Vault
@@ -96,19 +90,20 @@ def _behind(config: Path, action: str, codes: Sequence[str], /, **told: str) -> 
     events = AuditLog(root / "audit.jsonl")
     _refuse_broken(events.path)
     with (
-        events.attempt(action, **told),
+        events.attempt(action, reason=reason, **told),
         Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
     ):
+        if len(reason.strip()) < _MIN_REASON:
+            msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
+            raise ConfigurationError(msg)
+        others = sum(domain_of(code) != "study" for code in codes)
+        if others and action == "cases":
+            msg = f"cases: {others} of {len(codes)} codes are no study's; these begin with S-."
+            raise InputError(msg)
         found = [readable(vault.identifier_for(domain_of(code), code)) for code in codes]
     # Written before it is shown: nothing is revealed that the log does not know of.
-    events.append(action, **told, outcome="shown")
+    events.append(action, reason=reason, **told, outcome="shown")
     return found
-
-
-def _check_reason(reason: str) -> None:
-    if len(reason.strip()) < _MIN_REASON:
-        msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
-        raise ConfigurationError(msg)
 
 
 def purge(

@@ -251,7 +251,9 @@ def test_no_identity_without_a_reason_or_for_an_unknown_code(site: Path) -> None
     )
     assert unknown.returncode == 2
     assert "not in this vault" in unknown.stderr
-    assert _events(site) == ["begun", "reidentify refused"]
+    none = radcal("reidentify", str(site), "--code", "X-1", "--reason", "peer review 12")
+    assert (none.returncode, none.stdout) == (2, "")
+    assert _events(site) == ["begun", *["reidentify refused"] * 3]
 
 
 def test_cases_open_for_the_office_with_a_link_and_an_entry_in_the_log(site: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from pipeline.run.books import last_run
 from pipeline.run.rehearsal import is_fit, is_small
 from pipeline.site.site import Site
 from pipeline.stages import ingest
+from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.key import new_key
 
 HEAD = "accession,patient_id,reader_id,modality,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
@@ -50,6 +53,15 @@ def ended(folder: Path) -> tuple[int | None, str, str]:
     return last.exit_code, told["radcal_run_exit_code"], told["radcal_run_success"]
 
 
+def entry(folder: Path) -> dict[str, Any]:
+    """Give the details of the audit log's last entry, which must be a run's."""
+    *_, last = AuditLog(folder / "workspace" / "audit.jsonl").entries()
+    assert last["event"] == "run"
+    details = last["details"]
+    assert isinstance(details, dict)
+    return details
+
+
 @pytest.fixture
 def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_given: object, **_named: object) -> None:
@@ -64,6 +76,19 @@ def test_small_run_asks_no_server_and_ends_with_nought(folder: Path) -> None:
     done = nightly.fn(str(folder / "radcal.toml"))
     assert (done.pairs, done.exit_code) == (3, 0)
     assert ended(folder) == (0, "0.0", "1.0")
+
+
+@pytest.mark.usefixtures("no_server")
+def test_a_runs_entry_holds_its_counts_and_what_it_was_made_of(folder: Path) -> None:
+    done = nightly.fn(str(folder / "radcal.toml"))
+    told, manifest = entry(folder), Path(done.manifest).read_bytes()
+    assert told["outcome"] == "gathered"
+    assert told["manifest"] == hashlib.sha256(manifest).hexdigest()
+    assert told["config_hash"] == json.loads(manifest)["config_hash"]
+    assert (told["counts"]["rows"], told["counts"]["pairs"]) == (6, 3)
+    write(folder, *pair(1), *pair(2))
+    nightly.fn(str(folder / "radcal.toml"))
+    assert entry(folder)["inputs"] != told["inputs"]
 
 
 @pytest.mark.usefixtures("no_server")
