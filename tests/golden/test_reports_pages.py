@@ -346,6 +346,23 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
     assert "The funnel was not computed in this run." in words
 
 
+def test_words_that_a_ct_follows_most_and_least_often_stand_on_the_first_page(
+    review: review_content.CommitteeContent,
+) -> None:
+    written = (
+        review_content.Written("likely", 1_203, 0.21),
+        review_content.Written("may represent", 911, 0.08),
+        review_content.Written("possibly", content.SuppressedCell(5, "readers"), float("nan")),
+    )
+    drawn = committee.pages(replace(review, written=written), style=STYLE)
+    first = " ".join(strings(drawn[:1]))
+    assert "Most often where the report says “likely” (21\u00a0%)" in first
+    assert "least often where it says “may represent” (8\u00a0%)" in first
+    later = strings(drawn)
+    assert "1,202" in later  # counts are the middle of their five
+    assert "not shown: fewer than 5 readers" in later
+
+
 def test_a_failed_gate_is_named_before_those_that_passed() -> None:
     text = " ".join(text_of(run_report.refusal(samples.gate_failure(), style=STYLE)))
     assert text.index("Leak scan") < text.index("Accounting")

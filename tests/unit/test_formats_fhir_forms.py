@@ -355,7 +355,7 @@ def test_a_reader_without_a_number_goes_by_the_resources_id_and_the_run_says_so(
 
 
 def test_a_page_of_a_search_is_read_by_its_servers_own_words(tmp_path: Path) -> None:
-    patient = PATIENT | {"identifier": [
+    patient = PATIENT | {"gender": "female", "identifier": [
         {"system": "urn:oid:1.0", "type": {"text": "EPI"}, "value": "Z1"},
         {"system": "urn:oid:1.14", "type": {"text": "MRN"}, "value": "201"},
     ]}  # fmt: skip
@@ -368,4 +368,5 @@ def test_a_page_of_a_search_is_read_by_its_servers_own_words(tmp_path: Path) -> 
     (exam,) = exams.to_dict("records")
     assert aside == []
     assert (exam["patient_id"], exam["patient_authority"]) == ("201", "urn:oid:1.14")
+    assert exam["patient_sex"] == "female"
     assert exam["patient_class"] == "Emergency"  # the validation knows the word

@@ -64,6 +64,7 @@ def test_a_message_becomes_an_exam(tmp_path: Path) -> None:
     assert exam["status"] == "final"
     assert exam["modality"] == "XR"
     assert exam["text"] == "\n".join(TEXT)
+    assert exam["patient_sex"] == "F"
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])

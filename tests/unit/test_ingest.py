@@ -78,6 +78,18 @@ def test_a_sites_own_words_for_a_status_are_known_once_they_are_mapped(tmp_path:
     assert (bad, kept["status"].tolist()) == ([], ["final"])
 
 
+@pytest.mark.parametrize(
+    ("written", "known"),
+    [("F", "female"), (" male ", "male"), ("w", "female"), ("D", "other"), ("U", "unknown"),
+     ("", "unknown"), ("2", "unknown")],
+)  # fmt: skip
+def test_sex_is_read_as_it_is_written_and_what_no_list_knows_is_unknown(
+    written: str, known: str, tmp_path: Path
+) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"patient_sex": written})
+    assert (bad, kept["patient_sex"].tolist()) == ([], [known])
+
+
 def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
     kept, bad = ingested(tmp_path, GOOD)
     assert bad == []

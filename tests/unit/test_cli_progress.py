@@ -1,0 +1,49 @@
+"""What a long command says of how far it is: a bar on a terminal, lines elsewhere, or nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.cli import common
+from pipeline.cli.common import Output
+
+
+def test_off_a_terminal_a_line_says_how_many_are_done_and_how_long_is_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(common, "_SILENCE_SECONDS", -1.0)
+    with Output().bar("reading", 4_000) as advance:
+        for _ in range(3):
+            advance(1_000)
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert lines[0].startswith("reading: 1,000 of 4,000")
+    assert lines[2] == "reading: 3,000 of 4,000, about 0 min left"
+
+
+@pytest.mark.parametrize("output", [Output(quiet=True), Output(as_json=True)])
+def test_a_quiet_command_says_nothing_of_its_progress(
+    output: Output, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(common, "_SILENCE_SECONDS", -1.0)
+    with output.bar("reading", 10) as advance:
+        advance(5)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_short_command_is_not_interrupted_by_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with Output().bar("reading", 10) as advance:
+        advance(10)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_terminal_sees_a_bar_with_counts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with Output().bar("reading", 4_000) as advance:
+        advance(1_000)
+    err = capsys.readouterr().err
+    assert "reading" in err
+    assert "1,000 of 4,000" in err
