@@ -136,6 +136,18 @@ def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     assert ("likely", None) not in swaps
 
 
+def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_in_the_line() -> None:
+    frame = department([(0.0, 1.0)] * 6, statements=1500, seed=5)
+    likely = (frame["reader"] == "r03") & (frame["phrase"] == "likely")
+    frame = pd.concat([frame, frame[likely].sample(500, replace=True, random_state=1)])
+    own = ((frame["reader"] == "r03") & (frame["phrase"] == "likely")).to_numpy()
+    labels = frame["label"].to_numpy(copy=True)
+    labels[own] = np.random.default_rng(1).random(int(own.sum())) < 0.95
+    each = profile(frame.assign(label=labels), phrases=SCALE).reader("r03")
+    assert each.pattern.direction == "undercalls, too cautious"
+    assert [(habit.phrase, habit.finding) for habit in each.habits] == [("likely", None)]
+
+
 def test_habit_of_a_word_used_in_one_finding_alone_is_told_there_and_is_no_pattern() -> None:
     frame = department([(0.0, 1.0)] * 6, statements=1200, seed=23)
     g = np.random.default_rng(4)
