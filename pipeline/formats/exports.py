@@ -123,7 +123,7 @@ def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
     header, keys = _header(source, options.encoding, mapped)
     columns = mapped.within(keys)
-    _require(source.name, header.names, columns, mapped.twice(header.names))
+    require(source.name, header.names, columns, mapped.twice(header.names))
     texts = {part.name for place in columns.places["text"] for part in place}
     open_end = keys[-1] in texts and LINE_NUMBER not in columns.places
     yield Table(columns, _csv_records(source, options.encoding, header, keys, open_end=open_end))
@@ -176,7 +176,7 @@ def _jsonl(source: Path, options: TableOptions) -> Iterator[Table]:
     keys = nested_keys(objects)
     columns = mapped.within(keys, is_open=True)
     if objects:
-        _require(source.name, keys, columns)
+        require(source.name, keys, columns)
     yield Table(columns, _jsonl_records(source, options.encoding))
 
 
@@ -193,7 +193,7 @@ def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
     with pq.ParquetFile(source) as file:
         names = file.schema_arrow.names
     columns = mapped.within(keys_of(names))
-    _require(source.name, names, columns, mapped.twice(names))
+    require(source.name, names, columns, mapped.twice(names))
     used = [name for name in names if name in columns.names]
     yield Table(columns, _parquet_records(source, used, options.batch_rows))
 
@@ -224,12 +224,12 @@ def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
             named = [] if is_bare or header is None else _names(first[header])
             keys = keys_of(named) or numbers_of(_names(first[0]))
             columns = mapped.within(keys)
-            _require(source.name, named, columns, mapped.twice(named))
+            require(source.name, named, columns, mapped.twice(named))
             below = first if not named else first[(header or 0) + 1 :]
             told = _sheet_records(chain(below, rows), (keys, named), columns, counter)
             yield Table(columns, told)
         if has_none:
-            _require(source.name, names, mapped.within(keys_of(names)))
+            require(source.name, names, mapped.within(keys_of(names)))
 
 
 def _holds(mapped: ColumnMap, row: Sequence[object]) -> bool:
@@ -275,9 +275,8 @@ def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:
         before = lines.foreign
 
 
-def _require(
-    source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()
-) -> None:
+def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()) -> None:
+    """Refuse a source that lacks a needed column, or has one twice that is asked for by name."""
     if twice:
         msg = (
             f"{source}: {len(twice)} column(s) stand in the header more than once: "
@@ -288,7 +287,7 @@ def _require(
     if columns.missing:
         wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
         msg = (
-            f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. The file has "
+            f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. It has "
             f"{shown_names(names)}. Map yours under [input.columns]."
         )
         raise InputError(msg)

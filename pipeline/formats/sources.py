@@ -27,7 +27,6 @@ from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
 from pipeline.formats.decoding import AUTO, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
-from pipeline.formats.tables import shown_names
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
@@ -180,7 +179,9 @@ def read_query(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
     try:
         with _connected(engine) as database:
             rows = database.execute(sqlalchemy.text(options.query))
-            columns = _query_columns(list(rows.keys()), options)
+            names = list(rows.keys())
+            columns = ColumnMap(options.columns).within(keys_of(names))
+            exports.require("input.query", names, columns)
             found = _query_rows(rows, columns)
             whole = whole_reports(found) if LINE_NUMBER in columns.places else found
             yield from batches("query", whole, size=options.batch_rows)
@@ -218,18 +219,6 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
         )
         raise ConfigurationError(msg) from None
     return connection.execution_options(stream_results=True, max_row_buffer=500)
-
-
-def _query_columns(names: list[str], options: SqlOptions) -> Columns:
-    columns = ColumnMap(options.columns).within(keys_of(names))
-    if columns.missing:
-        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
-        msg = (
-            f"input.query: {len(columns.missing)} needed column(s) missing: {wanted}. The query "
-            f"gives {shown_names(names)}. Rename them in the query or map them."
-        )
-        raise InputError(msg)
-    return columns
 
 
 def _query_rows(
