@@ -18,13 +18,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.distributions import Atom, Distribution
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 
 BinRule = Literal["exact", "midpoint", "paper"]
 
@@ -59,6 +59,12 @@ def bin_edges(bins: int) -> FloatArray:
         msg = f"bins: {bins} is not a positive number of bins."
         raise CalibrationError(msg)
     return np.arange(bins + 1) / bins
+
+
+def places(values: FloatArray, edges: FloatArray) -> IntArray:
+    """Bin of every value, (edge, edge] and the first closed, as indices below M, shape (N,)."""
+    found = np.searchsorted(edges, values, side="left") - 1
+    return np.clip(found, 0, len(edges) - 2).astype(np.int64)
 
 
 def bin_tables(
@@ -112,9 +118,7 @@ def _tables(
 
 
 def _check(edges: FloatArray, rule: str) -> None:
-    if rule not in get_args(BinRule):
-        msg = f"bin rule {rule!r}: use one of {', '.join(get_args(BinRule))}."
-        raise CalibrationError(msg)
+    check_option("bin rule", rule, BinRule)
     if edges[0] != 0.0 or edges[-1] != 1.0 or np.any(np.diff(edges) <= 0):
         msg = "edges: they must increase from 0 to 1."
         raise CalibrationError(msg)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -25,7 +25,7 @@ from scipy.special import ndtr, ndtri
 from calibration.arrays import FloatArray, IntArray
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.distributions import Distribution
-from calibration.errors import CalibrationError
+from calibration.errors import check_option
 from calibration.tally import GroupedTally, Tally
 
 
@@ -150,10 +150,7 @@ def interval(
     ``percentile`` reads the quantiles off (the paper), ``basic`` reflects them about the value,
     ``bias-corrected`` shifts them by the share of replicates below the value (Efron 1987, BC).
     """
-    if rule not in get_args(IntervalRule):
-        known = ", ".join(get_args(IntervalRule))
-        msg = f"interval rule {rule!r}: use one of {known}."
-        raise CalibrationError(msg)
+    check_option("interval rule", rule, IntervalRule)
     kept = replicates[np.isfinite(replicates)]
     if not kept.size or not np.isfinite(value):
         return float("nan"), float("nan")

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.distributions import Atom, Distribution
-from calibration.errors import CalibrationError
+from calibration.errors import check_option
 
 
 def brier(
@@ -125,10 +125,7 @@ def label_values(
     >>> label_values([Atom(0.0), Beta(2, 2), Atom(1.0)]).tolist()
     [0.0, 0.5, 1.0]
     """
-    if rule not in get_args(LabelRule):
-        known = ", ".join(get_args(LabelRule))
-        msg = f"label rule {rule!r}: use one of {known}."
-        raise CalibrationError(msg)
+    check_option("label rule", rule, LabelRule)
     if rule == "mean":
         return np.array([d.mean for d in distributions])
     return np.array([d.probability_positive() for d in distributions])

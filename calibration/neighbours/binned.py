@@ -16,13 +16,14 @@ Bootstrap of items: every statistic of a replicate is read off one set of weight
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.bins import bin_edges, places
+from calibration.errors import check_option
 from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
 from calibration.neighbours.score import BinnedScore, ItemScore
 
@@ -48,7 +49,7 @@ def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowes
     CalibrationError
         If a row is not a distribution, holds no vote, the shapes differ, or the rule is unknown.
     """
-    _known("ties", ties, get_args(Ties))
+    check_option("ties", ties, Ties)
     predictions, counts = checked_pair(probs, votes, shares=True)
     earned = credit(counts, ties=ties)
     hit = earned[np.arange(len(earned)), predicted(predictions, ties=ties)]
@@ -125,7 +126,7 @@ def classwise_ece(
     CalibrationError
         If a row is not a distribution, holds no vote, the shapes differ, or an option is unknown.
     """
-    _known("zeros", zeros, get_args(Zeros))
+    check_option("zeros", zeros, Zeros)
     predictions, earned = _prepared(probs, votes, target, ties)
     keep = np.full(predictions.shape, fill_value=True)
     if zeros == "dropped":
@@ -138,33 +139,24 @@ def _prepared(
     probs: ArrayLike, votes: ArrayLike, target: str, ties: str
 ) -> tuple[FloatArray, FloatArray]:
     """Predictions and the credit of every class, options checked."""
-    _known("target", target, get_args(Target))
-    _known("ties", ties, get_args(Ties))
+    check_option("target", target, Target)
+    check_option("ties", ties, Ties)
     predictions, counts = checked_pair(probs, votes, shares=True)
     if target == "votes":
         return predictions, frequencies(counts)
     return predictions, credit(counts, ties=ties)  # type: ignore[arg-type]
 
 
-def _known(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        msg = f"{name} {value!r}: use one of {', '.join(known)}."
-        raise CalibrationError(msg)
-
-
 def _binned(
     confidence: FloatArray, earned: FloatArray, keep: BoolArray, bins: int, method: str
 ) -> BinnedScore:
     """Bin every column (n, R) by itself."""
-    if bins < 1:
-        msg = f"bins: {bins}; at least one bin is needed."
-        raise CalibrationError(msg)
-    edges = np.linspace(0.0, 1.0, bins + 1)
+    edges = bin_edges(bins)
     count, stated, hits = (np.zeros((confidence.shape[1], bins)) for _ in range(3))
     for k in range(confidence.shape[1]):
         kept = slice(None) if keep[:, k].all() else keep[:, k]
         f, y = confidence[kept, k], earned[kept, k]
-        place = np.clip(np.searchsorted(edges, f, side="left") - 1, 0, bins - 1)
+        place = places(f, edges)
         count[k] = np.bincount(place, minlength=bins)
         stated[k] = np.bincount(place, weights=f, minlength=bins)
         hits[k] = np.bincount(place, weights=y, minlength=bins)
@@ -198,11 +190,11 @@ def replicates_of(
     """
     n = len(probs)
     table = np.stack([score.per_item for score in averaged.values()])
-    earned, edges = credit(votes), np.linspace(0.0, 1.0, bins + 1)
+    earned, edges = credit(votes), bin_edges(bins)
     rows, top = np.arange(n), predicted(probs)
     columns = [(probs[rows, top], earned[rows, top])]
     columns += [(probs[:, k], earned[:, k]) for k in range(probs.shape[1])]
-    cells = [(_place(f, edges), y - f) for f, y in columns]
+    cells = [(places(f, edges), y - f) for f, y in columns]
     means = np.empty((bootstrap, len(table)))
     gaps = np.empty((bootstrap, len(cells)))
     for b, weight in enumerate(_weights(n, bootstrap, rng)):
@@ -215,11 +207,6 @@ def replicates_of(
 def _weights(n: int, bootstrap: int, rng: np.random.Generator) -> Iterator[FloatArray]:
     for _ in range(bootstrap):
         yield np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-
-
-def _place(confidence: FloatArray, edges: FloatArray) -> IntArray:
-    place = np.searchsorted(edges, confidence, side="left") - 1
-    return np.clip(place, 0, len(edges) - 2).astype(np.int64)
 
 
 def _gap(place: IntArray, residual: FloatArray, bins: int) -> float:

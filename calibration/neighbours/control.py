@@ -10,14 +10,14 @@ part; ``against="rest"`` compares it with the votes left over.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 from calibration.neighbours.categorical import checked_votes, frequencies
 from calibration.neighbours.per_item import distribution_calibration_error
 from calibration.neighbours.score import ItemScore
@@ -76,9 +76,7 @@ def reader_control(
     CalibrationError
         If an item has too few votes, or the option is unknown.
     """
-    if against not in get_args(Against):
-        msg = f"against {against!r}: use one of {', '.join(get_args(Against))}."
-        raise CalibrationError(msg)
+    check_option("against", against, Against)
     counts = checked_votes(votes)
     drawn = subsample_votes(votes=counts, size=size, rng=rng)
     reference = counts if against == "all" else counts - drawn

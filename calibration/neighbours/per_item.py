@@ -23,14 +23,14 @@ The paper leaves ties open (its footnote 4). Two rules:
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr, gammaln, xlog1py, xlogy
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 from calibration.neighbours.categorical import checked_pair, frequencies
 from calibration.neighbours.score import ItemScore, SignedScore
 
@@ -195,9 +195,7 @@ def ranking_calibration_score(
     >>> float(by_index), float(ranking_calibration_score(probs=probs, votes=votes, ties="aware"))
     (0.0, 1.0)
     """
-    if ties not in get_args(RankTies):
-        msg = f"ties {ties!r}: use one of {', '.join(get_args(RankTies))}."
-        raise CalibrationError(msg)
+    check_option("ties", ties, RankTies)
     predictions, counts = checked_pair(probs, votes, shares=True)
     agrees = _by_index(predictions, counts) if ties == "index" else _aware(predictions, counts)
     return ItemScore(agrees.astype(np.float64), f"RankCS (ties: {ties})")

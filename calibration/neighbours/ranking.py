@@ -12,13 +12,13 @@ Counting pairs in O(N log N), vectorised: out of order, and equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 
 ScoreTies = Literal["half", "wrong", "right"]
 _TIE_COST = {"half": 0.5, "wrong": 1.0, "right": 0.0}
@@ -100,9 +100,7 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike, ties: ScoreTies = "half
     >>> ranking_risk(score=[0.66, 0.12, 0.32], judged=[0.2, 0.9, 0.9]).over_untied
     1.0
     """
-    if ties not in get_args(ScoreTies):
-        msg = f"ties {ties!r}: use one of {', '.join(get_args(ScoreTies))}."
-        raise CalibrationError(msg)
+    check_option("ties", ties, ScoreTies)
     s, z = checked_scalars(score=score, judged=judged)
     score_rank, judged_rank = _dense(s), _dense(z)
     order = np.lexsort((score_rank, judged_rank))

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibration.arrays import FloatArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 from calibration.neighbours.categorical import checked_probabilities
 from calibration.neighbours.class_scores import checked_values
 
@@ -84,9 +84,7 @@ def ranking_bound(
         items are given, or ``best_order`` is asked for more than three classes of over 20,000
         items.
     """
-    if optimum not in get_args(Optimum):
-        msg = f"optimum {optimum!r}: use one of {', '.join(get_args(Optimum))}."
-        raise CalibrationError(msg)
+    check_option("optimum", optimum, Optimum)
     p, eta = checked_probabilities(probs), checked_probabilities(truth, name="truth")
     f = checked_values(values, classes=p.shape[1])
     if p.shape != eta.shape or len(p) < 2:

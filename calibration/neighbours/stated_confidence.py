@@ -27,14 +27,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.special import logit
 
 from calibration.arrays import FloatArray
-from calibration.bins import bin_edges, phrase_bins
-from calibration.errors import CalibrationError
+from calibration.bins import bin_edges, phrase_bins, places
+from calibration.errors import CalibrationError, check_option
 from calibration.substitution import SubstitutionMap
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import split_tally
@@ -98,9 +98,7 @@ def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> Base
         If the name is unknown, there is no observation, or all labels agree where a logistic
         regression is needed.
     """
-    if name not in get_args(BaselineName):
-        msg = f"baseline {name!r}: use one of {', '.join(get_args(BaselineName))}."
-        raise CalibrationError(msg)
+    check_option("baseline", name, BaselineName)
     if not tally.total > 0:
         msg = f"baseline {name}: there is no observation to fit."
         raise CalibrationError(msg)
@@ -263,8 +261,7 @@ def scalar_bins(
     n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Count uses per bin, with mean stated number and share right (NaN if empty), each (bins,)."""
-    edges = bin_edges(bins)
-    place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, bins - 1)
+    place = places(stated, bin_edges(bins))
     sums = [np.bincount(place, weights=w, minlength=bins) for w in (n, n * stated, mass)]
     count = sums[0].astype(np.float64)
     confidence, accuracy = (

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from calibration.arrays import FloatArray, IntArray
+from calibration.bins import places
 from calibration.errors import CalibrationError
 from calibration.estimate import cells_of
 from calibration.neighbours.categorical import checked_pair, frequencies
@@ -93,9 +94,7 @@ def _pair(predicted: FloatArray, voted: FloatArray, edges: FloatArray) -> Pair:
 
 def _shares(values: FloatArray, edges: FloatArray) -> FloatArray:
     """Share of items per bin (a, b], 0 in the first."""
-    bins = len(edges) - 1
-    place = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)
-    return np.bincount(place, minlength=bins) / len(values)
+    return np.bincount(places(values, edges), minlength=len(edges) - 1) / len(values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

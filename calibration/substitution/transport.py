@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.special import rel_entr
@@ -30,7 +30,7 @@ from scipy.special import rel_entr
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables, phrase_bins
 from calibration.curve import calibration_error
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, check_option
 from calibration.scores import brier
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
@@ -67,10 +67,7 @@ class Regularisation:
         if not (self.epsilon > 0 and self.tau > 0):
             msg = f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
             raise CalibrationError(msg)
-        if self.regulariser not in get_args(Regulariser):
-            known = ", ".join(get_args(Regulariser))
-            msg = f"regulariser {self.regulariser!r}: use one of {known}."
-            raise CalibrationError(msg)
+        check_option("regulariser", self.regulariser, Regulariser)
 
 
 STANDARD = Regularisation()
