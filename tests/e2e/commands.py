@@ -1,14 +1,21 @@
-"""Commands as a user runs them: in a process of their own."""
+"""Commands as a user runs them: in a process of their own, or in this one if that says as much."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from pipeline import cli
+from pipeline.site.site import Site
 
 RADCAL = "from pipeline.cli import main; main()"
 
@@ -44,6 +51,45 @@ def radcal(
         check=False,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def here(*arguments: object, cwd: Path | None = None, **environment: str) -> Finished:
+    """Run a command in this process, from the console's entry on: its messages and its exit code.
+
+    Starting a process costs seconds. What only a process of its own shows (signals, what it leaves
+    in memory or in a temporary folder, a server beside it) wants :func:`radcal`.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with _as_if_alone(cwd or Path.cwd(), ["radcal", *map(str, arguments)], environment):
+        with redirect_stdout(out), redirect_stderr(err):
+            try:
+                cli.main()
+                code = 0
+            except SystemExit as ended:
+                code = int(ended.code or 0)
+        return Finished(code, out.getvalue(), err.getvalue())
+
+
+@contextmanager
+def _as_if_alone(cwd: Path, argv: list[str], environment: dict[str, str]) -> Iterator[None]:
+    """Leave nothing of a command behind: environment, place, umask, sites that were opened."""
+    before, umask = dict(os.environ), os.umask(0o022)
+    Site.forget()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", argv)
+        patch.chdir(cwd)
+        patch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        if cli.app.registered_commands:
+            patch.setattr(cli, "_register", lambda: None)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(before)
+            os.umask(umask)
+            Site.forget()
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -19,16 +16,14 @@ from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import study_identifiers
 from pipeline.vault.upkeep import purge
 from pipeline.vault.vault import Vault
+from tests.e2e.commands import Finished, here
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
 CANARY = "Quetzalcoatlus"
 
 
-def radcal(*arguments: str, key: str = KEY) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments]
-    environment = {**os.environ, "RADCAL_VAULT_KEY": key}
-    environment.pop("RADCAL_VAULT_KEY_FILE", None)
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+def radcal(*arguments: str, key: str = KEY) -> Finished:
+    return here(*arguments, RADCAL_VAULT_KEY=key)
 
 
 @pytest.fixture
@@ -55,8 +50,8 @@ def reports(tmp_path: Path) -> Path:
 def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -> None:
     out, spans = tmp_path / "clean.csv", tmp_path / "spans.jsonl"
     done = radcal("deidentify", str(reports), "--out", str(out), "--spans", str(spans), "--json")
-    assert done.returncode == 3
-    summary = json.loads(done.stdout)
+    assert done.code == 3
+    summary = json.loads(done.out)
     assert (summary["reports"], summary["quarantined"]) == (3, 1)
     clean = pd.read_csv(out, keep_default_na=False, dtype=str)
     assert clean.columns.tolist() == [
@@ -80,7 +75,7 @@ def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -
         "category": "NAME",
         "rule": "name-opening",
     }
-    written = done.stdout + done.stderr + out.read_text() + spans.read_text()
+    written = done.out + done.err + out.read_text() + spans.read_text()
     assert CANARY not in written
 
 
@@ -89,7 +84,7 @@ def test_a_cell_that_is_no_text_is_withheld_and_an_empty_one_kept(tmp_path: Path
     rows = {"report_id": ["a", "b", "c"], "text": [b"Dr. Kowalski", None, b"\xff\x00"]}
     pd.DataFrame(rows).to_parquet(table)
     done = radcal("deidentify", str(table), "--out", str(out), "--json")
-    assert done.returncode == 3, done.stderr
+    assert done.code == 3, done.err
     clean = pd.read_parquet(out)
     assert clean["quarantined"].tolist() == [True, False, True]
     assert clean["reason"].tolist() == ["not-text", "", "not-text"]
@@ -100,9 +95,9 @@ def test_a_column_that_stands_there_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("report_id,text,text\n1,x,y\n", encoding="utf-8")
     done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
-    assert done.returncode == 2
-    assert "1 column name(s) stand there twice" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert "1 column name(s) stand there twice" in done.err
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize(
@@ -117,8 +112,8 @@ def test_a_damaged_table_is_said_without_its_text(tmp_path: Path, body: str, sai
     path = tmp_path / "r.csv"
     path.write_text(f"report_id,text\n{body}", encoding="utf-8")
     done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
-    assert done.returncode == 2
-    assert said in done.stderr
+    assert done.code == 2
+    assert said in done.err
     assert not (tmp_path / "o.csv").exists()
 
 
@@ -126,9 +121,9 @@ def test_a_missing_column_is_said_without_a_traceback(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("id,body\n1,x\n", encoding="utf-8")
     done = radcal("deidentify", str(path), "--out", str(tmp_path / "o.csv"))
-    assert done.returncode == 2
-    assert "'report_id'" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.code == 2
+    assert "'report_id'" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
@@ -141,8 +136,8 @@ def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
     gold.write_text(json.dumps({"id": "1", "text": text, "spans": spans}) + "\n", encoding="utf-8")
     missed = tmp_path / "missed.csv"
     done = radcal("audit", "deid", "--gold", str(gold), "--missed", str(missed), "--json")
-    assert done.returncode == 0, done.stderr
-    summary = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    summary = json.loads(done.out)
     assert summary["recall"]["NAME"]["found"] == 1
     assert summary["recall"]["NAME"]["n"] == 2
     assert summary["reports_with_a_leak"]["leaking"] == 1
@@ -160,7 +155,7 @@ def test_the_audit_says_where_an_expression_was_harmed(tmp_path: Path) -> None:
     row = {"id": "k", "text": "Dr. Kerley saw it.", "spans": [keep(4, 10)]}
     gold.write_text(json.dumps(row) + "\n", encoding="utf-8")
     done = radcal("audit", "deid", "--gold", str(gold), "--missed", str(wrongs), "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     (row,) = pd.read_csv(wrongs, keep_default_na=False).to_dict("records")
     assert row["verdict"] == "clinical expression harmed"
     assert (row["start"], row["end"], row["label"]) == (4, 10, "")
@@ -175,10 +170,10 @@ def test_a_label_that_is_none_is_refused_with_those_that_are(tmp_path: Path) -> 
     spans = [keep(0, 3), {"start": 0, "end": 3, "label": "WARD"}]
     gold.write_text(json.dumps({"id": "1", "text": "SECRET", "spans": spans}) + "\n")
     done = radcal("audit", "deid", "--gold", str(gold))
-    assert done.returncode == 2
-    assert "line 1: span 2 has a label that is none" in done.stderr
-    assert "HOSPITAL, LOCATION, AGE90, KEEP" in " ".join(done.stderr.split())
-    assert "SECRET" not in done.stderr
+    assert done.code == 2
+    assert "line 1: span 2 has a label that is none" in done.err
+    assert "HOSPITAL, LOCATION, AGE90, KEEP" in " ".join(done.err.split())
+    assert "SECRET" not in done.err
 
 
 def test_a_bad_gold_line_is_named(tmp_path: Path) -> None:
@@ -187,9 +182,9 @@ def test_a_bad_gold_line_is_named(tmp_path: Path) -> None:
         '{"id": "1", "text": "SECRET", "spans": [{"start": 0, "end": 99, "label": "NAME"}]}\n'
     )
     done = radcal("audit", "deid", "--gold", str(gold))
-    assert done.returncode == 2
-    assert "gold.jsonl, line 1: a span lies outside the text" in done.stderr
-    assert "SECRET" not in done.stderr
+    assert done.code == 2
+    assert "gold.jsonl, line 1: a span lies outside the text" in done.err
+    assert "SECRET" not in done.err
 
 
 @pytest.fixture
@@ -234,7 +229,7 @@ def test_one_identity_is_given_back_for_a_reason_that_is_kept(site: Path) -> Non
     code = _code(site, "patient", "M1")
     reason = "Peer review case 12, approved"
     done = radcal("reidentify", str(site), "--code", code, "--reason", reason, "--json")
-    assert json.loads(done.stdout) == {"domain": "patient", "identifier": "M1"}
+    assert json.loads(done.out) == {"domain": "patient", "identifier": "M1"}
     assert _events(site) == ["begun", "reidentify"]
     log = (site.parent / "workspace" / "audit.jsonl").read_text(encoding="utf-8")
     assert reason in log
@@ -244,15 +239,15 @@ def test_one_identity_is_given_back_for_a_reason_that_is_kept(site: Path) -> Non
 def test_no_identity_without_a_reason_or_for_an_unknown_code(site: Path) -> None:
     code = _code(site, "patient", "M1")
     refused = radcal("reidentify", str(site), "--code", code, "--reason", "why")
-    assert refused.returncode == 2
-    assert "M1" not in refused.stdout
+    assert refused.code == 2
+    assert "M1" not in refused.out
     unknown = radcal(
         "reidentify", str(site), "--code", "P-2222222222", "--reason", "peer review 12"
     )
-    assert unknown.returncode == 2
-    assert "not in this vault" in unknown.stderr
+    assert unknown.code == 2
+    assert "not in this vault" in unknown.err
     none = radcal("reidentify", str(site), "--code", "X-1", "--reason", "peer review 12")
-    assert (none.returncode, none.stdout) == (2, "")
+    assert (none.code, none.out) == (2, "")
     assert _events(site) == ["begun", *["reidentify refused"] * 3]
 
 
@@ -265,8 +260,8 @@ def test_cases_open_for_the_office_with_a_link_and_an_entry_in_the_log(site: Pat
     done = radcal(
         "cases", *codes, codes[0], "--config", str(site), "--reason", "reader asks", "--json"
     )
-    assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+    assert done.code == 0, done.err
+    assert [json.loads(line) for line in done.out.splitlines()] == [
         {"code": codes[0], "accession": "ACC 7/1",
          "link": "https://pacs.example/open?a=ACC%207%2F1"},
         {"code": codes[1], "accession": "ACC-8", "link": "https://pacs.example/open?a=ACC-8"},
@@ -282,12 +277,12 @@ def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
     unknown = radcal(
         "cases", known, "S-222222222222", "--config", str(site), "--reason", "reader asks"
     )
-    assert unknown.returncode == 2
-    assert "ACC-8" not in unknown.stdout
+    assert unknown.code == 2
+    assert "ACC-8" not in unknown.out
     patient = _code(site, "patient", "M1")
     refused = radcal("cases", known, patient, "--config", str(site), "--reason", "reader asks")
-    assert "1 of 2 codes are no study's" in refused.stderr
-    assert "ACC-8" not in refused.stdout
+    assert "1 of 2 codes are no study's" in refused.err
+    assert "ACC-8" not in refused.out
     assert _events(site) == ["begun", "cases refused"]
 
 
@@ -296,9 +291,9 @@ def test_no_identity_is_given_beside_a_log_that_was_cut(site: Path) -> None:
     log = site.parent / "workspace" / "audit.jsonl"
     log.write_bytes(b"")
     done = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
-    assert done.returncode == 1
-    assert "the audit log is broken" in done.stderr
-    assert "M1" not in done.stdout
+    assert done.code == 1
+    assert "the audit log is broken" in done.err
+    assert "M1" not in done.out
     assert log.read_bytes() == b""
 
 
@@ -323,22 +318,22 @@ def test_another_key_opens_nothing(site: Path) -> None:
         "peer review 12",
         key="another-0123456789-KEY-of-40-characters",
     )
-    assert done.returncode == 2
-    assert "not this vault's key" in done.stderr
+    assert done.code == 2
+    assert "not this vault's key" in done.err
 
 
 def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     code = _code(site, "patient", "M1")
     dry = radcal("purge", str(site), "--older-than-days", "365", "--dry-run", "--json")
-    assert json.loads(dry.stdout) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 3}
+    assert json.loads(dry.out) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 3}
     done = radcal("purge", str(site), "--older-than-days", "365", "--json")
-    assert json.loads(done.stdout)["codes"] == 3
+    assert json.loads(done.out)["codes"] == 3
     store = Workspace(site.parent / "workspace")
     assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
     assert store.facts("raw", "exams", "k-00000", dict[str, int]) == {"n": 2}
     assert store.read("analysis", "clean_exams", ["c"])["text"].tolist() == ["new"]
     gone = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
-    assert "not in this vault" in gone.stderr
+    assert "not in this vault" in gone.err
     assert _events(site)[:2] == ["begun", "purge"]
     with Vault.open(store.root / "raw" / "vault.sqlite", KEY) as vault:
         again = purge(store, before=pd.Timestamp("2020-01-01", tz="UTC"), vault=vault)
@@ -364,14 +359,14 @@ def test_purging_reaches_what_a_former_version_left(
 def test_the_audit_log_is_verified(site: Path) -> None:
     fine = radcal("audit", "log", "verify", str(site), "--json")
     head = AuditLog(site.parent / "workspace" / "audit.jsonl").head
-    assert json.loads(fine.stdout) == {"entries": 1, "intact": True, "head": head}
+    assert json.loads(fine.out) == {"entries": 1, "intact": True, "head": head}
     known = radcal("audit", "log", "verify", str(site), "--expect", head, "--quiet")
-    assert known.returncode == 0
+    assert known.code == 0
     other = radcal("audit", "log", "verify", str(site), "--expect", "0" * 64)
-    assert other.returncode == 1
-    assert "rolled back" in other.stderr
+    assert other.code == 1
+    assert "rolled back" in other.err
     log = site.parent / "workspace" / "audit.jsonl"
     log.write_text(log.read_text(encoding="utf-8").replace("begun", "ended"), encoding="utf-8")
     broken = radcal("audit", "log", "verify", str(site))
-    assert broken.returncode == 1
-    assert "the audit log is broken in 1 place" in broken.stderr
+    assert broken.code == 1
+    assert "the audit log is broken in 1 place" in broken.err

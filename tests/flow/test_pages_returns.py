@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +25,7 @@ from reports.drawing.style import Style
 from reports.pages import radiologist
 from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import build
+from tests.e2e.commands import here
 from tests.fixtures.reports import sample_contents as samples
 
 PAIRS = pd.DataFrame(
@@ -176,20 +175,15 @@ def test_wrong_pair_leaves_out_all_its_cases_and_not_applicable_only_its_own() -
 def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
     config: Path, tmp_path: Path
 ) -> None:
-    def radcal(*arguments: object) -> subprocess.CompletedProcess[str]:
-        code = "from pipeline.cli import main; main()"
-        command = [sys.executable, "-c", code, "returns", *map(str, arguments)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
     good = sheet(tmp_path, (1, "effusion", "not applicable"))
-    done = radcal(good, "--config", config)
-    assert done.returncode == 0, done.stderr
-    assert "answers not applicable: 1" in done.stdout
+    done = here("returns", good, "--config", config)
+    assert done.code == 0, done.err
+    assert "answers not applicable: 1" in done.out
     bad = tmp_path / "bad.csv"
     bad.write_bytes(b"\xff\xfe")
-    refused = radcal(bad, "--config", config)
-    assert refused.returncode == 2
-    assert refused.stderr.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
+    refused = here("returns", bad, "--config", config)
+    assert refused.code == 2
+    assert refused.err.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
 
 
 def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:

@@ -16,7 +16,7 @@ from pipeline.run.pruning import Pruning, find, keep_list, listed, remove
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
 from pipeline.vault.audit_log import AuditLog, verify
-from tests.e2e.commands import radcal
+from tests.e2e.commands import here
 from tests.fixtures.here import Here
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
@@ -180,7 +180,7 @@ def test_command_counts_first_removes_when_told_and_waits_for_no_run(place: Path
     night(place, "b", NARROW)
     before = files(place)
     asked = ("prune", "radcal.toml", "--keep-runs", "1")
-    counted = radcal(*asked, "--json", cwd=place).summary
+    counted = here(*asked, "--json", cwd=place).summary
     assert counted["dry_run"] is True
     assert counted["files"]
     assert files(place) == before
@@ -198,10 +198,10 @@ def test_command_counts_first_removes_when_told_and_waits_for_no_run(place: Path
     )
     assert holder.stdout is not None
     holder.stdout.readline()
-    refused = radcal(*asked, "--yes", cwd=place)
+    refused = here(*asked, "--yes", cwd=place)
     holder.communicate("")
     assert refused.code == 5
     assert files(place) == before
-    done = radcal(*asked, "--yes", cwd=place)
+    done = here(*asked, "--yes", cwd=place)
     assert f"bytes: {counted['bytes']:,}" in done.out
     assert sum(before.values()) - sum(files(place).values()) == counted["bytes"]

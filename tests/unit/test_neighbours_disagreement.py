@@ -304,7 +304,7 @@ def test_shares_of_votes_do_wherever_their_number_does_not_matter() -> None:
         (lambda: ranking_calibration_score(probs=PROBS, votes=VOTES, ties="x"), "use one of index"),
         (lambda: confidence_ece(probs=PROBS, votes=VOTES, target="x"), "use one of majority"),
         (lambda: classwise_ece(probs=PROBS, votes=VOTES, zeros="x"), "use one of first bin"),
-        (lambda: confidence_ece(probs=PROBS, votes=VOTES, bins=0), "0 is not a positive number of bins"),
+        (lambda: confidence_ece(probs=PROBS, votes=VOTES, bins=0), "0 is not a positive number"),
         (lambda: majority_accuracy(probs=PROBS, votes=VOTES, ties="x"), "use one of lowest"),
         (lambda: squared_distance(probs=PROBS, votes=np.eye(3)), "single vote; first at row 0"),
         (
