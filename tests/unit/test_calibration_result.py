@@ -6,12 +6,19 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from calibration.analysis import Settings, Study
-from calibration.bins import phrase_bins
-from calibration.curve import maximum_calibration_error, smooth_calibration_error
+from calibration.bins import BinTables, phrase_bins
+from calibration.curve import (
+    curve_points,
+    maximum_calibration_error,
+    phrase_error_interval,
+    simultaneous_band,
+    smooth_calibration_error,
+)
 from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
-from calibration.distributions import Atom, Beta
+from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Options
 from calibration.gaps import funnel
@@ -169,6 +176,101 @@ def test_smooth_error_of_one_biased_phrase_is_close_to_its_bias() -> None:
     counted = Tally.from_moments([1000], [700])
     assert smooth_calibration_error(counted, means=np.array([0.5])) == pytest.approx(0.2, abs=0.01)
     assert math.isnan(smooth_calibration_error(Tally.empty(1), means=np.array([0.5])))
+
+
+def reflected_sum(
+    at: np.ndarray, means: np.ndarray, residual: np.ndarray, sigma: float
+) -> np.ndarray:
+    """Residuals smoothed by a Gaussian that is reflected at 0 and 1, as a sum over its images."""
+    images = [2.0 * k + sign * means for k in range(-6, 7) for sign in (1.0, -1.0)]
+    heights = [norm.pdf(at[:, None], loc=image, scale=sigma) for image in images]
+    return np.asarray(np.sum(heights, axis=0) @ residual)
+
+
+@pytest.mark.parametrize("positive", [(30.0, 90.0), (60.0, 70.0), (2.0, 99.0)])
+def test_smooth_error_is_the_width_at_which_the_smoothed_residual_has_its_own_size(
+    positive: tuple[float, float],
+) -> None:
+    n, means = np.array([100.0, 100.0]), np.array([0.15, 0.8])
+    residual = (np.array(positive) - n * means) / n.sum()
+    at = (np.arange(4000) + 0.5) / 4000
+    found = smooth_calibration_error(Tally.from_moments(n, positive), means=means)
+    size = np.abs(reflected_sum(at, means, residual, found)).mean()
+    assert size == pytest.approx(found, abs=1e-5)
+
+
+def test_smooth_error_of_a_phrase_right_on_average_is_nothing_and_one_use_counts() -> None:
+    exact = Tally.from_moments([10, 10], [2, 8])
+    assert smooth_calibration_error(exact, means=np.array([0.2, 0.8])) == 0.0
+    once = Tally.from_moments([1], [1])
+    assert smooth_calibration_error(once, means=np.array([0.5])) == pytest.approx(0.5, abs=0.01)
+
+
+def band(n: list[float], mass: list[float], tables: BinTables) -> tuple[np.ndarray, np.ndarray]:
+    return simultaneous_band(np.array(n), np.array(mass), tables=tables, replicates=2000, rng=rng())
+
+
+def test_band_of_one_observation_is_that_of_agresti_and_coull() -> None:
+    """Worth 1: r̃ = (0 + 2) / 5 = .4, se² = .4 · .6 / 5, and no sample is further off than 1.96."""
+    tables = phrase_bins((Atom(0.35),), bins=10)
+    low, high = band([1.0], [0.0], tables)
+    place = 3
+    assert low[place] == 0.0  # .4 − .4294, cut off
+    assert high[place] == pytest.approx(0.4 + 1.959964 * math.sqrt(0.048), abs=1e-6)
+    low, high = band([1.0], [1.0], tables)
+    assert low[place] == pytest.approx(0.6 - 1.959964 * math.sqrt(0.048), abs=1e-6)
+    assert high[place] == 1.0
+    assert np.isnan(np.delete(high, place)).all()
+
+
+def test_band_weighs_a_bin_by_the_observations_it_is_worth() -> None:
+    """Bin 1 holds all of phrase a and half of b: worth (10 + 10)² / (10 + 5) = 80/3."""
+    half = UniformMixture((0.0, 0.5, 1.0), (0.5, 0.5))
+    tables = phrase_bins((Atom(0.25), half), bins=2)
+    low, high = band([10.0, 20.0], [2.0, 10.0], tables)
+    worth, rate = 80 / 3, (2.0 + 5.0) / 20.0
+    moved = (rate * worth + 2.0) / (worth + 4.0)
+    error = math.sqrt(moved * (1.0 - moved) / (worth + 4.0))
+    assert (low[0] + high[0]) / 2 == pytest.approx(moved)
+    assert 1.96 < (high[0] - low[0]) / 2 / error < 2.6  # wider than for one bin, for there are two
+
+
+def test_empty_bins_have_no_rate_and_no_density_and_each_tally_its_own() -> None:
+    tables = phrase_bins(ATOMS.distributions, bins=10)
+    n = np.array([[10.0, 0.0], [5.0, 15.0], [0.0, 0.0]])
+    observed, confidence, density = curve_points(n, n / 2, tables=tables)
+    assert np.isnan(observed[0, 7])
+    assert np.isnan(confidence[0, 7])
+    assert density[:, [1, 7]].tolist() == [[1.0, 0.0], [0.25, 0.75], [0.0, 0.0]]
+
+
+def test_interval_of_the_phrase_error_of_one_phrase_far_off_is_that_of_its_rate() -> None:
+    """.75 of 400 where .5 is meant: .25 ± 1.96 · √(.75 · .25 / 400)."""
+    n, mass, means = np.array([400.0]), np.array([300.0]), np.array([0.5])
+    low, high = phrase_error_interval(n, mass, means=means, replicates=4000, rng=rng())
+    assert low == pytest.approx(0.25 - 0.0424, abs=0.006)
+    assert high == pytest.approx(0.25 + 0.0424, abs=0.006)
+
+
+def test_interval_of_the_phrase_error_counts_single_uses_and_parts_of_one() -> None:
+    both, means = np.array([1.0, 1.0]), np.array([0.2, 0.2])
+    low, high = phrase_error_interval(both, both, means=means, replicates=200, rng=rng())
+    assert low <= 0.8 <= high
+    half = phrase_error_interval(both / 4, both / 4, means=means, replicates=200, rng=rng())
+    assert np.isfinite(half).all()
+    assert np.isnan(phrase_error_interval(both, both, means=means, replicates=0, rng=rng())).all()
+
+
+def test_a_curve_as_a_table_has_a_row_for_each_bin() -> None:
+    counted = Tally.from_moments([10, 10], [2, 7])
+    curve = calibrate(
+        counted, phrase_table=ATOMS, options=Options(bins=5, bootstrap=20), rng=rng()
+    ).curve
+    table = curve.to_frame()
+    assert table["bin_low"].tolist() == [0.0, 0.2, 0.4, 0.6, 0.8]
+    assert table["bin_high"].tolist() == [0.2, 0.4, 0.6, 0.8, 1.0]
+    for name in table.columns.drop(["bin_low", "bin_high"]):
+        np.testing.assert_array_equal(table[name], getattr(curve, name))
 
 
 def test_maximum_error_ignores_empty_bins() -> None:
