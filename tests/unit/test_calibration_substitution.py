@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -16,7 +17,9 @@ from calibration.errors import CalibrationError, NotConvergedError
 from calibration.estimate import Options, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.result import calibrate
+from calibration.scores import brier
 from calibration.substitution import GuardRails, advise, transport_map
+from calibration.substitution.advice import hold_order
 from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import (
     Scores,
@@ -36,7 +39,8 @@ from calibration.substitution.programs import (
     exact_error_map,
     monotone_map,
 )
-from calibration.substitution.transport import Regularisation, frontier
+from calibration.substitution.suggestion import Suggestion, Suppressed
+from calibration.substitution.transport import Regularisation, frontier, transport_maps
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 
@@ -369,6 +373,90 @@ def test_linear_program_respects_forbidden_cells() -> None:
         overconfident(), phrases=NAMES, source=tables, target=tables, allowed=stay
     )
     assert np.allclose(fixed.weights(), np.eye(len(SCALE)))
+
+
+def test_frontier_without_a_permitted_swap_changes_no_word_and_keeps_the_scores() -> None:
+    counted, tables = overconfident(), phrase_bins(SCALE.distributions)
+    (point,) = frontier(
+        counted,
+        tested_on=counted,
+        phrase_table=SCALE,
+        settings=[Regularisation(2e-3, 3e-3)],
+        allowed=np.eye(len(SCALE), dtype=bool),
+    )
+    n, mass = counted.n, counted.label_mass
+    kept = brier(n, mass, means=SCALE.means, variances=SCALE.variances)
+    assert (point.epsilon, point.tau, point.converged) == (2e-3, 3e-3, True)
+    assert point.words_changed == pytest.approx(0.0, abs=1e-12)
+    assert point.ece_after == pytest.approx(float(calibration_error(n, mass, tables=tables)))
+    assert point.brier_after == pytest.approx(float(kept))
+
+
+def test_frontier_of_nothing_observed_has_no_map_and_no_scores() -> None:
+    (point,) = frontier(
+        Tally.empty(len(SCALE)),
+        tested_on=overconfident(),
+        phrase_table=SCALE,
+        settings=[Regularisation(2e-3, 3e-3)],
+    )
+    assert (point.epsilon, point.tau, point.converged) == (2e-3, 3e-3, False)
+    assert np.isnan([point.words_changed, point.ece_after, point.brier_after]).all()
+
+
+def test_maps_solved_side_by_side_are_those_solved_alone() -> None:
+    tables = phrase_bins(SCALE.distributions)
+    tallies = [overconfident(), overconfident(gap=0.1), Tally.empty(len(SCALE))]
+    n = np.stack([t.n for t in tallies])
+    mass = np.stack([t.label_mass for t in tallies])
+    cost = substitution_cost(n, mass, source=tables, target=tables)
+    share = n / np.maximum(n.sum(axis=1, keepdims=True), 1.0)
+    paid = Regularisation(2e-3, 2e-3)
+    together = transport_maps(cost, phrases=NAMES, source_weights=share, regularisation=paid)
+    for k, found in enumerate(together):
+        alone = transport_map(cost[k], phrases=NAMES, source_weights=share[k], regularisation=paid)
+        assert found.phrases == NAMES
+        assert (found.epsilon, found.converged) == (2e-3, alone.converged)
+        np.testing.assert_allclose(found.plan, alone.plan, atol=1e-9)
+    assert [found.converged for found in together] == [True, True, False]
+
+
+def test_a_map_that_did_not_converge_is_written_without_weights_and_plan() -> None:
+    found = brier_map(overconfident(), phrase_table=SCALE)
+    written = found.to_plain()
+    assert written["plan"] is found.plan
+    np.testing.assert_array_equal(written["weights"], found.weights())
+    assert {"cost", "objective", "method"} <= set(written)
+    assert "phrases" not in written
+    refused = replace(found, converged=False).to_plain()
+    assert (refused["weights"], refused["plan"], refused["converged"]) == (None, None, False)
+    columns = ["source", "target", "share_of_source", "share_of_use", "cost"]
+    assert found.to_frame().columns.tolist() == columns
+
+
+def test_a_phrase_that_is_off_without_a_closer_one_is_told_so() -> None:
+    table = PhraseTable("two", ("maybe", "likely"), (Beta(5, 5), Beta(9, 1)), (50, 50))
+    found = advise(
+        Tally.from_moments([400, 400], [150, 360]),
+        phrase_table=table,
+        guard_rails=GuardRails(),
+        rng=rng(),
+    )
+    told = {held.source: held for held in found.suppressed}
+    assert told["maybe"] == Suppressed(
+        "maybe", None, "no better phrase", "no phrase of the table is closer to CT"
+    )
+    assert told["likely"].reason == "matches expectation"
+
+
+def test_order_is_that_of_meanings_wherever_phrases_stand_in_the_table() -> None:
+    """The first falls to .3, below c (.4): held back if c is in use, kept if nobody says c."""
+    table = PhraseTable("three", ("b", "c", "a"), (Atom(0.5), Atom(0.4), Atom(0.1)), (9, 9, 9))
+    swap = Suggestion("b", "x", 9.0, 0.3, 0.2, 0.4, 0.5, 0.3, 0.5, 1.0, None)
+    in_use, unused = np.array([9.0, 1.0, 9.0]), np.array([9.0, 0.0, 9.0])
+    kept, held = hold_order([swap], n=in_use, phrase_table=table)
+    assert (kept, held[0].reason, held[0].source, held[0].target) == ((), "out of order", "b", "x")
+    assert held[0].detail.startswith("another phrase in use would then mean more")
+    assert hold_order([swap], n=unused, phrase_table=table) == ((swap,), ())
 
 
 def test_frontier_trades_words_changed_against_error() -> None:
