@@ -66,13 +66,16 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# What runs whole commands waits for servers now and then: one worker more than there are cores.
+WAITING := $$(( $$($(PYTHON) -c 'import os; print(os.cpu_count() or 1)') + 1 ))
+
 FAST := tests/property tests/reference tests/unit tests/golden tests/clinical
 
 test-fast: check
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(FAST)
 
 test: test-fast
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FAST))
+	$(BIN)/pytest -n $(WAITING) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FAST))
 
 NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \
 	$(wildcard tests/property/test_calibration_*.py tests/property/test_profile_*.py) tests/reference

@@ -141,18 +141,29 @@ def canaries(demo: Demo) -> set[str]:
     return {_folded(p["text"]) for p in planted if p["distinctive"] and p["category"] != "DATE"}
 
 
+_PARTED = str.maketrans({chr(c): " " for c in range(256) if not re.match(r"[0-9a-z]", chr(c))})
+"""Of Latin-1 all that parts words; what lies beyond parts them too."""
+
+
 def _folded(text: str) -> str:
-    return re.sub(r"[^0-9a-z]+", " ", text.casefold()).strip()
+    return " ".join(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    plain = text.casefold().encode("latin-1", "replace").decode("latin-1")
+    return plain.translate(_PARTED).split()
 
 
 def _found(text: str, wanted: set[str]) -> set[str]:
-    """Wanted strings of one to four words that stand in the text, by set intersection."""
-    words = _folded(text).split()
-    hits: set[str] = set()
-    for length in range(1, 5):
-        joined = {" ".join(words[i : i + length]) for i in range(len(words) - length + 1)}
-        hits |= joined & wanted
-    return hits
+    """Wanted strings of one to four words that stand in the text, looked up by their first word."""
+    words, first = _words(text), {w.split()[0] for w in wanted}
+    starts = [i for i, word in enumerate(words) if word in first]
+    return {
+        joined
+        for i in starts
+        for length in range(1, 5)
+        if (joined := " ".join(words[i : i + length])) in wanted
+    }
 
 
 def test_search_for_identifiers_finds_them_where_they_are(demo: Demo) -> None:
