@@ -15,7 +15,7 @@ from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, reflows
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.phrase_chart import PhraseRow, RowState
+from reports.figures.phrase_rows import PhraseRow, RowState
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 

@@ -8,199 +8,22 @@ its 95 % interval. Ochre triangle: the department. Rows that the page speaks of 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
 from typing import Final, Literal
 
-import numpy as np
-
-from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import AtomJudgement, Interval, ReaderProfile
 from reports.drawing.axes import Scale
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
+from reports.figures.phrase_rows import PhraseRow, RowState
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
-
-_HIDDEN: Final = float("nan")
-_EDGE: Final = 1e-9
-"""A rate that is estimated is never exactly 0 or 1, however it was rounded."""
-
-
-class RowState(Enum):
-    """Whether a phrase's numbers may be printed."""
-
-    SHOWN = "shown"
-    TOO_FEW = "too few"
-    WITHHELD = "withheld"
-    NOT_USED = "not used"
-
 
 _IN_SHORT: Final = {
     RowState.TOO_FEW: "state.few_short",
     RowState.WITHHELD: "state.withheld_short",
     RowState.NOT_USED: "state.not_used",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class PhraseRow:
-    """One phrase: own numbers (NaN unless SHOWN), what readers expect, and the department's rate.
-
-    ``department`` is NaN where the department is not shown; ``department_withheld`` says that
-    it used the phrase, and the rate rests on too few.
-    """
-
-    phrase: str
-    state: RowState
-    n: int
-    observed: float
-    low: float
-    high: float
-    expected: float
-    expected_low: float
-    expected_high: float
-    department: float
-    department_withheld: bool = False
-    side: Literal["more", "less"] | None = None
-    """Where the page says that CT shows more or less than the word."""
-    certain: tuple[str, ...] = ()
-    """The phrases of a row of certainties; empty for a hedge."""
-
-    @property
-    def hedge(self) -> bool:
-        """Whether the row is one hedge."""
-        return not self.certain
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The phrases behind the row."""
-        return self.certain or (self.phrase,)
-
-
-def _state(n: float, minimum_n: int) -> RowState:
-    if math.isnan(n):
-        return RowState.WITHHELD
-    if n <= 0:
-        return RowState.NOT_USED
-    return RowState.SHOWN if n >= minimum_n else RowState.TOO_FEW
-
-
-def _department_rates(
-    department: PhraseCalibration | None, minimum_n: int
-) -> dict[str, tuple[float, bool]]:
-    """Give the department's rate of each phrase it used, and whether it is withheld."""
-    if department is None:
-        return {}
-    each = zip(department.phrases, department.n, department.observed, strict=True)
-    states = {phrase: (_state(float(n), minimum_n), float(rate)) for phrase, n, rate in each}
-    return {
-        phrase: (rate, False) if state is RowState.SHOWN else (float("nan"), True)
-        for phrase, (state, rate) in states.items()
-        if state is not RowState.NOT_USED
-    }
-
-
-def phrase_rows(
-    table: PhraseCalibration, *, minimum_n: int, department: PhraseCalibration | None = None
-) -> tuple[PhraseRow, ...]:
-    """Order all phrases from surest present to surest absent, own numbers only where n allows.
-
-    Phrases without a known expectation come last; a count that is NaN has been withheld.
-    """
-    rates = _department_rates(department, minimum_n)
-    order = np.argsort(np.where(np.isnan(table.expected), -1.0, table.expected), kind="stable")[
-        ::-1
-    ]
-    rows = []
-    for k in order:
-        state = _state(float(table.n[k]), minimum_n)
-        hidden = float("nan")
-        own = state is RowState.SHOWN
-        rate, withheld = rates.get(table.phrases[k], (hidden, False))
-        rows.append(
-            PhraseRow(
-                phrase=table.phrases[k],
-                state=state,
-                n=round(float(table.n[k])) if own else 0,
-                observed=float(table.observed[k]) if own else hidden,
-                low=float(table.low[k]) if own else hidden,
-                high=float(table.high[k]) if own else hidden,
-                expected=float(table.expected[k]),
-                expected_low=float(table.expected_low[k]),
-                expected_high=float(table.expected_high[k]),
-                department=rate,
-                department_withheld=withheld,
-            )
-        )
-    return tuple(rows)
-
-
-def profile_rows(
-    profile: ReaderProfile,
-    *,
-    sides: Mapping[str, Literal["more", "less"]],
-    minimum_n: int,
-    department: PhraseCalibration | None = None,
-) -> tuple[PhraseRow, ...]:
-    """Order a profile's hedges and its certainties by what they are set against.
-
-    A hedge is set against its meaning, "present" and "absent" against the department's rates on
-    the same findings.
-    """
-    rates = _department_rates(department, minimum_n)
-    rows = [
-        PhraseRow(
-            phrase=p.phrase,
-            state=RowState.SHOWN,
-            n=round(p.n),
-            observed=min(max(p.rate.value, _EDGE), 1.0 - _EDGE),
-            low=p.rate.low,
-            high=p.rate.high,
-            expected=p.meaning,
-            expected_low=_HIDDEN,
-            expected_high=_HIDDEN,
-            department=rates.get(p.phrase, (_HIDDEN, False))[0],
-            side=sides.get(p.phrase),
-        )
-        for p in profile.phrases
-        if p.n >= minimum_n
-    ]
-    rows.sort(key=lambda row: -row.expected)
-    present = _atom_row(profile.present, minimum_n, certain=1.0)
-    absent = _atom_row(profile.absent, minimum_n, certain=0.0)
-    return (*present, *rows, *absent)
-
-
-def _atom_row(atom: AtomJudgement, minimum_n: int, *, certain: float) -> tuple[PhraseRow, ...]:
-    """Give "present" or "absent" its row, or none where nobody else wrote it to compare with."""
-    if atom.n < minimum_n or not atom.phrases or math.isnan(atom.rate.value):
-        return ()
-    wrong = atom.rate if certain == 0.0 else _flipped(atom.rate)
-    off: Literal["more", "less"] = "more" if certain == 0.0 else "less"
-    row = PhraseRow(
-        phrase=", ".join(atom.phrases),
-        state=RowState.SHOWN,
-        n=round(atom.n),
-        observed=wrong.value,
-        low=wrong.low,
-        high=wrong.high,
-        expected=atom.expected / atom.n,
-        expected_low=_HIDDEN,
-        expected_high=_HIDDEN,
-        department=_HIDDEN,
-        side=off if atom.state == "more often" else None,
-        certain=atom.phrases,
-    )
-    return (row,)
-
-
-def _flipped(rate: Interval) -> Interval:
-    return Interval(1.0 - rate.value, 1.0 - rate.high, 1.0 - rate.low)
-
 
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0

@@ -34,7 +34,7 @@ from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
-from reports.figures.phrase_chart import RowState, phrase_rows
+from reports.figures.phrase_rows import RowState, phrase_rows
 from reports.review_content import ScaleUse
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})

@@ -10,7 +10,7 @@ from calibration.profile import profile
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.tables.results import Scale
-from reports.figures.phrase_chart import profile_rows
+from reports.figures.phrase_rows import profile_rows
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
 PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)

@@ -8,14 +8,8 @@ from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, no
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
-from reports.figures.phrase_chart import (
-    PhraseRow,
-    RowState,
-    phrase_chart,
-    phrase_chart_height,
-    phrase_key,
-    phrase_rows,
-)
+from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.series import frontier, shares_over_time

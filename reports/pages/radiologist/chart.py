@@ -10,15 +10,8 @@ from reports.content import RadiologistContent, SuppressedCell, Unscored
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import NOTE
-from reports.figures.phrase_chart import (
-    PhraseRow,
-    RowState,
-    phrase_chart,
-    phrase_chart_height,
-    phrase_key,
-    phrase_rows,
-    profile_rows,
-)
+from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows
 from reports.numbers import count
 from reports.strings import Strings
 from reports.verdict import sides

@@ -25,7 +25,7 @@ from reports.drawing.style import (
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put, width_of
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip, ladder
-from reports.figures.phrase_chart import PhraseRow
+from reports.figures.phrase_rows import PhraseRow
 from reports.numbers import count, points
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases

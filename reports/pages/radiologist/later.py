@@ -19,7 +19,7 @@ from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
 from reports.drawing.tables import Column, Row, Table, TickBox
 from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
-from reports.figures.phrase_chart import PhraseRow, RowState, phrase_rows
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.series import trend
 from reports.numbers import BLANK, count, percent, percent_interval
