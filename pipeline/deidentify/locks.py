@@ -130,15 +130,14 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
+    near = text[max(0, start - 24) : start]
+    last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
+    named = last[:1].isupper() and not _DEPARTMENT.search(last)
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and text.islower()
     if word.isupper():
         return word.casefold() in KINDS
-    near = text[max(0, start - 24) : start]
-    last = " ".join(near.split()[-1:])
-    if word.casefold() in KINDS:
-        return near.endswith(" ") and last[:1].isupper() and not _DEPARTMENT.search(last)
-    return near.endswith(" ") and last.istitle()
+    return named if word.casefold() in KINDS else last.istitle()
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:

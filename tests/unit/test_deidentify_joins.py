@@ -44,6 +44,7 @@ def joined(marked: str, *locked: str) -> str:
         ("⟦DATE:3/4/21⟧, ⟦DATE:5/6/21⟧", "[3/4/21], [5/6/21]"),
         ("after ⟦DATE:3/4/21⟧ with 5 drains", "after [3/4/21] with 5 drains"),
         ("⟦DATE:3/4⟧\nat ⟦TIME:14:05⟧", "[3/4]\nat [14:05]"),
+        ("compared to ⟦DATE:3/4/21⟧, so ⟦DATE:5/6/21⟧", "compared to [3/4/21], so [5/6/21]"),
     ],
 )
 def test_a_date_takes_its_clock_and_its_unit(marked: str, expected: str) -> None:
@@ -74,9 +75,29 @@ def test_a_name_takes_its_particles_and_halves(marked: str, expected: str) -> No
         ("No. AMTH/RAD/⟦ID:2204⟧/24 here", "No. [AMTH/RAD/2204/24] here"),
         ("card ⟦ID:ZLS⟧6120 8 y", "card [ZLS6120] 8 y"),
         ("login trn_⟦ID:lbianchi2⟧, read", "login [trn_lbianchi2], read"),
+        ("passport N ⟦ID:7720418⟧ seen", "passport [N 7720418] seen"),
+        ("MRN ⟦ID:7720418⟧ ON ⟦ID:7720419⟧", "MRN [7720418] ON [7720419]"),
     ],
 )
 def test_a_code_goes_whole(marked: str, expected: str) -> None:
+    assert joined(marked) == expected
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("⟦HOSPITAL:Palo Blanco⟧ Kidney Center", "[Palo Blanco Kidney Center]"),
+        ("⟦HOSPITAL:ELK⟧ MEMORIAL CENTER WAS 0/1", "[ELK MEMORIAL CENTER] WAS 0/1"),
+        ("⟦HOSPITAL:Zeldon⟧ Heart & Chest, Ward B", "[Zeldon Heart] & Chest, Ward B"),
+        ("⟦HOSPITAL:Zeldon⟧ Maternity & Child Centre on", "[Zeldon Maternity & Child Centre] on"),
+        ("from ⟦LOCATION:Rahat⟧ junction", "from [Rahat junction]"),
+        ("from ⟦HOSPITAL:Zeldon⟧. Heart Normal", "from [Zeldon]. Heart Normal"),
+        ("at ⟦HOSPITAL:Zeldon⟧ heart normal", "at [Zeldon] heart normal"),
+        ("near Kibbutz ⟦LOCATION:Ofer⟧", "near [Kibbutz Ofer]"),
+        ("cc No. 88/3, ⟦LOCATION:Zeldon Road⟧", "cc [No. 88/3, Zeldon Road]"),
+    ],
+)
+def test_a_place_takes_the_words_of_its_kind_and_its_number(marked: str, expected: str) -> None:
     assert joined(marked) == expected
 
 

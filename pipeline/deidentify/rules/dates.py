@@ -92,7 +92,8 @@ def _ends_word(text: str, end: int) -> bool:
 
 def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     spelt_out = word.folded == "may" or len(word.folded) >= _SHORT
-    if not (spelt_out and word.capital) or word.folded in ("sept", "juin"):
+    is_word = word.folded in _ALSO_WORDS and not word.capital
+    if not spelt_out or is_word or word.folded in ("sept", "juin"):
         return False
     following = _P["next_word"].match(text, word.end)
     if following and lexicon.is_eponym_noun(following[1]):
@@ -125,7 +126,7 @@ def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
     if long >= LONG:
         return _stamped(text, start, before)
     found = None
-    if text[start + long : start + long + 1] in ("-", "/", "."):
+    if text[start + long : start + long + 1] in ("-", "/", ".", " "):
         found = _separated(text, start, before)
     match = None if found else _P["birth_year"].match(text, start)
     if match and _P["birth"].search(before):
@@ -147,9 +148,9 @@ def _stamped(text: str, start: int, before: str) -> Found | None:
 
 
 def _separated(text: str, start: int, before: str) -> Found | None:
-    match = _P["roman"].match(text, start)
+    match = _P["roman"].match(text, start) or _P["year_first"].match(text, start)
     if match:
-        return Found(start, match.end(), "DATE", "date-stamp")
+        return _dated(text, start, match.end(), "date-stamp")
     match = _P["date"].match(text, start)
     if match and _is_calendar(match):
         century = _P["without_century"].search(match.group()) is None
@@ -161,6 +162,9 @@ def _separated(text: str, start: int, before: str) -> Found | None:
     match = _P["day_first"].match(text, start)
     if match and _is_day_first(text, match, before):
         return _dated(text, start, match.end(), "date-slash")
+    match = _P["day_dots"].match(text, start)
+    if match and not _P["not_date_before"].search(before):
+        return _dated(text, start, match.end(), "date-dots")._replace(sure=False)
     return None
 
 

@@ -86,7 +86,7 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
 def _at(text: str, start: int, end: int, done: int) -> Found | None:
     if text[end : end + 1] in ("", " ", "\n", ".", ",", ";", ")") and end - start <= len("31"):
         following = text[end + 1 : end + 2]
-        if not (following.isdigit() or following in tuple("apAP")):
+        if not (following.isdigit() or following in tuple("apAPIVXivx-/")):
             return None
     if _P["decimal"].match(text, start):
         return None

@@ -15,6 +15,9 @@ from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.spans import Category, Claims, Removed
 
 _P: Final = patterns("joins")
+JUDGE: Final = "judge"
+"""What the judge's finds are called."""
+_SPOKEN: Final[tuple[Category, ...]] = ("NAME", "HOSPITAL", "LOCATION")
 _REACH: Final = 40
 _LONGEST_GAP: Final = 30
 _GAPS: Final = {
@@ -55,6 +58,11 @@ def join(claims: Claims) -> None:
         claims.join(*stretch)
 
 
+def _kinds(category: Category, rule: str) -> tuple[Category, ...]:
+    """Give what a stretch may be: the judge tells a name from a place less surely than either."""
+    return _SPOKEN if rule == JUDGE and category in _SPOKEN else (category,)
+
+
 def _whole(text: str, each: Removed) -> _Stretch:
     """Take the rest of a word, then what hangs on it before and behind."""
     start, end = each.start, each.end
@@ -62,11 +70,12 @@ def _whole(text: str, each: Removed) -> _Stretch:
         start -= 1
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
         end += 1
-    for name in _HEADS.get(each.category, ()):
+    kinds = _kinds(each.category, each.rule)
+    for name in dict.fromkeys(name for kind in kinds for name in _HEADS.get(kind, ())):
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
     if text[end - 1].isdigit() or each.category not in ("DATE", "TIME"):
-        for name in _TAILS.get(each.category, ()):
+        for name in dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ())):
             tail = _P[name].match(text, end)
             end = tail.end() if tail else end
     return _Stretch(start, end, each.category, each.rule)
@@ -89,12 +98,13 @@ def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
 def _are_one(text: str, first: _Stretch, second: _Stretch) -> bool:
     if second.start <= first.end:
         return second.category == first.category
-    name, kinds = _GAPS.get(first.category, ("", frozenset()))
-    if second.category not in kinds or second.start - first.end > _LONGEST_GAP:
-        return False
     gap = text[first.end : second.start]
-    between = (name, "name_between") if name == "name_gap" else (name,)
-    if "\n" in gap or not any(_P[each].fullmatch(gap) for each in between):
+    theirs = _kinds(second.category, second.rule)
+    either = {first.category, second.category}.intersection(_kinds(first.category, first.rule))
+    gaps = [_GAPS[kind] for kind in sorted(either) if kind in _GAPS]
+    names = [name for name, kinds in gaps if not kinds.isdisjoint(theirs)]
+    names += ["name_between"] if "name_gap" in names else []
+    if len(gap) > _LONGEST_GAP or "\n" in gap or not any(_P[each].fullmatch(gap) for each in names):
         return False
     if first.category in ("DATE", "TIME"):
         return _is_worded(text, first, gap, second)

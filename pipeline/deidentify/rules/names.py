@@ -153,7 +153,10 @@ def _names_rule(text: str, start: int, lexicon: Lexicon) -> bool:
     """Tell whether an eponym that is no family name says by what rule (per Fleischner)."""
     name = _P["next_word"].match(text, start - 1)
     noun = _P["next_word"].match(text, name.end()) if name else None
-    closes = name is not None and text[name.end() : name.end() + 1] in ("", ".", ";", ")", "\n")
+    rest = text[name.end() : name.end() + 2] if name else ""
+    closes = (
+        rest[:1] in ("", ".", ";", ")", "\n", ",") or rest[1:].isdigit()
+    )  # or an edition's year
     if name is None or not (closes or (noun and lexicon.is_eponym_noun(noun[1].casefold()))):
         return False
     folded = name[1].casefold()
