@@ -1,4 +1,4 @@
-"""Rows → weights: which features are kept, and the network's fit.
+"""Rows → weights: which features are kept, and the fit of both looks' networks.
 
 A feature is kept where several authors use it; a word of a single hand teaches nothing about the
 next. Each epoch hides a share of all inputs, so that no decision hangs on one of them.
@@ -7,8 +7,8 @@ next. Each epoch hides a share of all inputs, so that no decision hangs on one o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,17 @@ from sklearn.neural_network import MLPClassifier
 
 from pipeline.deidentify.judge.evidence import FACTS, VOTES
 from pipeline.deidentify.judge.model import LABELS, Weights
+from pipeline.deidentify.judge.second import INPUTS, WORD_OFFSETS
 from pipeline.deidentify.judge.tokens import Describer, Glossary
 
-HIDDEN = 32
-EPOCHS = 6
-RATE = 2e-3
+BATCH = 1024
+RATE = 3e-3
 DECAY = 3e-4
-HIDE = 0.4
-"""What share of the inputs each epoch hides."""
-EASY = 0.3
-"""What share of the words that nobody takes each epoch shows."""
 AUTHORS = 3
 TIMES = 8
 MOST_WORDS = 900
+SHORT = ("l:", "s:", "u:", "n:", "pad")
+"""How the features of words begin that the second look weighs: none of them is a word."""
 GAP_AUTHORS = 2
 EQUAL = 30_000
 """So many rows of an author weigh one each; more weigh less, fewer more."""
@@ -83,39 +81,89 @@ def find_space(
         ours = sorted((f for f in features if f[:2] == "w:"), key=lambda f: -times[f])[:MOST_WORDS]
         features = sorted(f for f in features if f[:2] != "w:") + ours
         kept.append(tuple(features))
-        tables.append(_table(described, features))
+        tables.append(feature_table(described, features))
     rules = sorted({rule for rows in sets.values() for rule in rows.own if rule})
     return Space(*kept, tuple(rules), *tables)
 
 
-def fit(sets: Mapping[str, Rows], space: Space, seed: int) -> MLPClassifier:
-    """Fit the network to the rows of several sets."""
-    rng = np.random.default_rng(seed)
-    inputs = sparse.vstack([space.matrix(rows) for rows in sets.values()], format="csr")
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a network is fit to.
+
+    Attributes
+    ----------
+    inputs
+        (n, columns), sparse.
+    labels, weights
+        (n,) what each row truly is, and how much it counts.
+    easy
+        (n,) which rows each epoch shows a share of only.
+    """
+
+    inputs: sparse.csr_matrix
+    labels: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    easy: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A network's units, epochs, and the shares of inputs hidden and of easy rows shown in each."""
+
+    hidden: int
+    epochs: int
+    hide: float
+    easy: float
+
+
+FIRST, SECOND = Course(32, 6, 0.4, 0.3), Course(24, 12, 0.3, 0.1)
+
+
+def first_lesson(sets: Mapping[str, Rows], space: Space) -> Lesson:
+    """Put the rows of several sets together for the first look."""
     labels = np.concatenate([rows.labels for rows in sets.values()])
     weights = np.concatenate([_weights(rows) for rows in sets.values()])
     easy = (labels == 0) & (weights == 1)
-    weights *= np.concatenate([_author_weight(rows) for rows in sets.values()])
+    weights *= np.concatenate([author_weight(len(rows.labels)) for rows in sets.values()])
+    inputs = sparse.vstack([space.matrix(rows) for rows in sets.values()], format="csr")
+    return Lesson(inputs, labels, weights, easy)
+
+
+def fit(lesson: Lesson, course: Course, seed: int) -> MLPClassifier:
+    """Fit a network of one hidden layer."""
+    rng = np.random.default_rng(seed)
     network = MLPClassifier(
-        (HIDDEN,), alpha=DECAY, batch_size=512, learning_rate_init=RATE, random_state=seed
+        (course.hidden,), alpha=DECAY, batch_size=BATCH, learning_rate_init=RATE, random_state=seed
     )
-    for epoch in range(EPOCHS):
-        chosen = np.flatnonzero(~easy | (rng.random(len(labels)) < EASY))
+    for epoch in range(course.epochs):
+        chosen = np.flatnonzero(~lesson.easy | (rng.random(len(lesson.easy)) < course.easy))
         rng.shuffle(chosen)
-        shown = inputs[chosen]
-        shown.data *= (rng.random(len(shown.data)) >= HIDE) / (1 - HIDE)
-        if epoch >= EPOCHS - 2 and epoch:
-            network._optimizer.learning_rate_init = RATE * (0.1 if epoch == EPOCHS - 1 else 0.3)
+        shown = lesson.inputs[chosen]
+        shown.data *= (rng.random(len(shown.data)) >= course.hide) / (1 - course.hide)
+        if epoch >= course.epochs - 2 and epoch:
+            last = epoch == course.epochs - 1
+            network._optimizer.learning_rate_init = RATE * (0.1 if last else 0.3)
         network.partial_fit(
-            shown, labels[chosen], classes=np.arange(len(LABELS)), sample_weight=weights[chosen]
-        )
+            shown, lesson.labels[chosen], classes=np.arange(len(LABELS)),
+            sample_weight=lesson.weights[chosen],
+        )  # fmt: skip
     return network
 
 
+def layers(networks: Sequence[MLPClassifier]) -> tuple[NDArray[np.float32], ...]:
+    """Give inputs, bias, outputs and their bias of networks side by side, their logits averaged."""
+    firsts, outs = zip(*(each.coefs_ for each in networks), strict=True)
+    biases, out_biases = zip(*(each.intercepts_ for each in networks), strict=True)
+    parts = (
+        np.concatenate(firsts, axis=1), np.concatenate(biases),
+        np.concatenate(outs) / len(networks), np.mean(out_biases, axis=0),
+    )  # fmt: skip
+    return tuple(part.astype(np.float32) for part in parts)
+
+
 def exported(network: MLPClassifier, space: Space) -> Weights:
-    """Give the fitted network as tables, its chances as they are (`calibrate.py` moves them)."""
-    first, out = (each.astype(np.float32) for each in network.coefs_)
-    bias, out_bias = (each.astype(np.float32) for each in network.intercepts_)
+    """Give the fitted first look as tables; the second, and calibration, are none yet."""
+    first, bias, out, out_bias = layers([network])
     offsets = 11, 8, 8
     sizes = [len(space.tokens), len(space.gaps), len(VOTES)]
     ends = np.cumsum(
@@ -123,19 +171,37 @@ def exported(network: MLPClassifier, space: Space) -> Weights:
     )
     tokens, gaps, votes, own, own_votes, facts = np.split(first, ends)
     turned = [
-        table.reshape(o, s, HIDDEN).transpose(1, 0, 2)
+        table.reshape(o, s, FIRST.hidden).transpose(1, 0, 2)
         for table, o, s in zip((tokens, gaps, votes), offsets, sizes, strict=True)
     ]
-    plain = np.eye(1, 5, dtype=np.float32)
+    shapes = (0, len(WORD_OFFSETS), 1), (INPUTS, 1), (1,), (1, len(LABELS)), (len(LABELS),)
     return Weights(
-        space.tokens, space.gaps, space.rules, *turned, own, own_votes, facts,
-        bias, out, out_bias, np.repeat(plain[:, :2], 2, axis=0), plain[0],
+        space.tokens, space.gaps, space.rules, *turned, own, own_votes, facts, bias, out, out_bias,
+        (), *(np.zeros(shape, np.float32) for shape in shapes),
+        np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
     )  # fmt: skip
 
 
-def _author_weight(rows: Rows) -> NDArray[np.float64]:
+def second_features(every: Iterable[Weights]) -> tuple[str, ...]:
+    """Give the features of words that the second look weighs: what all first looks know."""
+    known = set.intersection(*(set(each.token_features) for each in every))
+    return tuple(sorted(feature for feature in known if feature.startswith(SHORT)))
+
+
+def with_second(
+    weights: Weights, look: tuple[NDArray[np.float32], ...], features: tuple[str, ...]
+) -> Weights:
+    """Give weights with the layers of the second look, its chances as they are."""
+    first, bias, out, out_bias = look
+    words = first[INPUTS:].reshape(len(WORD_OFFSETS), len(features), -1).transpose(1, 0, 2)
+    return replace(
+        weights, second_features=features, second_words=words, second_numbers=first[:INPUTS],
+        second_bias=bias, second_out=out, second_out_bias=out_bias,
+    )  # fmt: skip
+
+
+def author_weight(size: int) -> NDArray[np.float64]:
     """Give every row what brings its author halfway to the weight of all others."""
-    size = len(rows.labels)
     return np.full(size, (EQUAL / size) ** 0.6)
 
 
@@ -164,7 +230,8 @@ def _uses(
     return times, used_by
 
 
-def _table(described: Sequence[Sequence[str]], features: Sequence[str]) -> sparse.csr_matrix:
+def feature_table(described: Sequence[Sequence[str]], features: Sequence[str]) -> sparse.csr_matrix:
+    """Tell which of some features each string has."""
     number = {feature: at for at, feature in enumerate(features)}
     columns = [[number[f] for f in each if f in number] for each in described]
     ends = np.cumsum([0, *map(len, columns)])

@@ -131,7 +131,7 @@ def _inside(shard: Shard, spans: Sequence[Removed]) -> NDArray[np.bool_]:
 def _joined(parts: Sequence[tuple[_Shown, int, int]]) -> Rows:
     evidence, own, own_votes, truth = zip(*(shown for shown, _, _ in parts), strict=True)
     sizes = [len(each) for each in truth]
-    names = ("tokens", "gaps", "votes", "facts", "others")
+    names = ("tokens", "gaps", "votes", "facts")
     return Rows(
         Evidence(*(np.concatenate([getattr(e, name) for e in evidence]) for name in names)),
         tuple(rule for each in own for rule in each),

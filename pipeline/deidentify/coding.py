@@ -49,8 +49,8 @@ _FACTS: Final = (
 class Codes:
     """Codes of a shard's rows, in row order; ``shift_days`` is constant for a patient.
 
-    ``marks`` (`Vault.marks`) tell texts that were equal before cleaning: the judge weighs a name by
-    its shard-mates, so that what is left of them may differ.
+    ``marks`` (`Vault.marks`) tell texts that were equal before cleaning: each is cleaned by its own
+    record's fields too, so that what is left of them may differ.
     ``months`` has, by an exam's digest, the month that is stated where it is not the exam's own,
     and whether it is of its own time; ``surrogate_key`` is the secret that invented values hang on,
     where a site prefers them.

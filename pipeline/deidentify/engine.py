@@ -120,8 +120,8 @@ class Deidentifier:
     ) -> list[Outcome]:
         """Clean a batch, scanning each text for the identifiers of everyone in it.
 
-        The judge hears the other reports of a shard as well, so that a report alone, or beside
-        others, may come out otherwise.
+        A clean text depends on the report, its own known identifiers and the site's lists, never
+        on the other reports; whether it is withheld depends on the scan too.
 
         Parameters
         ----------

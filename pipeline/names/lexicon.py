@@ -36,7 +36,8 @@ _AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
 _HINTS: Final = frozenset(
     {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
      "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
-     "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone"}
+     "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone",
+     "countries"}
 )  # fmt: skip
 """Lists that only the judge reads."""
 _MIN_FORMED: Final = 6

@@ -115,8 +115,14 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
-@pytest.mark.parametrize(("name", "names", "everything"), [("o", 0.97, 0.96), ("p", 0.94, 0.95)])
-def test_reports_that_nothing_was_learned_from_are_cleaned_as_at_first_contact(
+@pytest.mark.parametrize(
+    ("name", "names", "everything"),
+    [
+        *(("o", 0.98, 0.97), ("p", 0.97, 0.97), ("q", 0.98, 0.97), ("r", 0.97, 0.97)),
+        *(("s", 0.97, 0.97), ("t", 0.98, 0.97)),
+    ],
+)
+def test_reports_of_newer_authors_keep_what_was_measured(
     name: str, names: float, everything: float
 ) -> None:
     result = audit(blind(name))

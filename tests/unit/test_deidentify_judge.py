@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,11 @@ import pytest
 
 from pipeline.cli.deidentify import Audit, Given
 from pipeline.config.sections import Deidentification
-from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Options
-from pipeline.deidentify.judge import CAUTION, Judge, Weights
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Options
+from pipeline.deidentify.judge import CAUTION, Weights
 from pipeline.deidentify.judge.evidence import FACTS, VOTES, hold
-from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights, weighable
+from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
+from pipeline.deidentify.judge.second import INPUTS, second_inputs
 from pipeline.deidentify.judge.tokens import Describer, lay_out, number_kinds, shape
 from pipeline.deidentify.spans import Claims
 from pipeline.names import load
@@ -38,7 +38,24 @@ def zeros(*words: str) -> dict[str, object]:
         "out": np.zeros((1, len(LABELS)), np.float32),
         "out_bias": np.eye(1, len(LABELS), dtype=np.float32)[0] * 10,
         "calibration": np.array([[1, 0], [1, 0]], np.float32),
-        "shard": np.array([1, 0, 0, 0, 0], np.float32),
+    } | unmoved()  # fmt: skip
+
+
+def unmoved() -> dict[str, object]:
+    """Give a second look that leaves the odds as the first look has them, and calls all names.
+
+    Two units hold the log-odds of an identifier from either side; nothing else is weighed.
+    """
+    numbers = np.zeros((INPUTS, 2), np.float32)
+    numbers[0] = 4, -4
+    out = np.zeros((2, len(LABELS)), np.float32)
+    out[:, NAME] = 1, -1
+    bias = np.full(len(LABELS), -99, np.float32)
+    bias[[0, NAME]] = 0
+    return {
+        "second_features": (), "second_words": np.zeros((0, 3, 2), np.float32),
+        "second_numbers": numbers, "second_bias": np.zeros(2, np.float32),
+        "second_out": out, "second_out_bias": bias,
     }  # fmt: skip
 
 
@@ -132,22 +149,49 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
     tables = zeros("drain") | {"calibration": np.array([[1, 0], [2, 1]], np.float32)}
     chances = np.array([0.5, 0.5, 0.8], np.float32)
-    inputs = weighable(chances, np.zeros((3, 2), np.int64), texts=1)
-    moved = calibrated(inputs, np.array([False, True, True]), Weights(**tables))  # type: ignore[arg-type]
+    moved = calibrated(chances, np.array([False, True, True]), Weights(**tables))  # type: ignore[arg-type]
     # logit .5 = 0 -> 0 and 1; logit .8 = log 4 -> 2 log 4 + 1
     expected = [0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-(2 * np.log(4) + 1)))]
     assert moved == pytest.approx(expected, rel=1e-5)
 
 
-def test_other_reports_raise_a_chance_and_never_lower_it() -> None:
-    tables = zeros("drain") | {"shard": np.array([1, -1, -2, 3, 0.5], np.float32)}
-    weights = Weights(**tables)  # type: ignore[arg-type]
-    others = np.array([[0, 0], [9, 0], [0, 1], [0, 1]])
-    inputs = weighable(np.full(4, 0.5, np.float32), others, texts=20)
-    moved = calibrated(inputs, np.array([False, False, False, True]), weights)
-    # logit .5 = 0; among others -1 + log(2) / 2 < 0, the more so in nine; but 3 log 2 more with one
-    raised = -1 + 3.5 * np.log(2)
-    assert moved == pytest.approx([0.5, 0.5, 1 / (1 + np.exp(-raised)), 0.5], rel=1e-5)
+def test_the_second_look_weighs_neighbours_line_and_the_word_elsewhere() -> None:
+    claims = Claims("Told Zed Doe. Zed left\nDr. Roe", [])
+    claims.take(27, 30, "NAME", "name-title", sure=True)
+    words, gaps = Describer(load()).glossaries()
+    shard = lay_out([claims.text], words, gaps)
+    removed = claims.removed()
+    ballot = hold(shard, claims.marks, [(27, 30)], [each.category for each in removed])
+    first = int(shard.firsts[0])
+    asked = first + np.array([1, 2, 3])  # Zed, Doe, Zed
+    shares = np.full((3, len(LABELS)), 0.0, np.float32)
+    shares[:, NAME] = 0.5, 0.9, 0.1
+    shares[:, 0] = 1 - shares[:, NAME]
+    numbers = second_inputs(shard, ballot, asked, shares, words=words, gaps=gaps)
+    assert numbers.shape == (3, INPUTS)
+    own, near, around = numbers[:, :6], numbers[:, 6:22].reshape(3, 4, 4), numbers[:, 22:28]
+    assert own[0, :2].tolist() == [0, 0]  # even odds, as a name too
+    assert own[1, 1] == pytest.approx(np.log(9) / 4)
+    assert own[:, 5].tolist() == [0, 0, 0]
+    # before Zed stands nothing; behind it Doe, and across a full stop Zed
+    assert near[0, :, 0] == pytest.approx([0, 0, 0.9, 0.1])
+    assert around[0] == pytest.approx([0, 0, 0, 0.9, 0.1, 0])
+    line, elsewhere = numbers[:, 30:32], numbers[:, 32:]
+    assert line[1] == pytest.approx([np.log1p(0.6), 0.6 / 4])
+    assert elsewhere[0] == pytest.approx([0.1, 0.1, 0, np.log(2)])
+    assert elsewhere[1].tolist() == [0, 0, 0, 0]
+
+
+def test_what_a_rule_took_surely_is_certain_to_the_second_look() -> None:
+    claims = Claims("Told Zed Doe", [])
+    claims.take(9, 12, "NAME", "name-title", sure=True)
+    words, gaps = Describer(load()).glossaries()
+    shard = lay_out([claims.text], words, gaps)
+    ballot = hold(shard, claims.marks, [(9, 12)], ["NAME"])
+    shares = np.eye(1, len(LABELS), dtype=np.float32)
+    asked = shard.firsts[:1] + 1
+    numbers = second_inputs(shard, ballot, asked, shares, words=words, gaps=gaps)
+    assert numbers[0, 6:22].reshape(4, 4)[2].tolist() == [1, 0, 0, 0]
 
 
 def test_a_shard_lays_out_tokens_gaps_and_places_of_every_text() -> None:
@@ -192,28 +236,26 @@ def test_the_ballot_tells_locks_guards_and_the_rule_of_each_token() -> None:
     assert {VOTES[vote] for vote in ballot.votes[shard.words == 0]} == {"outside"}
 
 
-def test_a_shard_is_judged_as_each_of_its_texts_alone_but_for_what_the_others_say() -> None:
-    weights = replace(load_weights(), shard=np.array([0, -99, 0, 0, 0], np.float32))
+def test_reports_come_out_alike_however_their_batch_is_split() -> None:
     texts = [
         "Seen by Drain Zanzibar. " + REST, "", "KQZX77121: MARISOL AGREED." + REST.upper(),
         "Marisol:\nshown, Marisol agreed and marisol left." + REST, REST, "A few words.",
+        "Told Okonkwo at 14.30, seen by Okonkwo." + REST, "Okonkwo / Zanzibar\n" + REST,
     ] * 3  # fmt: skip
-    cleaner = Deidentifier(Options(caution=30), weights=weights)
-    assert cleaner.batch(texts) == [cleaner.clean(text) for text in texts]
-
-
-def test_the_other_reports_with_a_word_are_counted_by_what_the_rules_make_of_it_there() -> None:
-    texts = ["Seen by Dr. Drain." + REST, "The Drain is out." + REST, "drain." + REST, "No." + REST]
-    cleaner = Deidentifier()
-    judge = Judge(cleaner.lexicon)
-    shard, weighed = judge.weigh([cleaner.read(text) for text in texts])
-    first = shard.starts[weighed.asked] - shard.bases[shard.text[weighed.asked]]
-    counts = {
-        int(text): weighed.case.evidence.others[at].tolist()
-        for at, text in enumerate(shard.text[weighed.asked])
-        if (text, first[at]) in ((0, texts[0].index("Drain")), (1, texts[1].index("Drain")))
-    }
-    assert counts == {0: [2, 0], 1: [1, 1]}
+    known = [KnownIdentifiers(patient_names=("Drain^Zed",) if at % 5 else ()) for at in range(24)]
+    cleaner = Deidentifier(Options(caution=30))
+    scan = LeakScan.from_known(known)
+    whole = cleaner.batch(texts, known=known, scan=scan)
+    rng = np.random.default_rng(3)
+    for pieces in (1, 2, 3, 5, 7, 9, 11, 15, 20, 24):
+        order = rng.permutation(24)
+        parts = [
+            (some, cleaner.batch([texts[at] for at in some], known=[known[at] for at in some],
+                                 scan=scan))
+            for some in np.array_split(order, pieces)
+        ]  # fmt: skip
+        again = {int(at): each for some, part in parts for at, each in zip(some, part, strict=True)}
+        assert [again[at] for at in range(24)] == whole
 
 
 def test_rows_are_the_sums_of_their_features_however_the_table_grew() -> None:

@@ -2,7 +2,7 @@
 
 A token that no rule took is taken where a miss is the dearer mistake: with a probability p of being
 an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
-Texts are judged by the shard: the other reports can speak for a name, never against one.
+Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but locked phrases and
 guarded clinical expressions: no weight can reach those. Texts of a few words are left to the rules,
@@ -31,9 +31,10 @@ from pipeline.deidentify.judge.model import (
     load_weights,
     probabilities,
     reasons,
-    weighable,
 )
+from pipeline.deidentify.judge.second import WORD_OFFSETS, second_inputs, second_look
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
+from pipeline.deidentify.rules.joins import JUDGE
 from pipeline.deidentify.spans import CATEGORIES, Category, Claims, Found, Removed
 from pipeline.names.lexicon import Lexicon
 
@@ -45,9 +46,9 @@ Span: TypeAlias = tuple[int, int]
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
-RULE: Final = "judge"
 _GIVEN_BACK: Final = 0.05
 _AGE: Final = CATEGORIES.index("AGE")
+_TIMES: Final = (CATEGORIES.index("DATE"), CATEGORIES.index("TIME"))
 _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _REASONS: Final = 3
 _FEWEST: Final = 12
@@ -98,23 +99,26 @@ class Weighed:
     ----------
     asked
         (n,) the slots.
-    case, shares
-        What speaks for each, and the network's share of each label.
-    inputs
-        What calibration weighs (`model.weighable`).
+    case
+        What speaks for each at the first look.
+    numbers, near
+        What the second look weighs (`second.second_look`).
+    shares
+        Each one's share of each label, after both.
     taken
         Whether a rule took it.
     """
 
     asked: Ints
     case: Case
+    numbers: Floats
+    near: Ints
     shares: Floats
-    inputs: Floats
     taken: Bools
 
     def chances(self, weights: Weights) -> Floats:
         """Give how likely each is an identifier."""
-        return calibrated(self.inputs, self.taken, weights)
+        return calibrated(1 - self.shares[:, 0], self.taken, weights)
 
     def labels(self) -> Ints:
         """Give the likeliest category of each, as a number into `CATEGORIES`."""
@@ -133,13 +137,16 @@ class _Court:
     removed
         Every span that the rules took, with the number of its text.
     may_ask
-        (slots,) which may be asked about.
+        (slots,) which may be asked about: not what a rule took surely.
+    doubtful
+        Every span that may be given back, with the number of its text.
     """
 
     shard: Shard
     ballot: Ballot
     removed: Sequence[tuple[int, Removed]]
     may_ask: Bools
+    doubtful: Sequence[tuple[int, Removed]]
 
 
 class Judge:
@@ -148,10 +155,10 @@ class Judge:
     def __init__(
         self, lexicon: Lexicon, *, caution: float = CAUTION, weights: Weights | None = None
     ) -> None:
-        self._weights = weights or load_weights()
+        self.weights = weights or load_weights()
         self._describer = Describer(lexicon)
         self._threshold = 1 / (1 + caution)
-        self._rules = {rule: at for at, rule in enumerate(self._weights.rules)}
+        self._rules = {rule: at for at, rule in enumerate(self.weights.rules)}
         self._begin()
 
     def settle(self, hearings: Sequence[Hearing]) -> list[list[Found]]:
@@ -169,16 +176,11 @@ class Judge:
         if not hearings:
             return []
         court = self._open(hearings)
-        doubtful = [
-            (text, each) for text, hearing in enumerate(hearings)
-            for each in hearing.claims.doubtful()
-        ]  # fmt: skip
+        doubtful = court.doubtful
         firsts, lasts = court.shard.overlapping(_joined(court.shard, doubtful))
         missable = court.ballot.owners < 0
-        in_doubt = _covered(firsts, lasts, len(missable))
-        asked = np.flatnonzero(court.may_ask & (missable | in_doubt))
-        weighed = self._weigh(court, asked)
-        chances = weighed.chances(self._weights)
+        weighed = self._weigh(court)
+        asked, chances = weighed.asked, weighed.chances(self.weights)
         unlikely = np.zeros(len(missable) + 1, dtype=np.int64)
         unlikely[asked[chances < _GIVEN_BACK] + 1] = 1
         among = np.cumsum(unlikely)
@@ -189,20 +191,20 @@ class Judge:
         return self._missed(court, asked[likely], weighed.labels()[likely])
 
     def opinions(self, hearings: Sequence[Hearing]) -> list[list[Opinion]]:
-        """Give the judge's view of every token of some texts that it may be asked about."""
+        """Give the judge's view of every token of some texts that it is asked about."""
         opinions: list[list[Opinion]] = [[] for _ in hearings]
         if not hearings:
             return opinions
         court = self._open(hearings)
-        shard, asked = court.shard, np.flatnonzero(court.may_ask)
-        weighed = self._weigh(court, asked)
-        best = np.argsort(-reasons(self._weights, weighed.case), axis=1)[:, :_REASONS]
+        weighed = self._weigh(court)
+        shard, asked = court.shard, weighed.asked
+        best = np.argsort(-reasons(self.weights, weighed.case), axis=1)[:, :_REASONS]
         text = shard.text[asked]
         for at, start, end, chance, label, owner, inputs in zip(
             text.tolist(),
             (shard.starts[asked] - shard.bases[text]).tolist(),
             (shard.ends[asked] - shard.bases[text]).tolist(),
-            weighed.chances(self._weights).tolist(),
+            weighed.chances(self.weights).tolist(),
             weighed.labels().tolist(),
             court.ballot.owners[asked].tolist(),
             best.tolist(),
@@ -214,21 +216,22 @@ class Judge:
         return opinions
 
     def weigh(self, hearings: Sequence[Hearing]) -> tuple[Shard, Weighed]:
-        """Give all that is known of every token that may be asked about, for training."""
+        """Give all that is known of every token that is asked about, for training."""
         court = self._open(hearings)
-        return court.shard, self._weigh(court, np.flatnonzero(court.may_ask))
+        return court.shard, self._weigh(court)
 
     def _begin(self) -> None:
-        weights, describer = self._weights, self._describer
-        self._words, self._gaps = describer.glossaries()
+        weights, describer = self.weights, self._describer
+        self.words, self._gaps = describer.glossaries()
         self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
         self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
+        self._second_rows = Rows(weights.second_features, weights.second_words, describer.token)
 
     def _open(self, hearings: Sequence[Hearing]) -> _Court:
         """Lay the texts out and tell which tokens may be asked about."""
-        if max(len(self._words), len(self._gaps)) > _MOST:
+        if max(len(self.words), len(self._gaps)) > _MOST:
             self._begin()
-        shard = lay_out([each.text for each in hearings], self._words, self._gaps)
+        shard = lay_out([each.text for each in hearings], self.words, self._gaps)
         removed = [
             (text, each) for text, hearing in enumerate(hearings)
             for each in hearing.claims.removed()
@@ -239,20 +242,31 @@ class Judge:
         phrases = [(text, span) for text, each in enumerate(hearings) for span in each.phrases]
         certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
         long = (shard.counts >= _FEWEST)[shard.text]
-        return _Court(shard, ballot, removed, _MAY_ASK[ballot.votes] & ~certain & long)
+        doubtful = [
+            (text, each) for text, hearing in enumerate(hearings)
+            for each in hearing.claims.doubtful()
+        ]  # fmt: skip
+        in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
+        may_ask = _MAY_ASK[ballot.votes] & ~certain & long & ((ballot.owners < 0) | in_doubt)
+        return _Court(shard, ballot, removed, may_ask, doubtful)
 
-    def _weigh(self, court: _Court, asked: Ints) -> Weighed:
-        evidence = gather(court.shard, court.ballot, asked, words=self._words, gaps=self._gaps)
+    def _weigh(self, court: _Court) -> Weighed:
+        """Look twice at every token that may be asked about."""
+        asked, glossaries = np.flatnonzero(court.may_ask), {"words": self.words, "gaps": self._gaps}
+        evidence = gather(court.shard, court.ballot, asked, **glossaries)
         owners = court.ballot.owners[asked]
         number = self._rules.get
         own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])[owners]
         case = Case(
-            evidence, self._word_rows.of(self._words.strings),
+            evidence, self._word_rows.of(self.words.strings),
             self._gap_rows.of(self._gaps.strings), own, court.ballot.votes[asked],
         )  # fmt: skip
-        shares = probabilities(self._weights, case)
-        inputs = weighable(1 - shares[:, 0], evidence.others, len(court.shard.counts))
-        return Weighed(asked, case, shares, inputs, owners >= 0)
+        first = probabilities(self.weights, case)
+        numbers = second_inputs(court.shard, court.ballot, asked, first, **glossaries)
+        near = court.shard.words[asked[:, None] + np.array(WORD_OFFSETS)]
+        rows = self._second_rows.of(self.words.strings)
+        shares = second_look(self.weights, numbers, rows, near)
+        return Weighed(asked, case, numbers, near, shares, owners >= 0)
 
     def _missed(self, court: _Court, slots: Ints, labels: Ints) -> list[list[Found]]:
         """Join likely identifiers that no rule took into runs, for each text."""
@@ -272,7 +286,7 @@ class Judge:
             labels[opens][can_be].tolist(),
             strict=True,
         ):
-            found[text].append(Found(start, end, CATEGORIES[label], RULE, sure=False))
+            found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=False))
         return found
 
     def _can_be(self, court: _Court, slots: Ints, labels: Ints, opens: Ints) -> Bools:
@@ -284,7 +298,7 @@ class Judge:
         words, owners = court.shard.words, court.ballot.owners
         sizes = np.diff(np.append(opens, len(slots)))
         idle, lone, old = (
-            np.add.reduceat(self._words.trait(name)[words[slots]], opens, dtype=np.int64)
+            np.add.reduceat(self.words.trait(name)[words[slots]], opens, dtype=np.int64)
             for name in ("idle", "lone", "old")
         )
         ages = labels[opens] == _AGE
@@ -293,7 +307,9 @@ class Judge:
         beside = (owners[first - 1] >= 0) & joins[first]
         beside |= (owners[last + 1] >= 0) & joins[last + 1]
         number = (lone == 1) & (sizes == 1) & ~ages & ~beside
-        words_alone = (idle == sizes) & ~(beside & np.isin(labels[opens], _PLACES))
+        counted = np.where(np.isin(labels[opens], _TIMES), 0, lone)
+        words_alone = (idle > 0) & (idle + counted == sizes)
+        words_alone &= ~(beside & np.isin(labels[opens], _PLACES))
         can_be: Bools = np.where(ages, old > 0, ~(number | words_alone))
         return can_be
 

@@ -8,9 +8,7 @@ weighed; 0 is no token and no gap:
     votes    (n, 8)   what the rules made of the tokens at offsets -4..-1 and 1..4
     facts    (n, 13)  place in line and report, identifiers in the line, the word elsewhere
 
-and, weighed after the network (see `model.calibrated`), what the other reports of the shard say:
-
-    others   (n, 2)   in how many the word stands and no rule takes it, and in how many one does
+Nothing of another text speaks for a token, so that a report is judged alike in any company.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from pipeline.deidentify.spans import CATEGORIES, GUARD, LOCK, Category
 
 __all__ = [
     "FACTS", "GAP_OFFSETS", "TOKEN_OFFSETS", "VOTES", "VOTE_OFFSETS",
-    "Ballot", "Evidence", "gather", "hold",
+    "Ballot", "Evidence", "Lines", "gather", "hold",
 ]  # fmt: skip
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -78,7 +76,6 @@ class Evidence:
     gaps: Ints
     votes: Ints
     facts: Ints
-    others: Ints
 
 
 def hold(
@@ -123,22 +120,20 @@ def gather(
     words, gaps
         What the numbers of the shard stand for.
     """
-    lines = _Lines(shard, gaps)
+    lines = Lines(shard, gaps)
     labels, sections = _headings(shard, gaps, lines)
     around = asked[:, None] + np.arange(-REACH, REACH + 1)
-    repeats = _Repeats(shard, ballot, words)
     return Evidence(
         tokens=shard.words[np.column_stack([around, labels[asked], sections[asked]])],
         gaps=shard.gaps[asked[:, None] + np.array(GAP_OFFSETS)],
         votes=ballot.votes[asked[:, None] + np.array(VOTE_OFFSETS)],
         facts=np.column_stack(
-            [*_places(shard, ballot, asked, lines, words), *repeats.elsewhere(asked)]
+            [*_places(shard, ballot, asked, lines, words), *_elsewhere(shard, ballot, asked, words)]
         ).astype(np.int64),
-        others=repeats.others(asked),
     )
 
 
-class _Lines:
+class Lines:
     """The lines of a shard, numbered through; no two texts and no empty slot share one."""
 
     def __init__(self, shard: Shard, gaps: Glossary) -> None:
@@ -159,7 +154,7 @@ class _Lines:
         return np.searchsorted(self.number, self.number[asked], side="right") - 1
 
 
-def _headings(shard: Shard, gaps: Glossary, lines: _Lines) -> tuple[Ints, Ints]:
+def _headings(shard: Shard, gaps: Glossary, lines: Lines) -> tuple[Ints, Ints]:
     """Give the token before the last colon of each token's line, and of any line's start."""
     at = np.arange(len(shard.words))
     marked = np.zeros(len(at), dtype=bool)
@@ -179,7 +174,7 @@ def _previous(marks: Ints) -> Ints:
 
 
 def _places(
-    shard: Shard, ballot: Ballot, asked: Ints, lines: _Lines, words: Glossary
+    shard: Shard, ballot: Ballot, asked: Ints, lines: Lines, words: Glossary
 ) -> list[NDArray[Any]]:
     """Tell where each asked word stands in its line and report, and beside how many identifiers."""
     text = shard.text[asked]
@@ -207,38 +202,17 @@ def _is_taken(ballot: Ballot) -> NDArray[np.bool_]:
     return (ballot.votes > 0) & (ballot.votes <= _TAKEN)
 
 
-class _Repeats:
-    """Where else each word of a shard stands: in its own text, and in the others."""
-
-    def __init__(self, shard: Shard, ballot: Ballot, words: Glossary) -> None:
-        self._folded = words.trait("folded")[shard.words]
-        self._small = words.trait("small")[shard.words]
-        self._votes = ballot.votes
-        keys, self._word, self._times = np.unique(
-            shard.text * len(words) + self._folded, return_inverse=True, return_counts=True
-        )
-        """The number of each slot's word in its text, and how often it stands there."""
-        self._folds = keys % len(words)
-        self._taken = np.bincount(self._word, weights=_is_taken(ballot)) > 0
-
-    def elsewhere(self, asked: Ints) -> list[NDArray[Any]]:
-        """Tell of each asked word whether its text has it taken, or in small letters, elsewhere."""
-        word, votes = self._word[asked], self._votes
-        marks = (
-            votes == _NUMBER["NAME"],
-            (votes == _NUMBER["HOSPITAL"]) | (votes == _NUMBER["LOCATION"]),
-            self._small,
-        )
-        return [
-            *(np.bincount(self._word, weights=mark)[word] > mark[asked] for mark in marks),
-            np.digitize(self._times[word], _FEW),
-        ]
-
-    def others(self, asked: Ints) -> Ints:
-        """Count the other texts where each asked word stands untaken, and those where taken."""
-        word = self._word[asked]
-        counts = [
-            np.bincount(self._folds, weights=mark)[self._folded[asked]] - mark[word]
-            for mark in (~self._taken, self._taken)
-        ]
-        return np.column_stack(counts).astype(np.int64)
+def _elsewhere(shard: Shard, ballot: Ballot, asked: Ints, words: Glossary) -> list[NDArray[Any]]:
+    """Tell of each asked word whether its text has it taken, or in small letters, elsewhere."""
+    keys = shard.text * len(words) + words.trait("folded")[shard.words]
+    _, every, times = np.unique(keys, return_inverse=True, return_counts=True)
+    word, votes = every[asked], ballot.votes
+    marks = (
+        votes == _NUMBER["NAME"],
+        (votes == _NUMBER["HOSPITAL"]) | (votes == _NUMBER["LOCATION"]),
+        words.trait("small")[shard.words],
+    )
+    return [
+        *(np.bincount(every, weights=mark)[word] > mark[asked] for mark in marks),
+        np.digitize(times[word], _FEW),
+    ]

@@ -6,16 +6,10 @@ For token i with features f (see `tokens`, `evidence`) at offsets o:
     p_i = softmax(c + V h_i)               over `LABELS`, the first of which is no identifier
 
 Since the first layer only adds, each distinct token or gap is summed once into a row for every
-offset, and a shard of texts costs four sparse products. The probabilities are then moved to what
-they were worth on authors left out of the training: logit p' = a logit p + b (Platt 1999), one pair
-for tokens no rule took and one for those that a rule took. The other texts of the shard may raise
-the first of these, never lower it: with n texts, of which u others hold the word and no rule takes
-it there, and v hold it where one does, p' is no less than given by
-
-    logit p' = a logit p + b + c log(1 + u) + d log(1 + v) + e log(1 + n / 20)
-
-so that a word is likelier a name where no other report uses it and in the reports of others is one.
-Only raised, for a radiologist's name stands in many reports and is one nonetheless.
+offset, and a shard of texts costs four sparse products. What these probabilities are, of a token
+and of those around it, is weighed again (`second`); the result is then moved to what it was worth
+on authors left out of the training: logit p' = a logit p + b (Platt 1999), one pair for tokens no
+rule took and one for those that a rule took.
 """
 
 from __future__ import annotations
@@ -42,7 +36,7 @@ from pipeline.deidentify.spans import CATEGORIES
 
 __all__ = [
     "INPUTS", "LABELS", "Case", "Rows", "Weights",
-    "calibrated", "load_weights", "probabilities", "reasons", "weighable",
+    "calibrated", "load_weights", "probabilities", "reasons", "shares_of",
 ]  # fmt: skip
 
 Floats = NDArray[np.float32]
@@ -53,8 +47,6 @@ _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
 _BLOCK: Final = 1024
 """So many tokens are explained at once: 11 MB."""
-_SOME: Final = 20
-"""From about so many texts on their number speaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +65,10 @@ class Weights:
         (values of all facts, H), fact after fact.
     bias, out, out_bias
         (H,), (H, labels), (labels,).
+    second_features, second_words, second_numbers, second_bias, second_out, second_out_bias
+        The second look's: (features, 3, H), (numbers, H), (H,), (H, labels), (labels,).
     calibration
         (2, 2): a and b (see the module) of tokens no rule took and of those one took.
-    shard
-        (5,): a, b, c, d and e.
     """
 
     token_features: tuple[str, ...]
@@ -91,8 +83,13 @@ class Weights:
     bias: Floats
     out: Floats
     out_bias: Floats
+    second_features: tuple[str, ...]
+    second_words: Floats
+    second_numbers: Floats
+    second_bias: Floats
+    second_out: Floats
+    second_out_bias: Floats
     calibration: Floats
-    shard: Floats
 
     def save(self, path: Path) -> None:
         """Write all tables, rounded to half precision, without pickle."""
@@ -127,7 +124,7 @@ class Rows:
         self, features: Sequence[str], weights: Floats, describe: Callable[[str], Iterable[str]]
     ) -> None:
         self._number = {feature: at for at, feature in enumerate(features)}
-        self._weights = weights.reshape(len(weights), -1)
+        self._weights = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
         self._describe = describe
         self._summed = np.zeros((1, *weights.shape[1:]), dtype=np.float32)
         self._filled = 1
@@ -210,7 +207,7 @@ def probabilities(weights: Weights, case: Case) -> Floats:
         flat = (numbers * width + np.arange(offsets) % width).ravel()
         ends = np.arange(0, len(flat) + 1, offsets)
         hidden += _sums(ends, flat, table.reshape(len(table) * width, -1))
-    return _shares(weights, hidden + weights.bias)
+    return shares_of(hidden + weights.bias, weights.out, weights.out_bias)
 
 
 def reasons(weights: Weights, case: Case) -> Floats:
@@ -233,8 +230,9 @@ def reasons(weights: Weights, case: Case) -> Floats:
             axis=1,
         )
         hidden = weights.bias + parts.sum(axis=1)
-        without = _shares(weights, hidden[:, None, :] - parts)
-        worth[some] = without[..., 0] - _shares(weights, hidden)[:, None, 0]
+        out = weights.out, weights.out_bias
+        without = shares_of(hidden[:, None, :] - parts, *out)
+        worth[some] = without[..., 0] - shares_of(hidden, *out)[:, None, 0]
     return worth
 
 
@@ -251,48 +249,26 @@ def _gathered(rows: Floats, numbers: Ints) -> Floats:
     return gathered
 
 
-def _shares(weights: Weights, hidden: Floats) -> Floats:
-    logits = np.maximum(hidden, 0) @ weights.out + weights.out_bias
+def shares_of(hidden: Floats, out: Floats, bias: Floats) -> Floats:
+    """Give the probabilities of the labels for hidden units before their threshold."""
+    logits = np.maximum(hidden, 0) @ out + bias
     logits -= logits.max(axis=-1, keepdims=True)
     exponents = np.exp(logits)
     shares: Floats = exponents / exponents.sum(axis=-1, keepdims=True)
     return shares
 
 
-def weighable(chances: Floats, others: Ints, texts: int) -> Floats:
-    """Give what calibration weighs of each token, (n, 5).
-
-    Parameters
-    ----------
-    chances
-        (n,) probabilities of the network.
-    others
-        `Evidence.others`.
-    texts
-        How many texts the shard has.
-    """
-    clipped = np.clip(chances, 1e-6, 1 - 1e-6)
-    columns = [
-        np.log(clipped / (1 - clipped)),
-        np.ones(len(chances)),
-        *np.log1p(others).T,
-        np.full(len(chances), np.log1p(texts / _SOME)),
-    ]
-    return np.column_stack(columns).astype(np.float32)
-
-
-def calibrated(inputs: Floats, taken: NDArray[np.bool_], weights: Weights) -> Floats:
+def calibrated(chances: Floats, taken: NDArray[np.bool_], weights: Weights) -> Floats:
     """Move chances to what they were worth on authors left out.
 
     Parameters
     ----------
-    inputs
-        (n, 5), from `weighable`.
+    chances
+        (n,) probabilities of an identifier.
     taken
         (n,) whether a rule took the token.
     """
-    alone = (inputs[:, :2] * weights.calibration[taken.astype(np.int64)]).sum(axis=1)
-    # Not `@`: in single precision some processors flag it beside finite numbers.
-    among = np.where(taken, alone, (inputs * weights.shard).sum(axis=1))
-    moved: Floats = 1 / (1 + np.exp(-np.maximum(alone, among)))
+    clipped = np.clip(chances, 1e-6, 1 - 1e-6)
+    slope, shift = weights.calibration[taken.astype(np.int64)].T
+    moved: Floats = 1 / (1 + np.exp(-(slope * np.log(clipped / (1 - clipped)) + shift)))
     return moved

@@ -6,6 +6,7 @@ on nothing but themselves and the word lists:
 
     s:Xxx   the shape         l:given   a list that holds it       w:dictated   the word itself
     e:ski   its ending        g:, \n     a gap as written           k:break      its kind
+    u:c5    how English writes it (`pipeline.names.usage`)
 
 So each distinct string is described once however often it stands in a shard: a `Glossary` numbers
 them, and a `Shard` is numbers only.
@@ -21,6 +22,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.names import usage
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
@@ -41,12 +43,17 @@ _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _RUNS: Final = re.compile(r"A+|a+|0+")
 _LONG: Final = 4
 _ENDING: Final = 3
+_LABEL: Final = 3
 _MIN_ENDING: Final = 5
 _DAYS, _MONTHS, _HOURS, _MINUTES = 31, 12, 24, 60
 _GREAT_AGES: Final = range(90, 115)
 _LONGEST: Final = 9
 _GREAT_AGE: Final = re.compile(r"(?:9\d|1[01]\d)(?!\d)|ninet|hundred", re.IGNORECASE)
-_CREDENTIALS: Final = triggers("credentials_alone")
+_NOBODYS: Final = triggers("credentials_alone") | triggers("countries")
+"""Words that are no identifier by themselves, with whatever capitals."""
+_LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
+"""Words that are none in capitals: what stands behind them may be one."""
+_SEX_AND_AGE: Final = re.compile(r"[MF](?:[1-8]?\d)?|[1-8]?\d[MF]")
 _DAYS_IN_WORDS: Final = frozenset(
     map(
         unaccented,
@@ -196,8 +203,11 @@ class Describer:
         some_small = any(map(str.islower, token))
         plain = self._is_plain(token)
         idle = (
-            plain and unaccented(token) not in _DAYS_IN_WORDS
-        ) or token.casefold() in _CREDENTIALS
+            (plain and unaccented(token) not in _DAYS_IN_WORDS)
+            or token.casefold() in _NOBODYS
+            or (token.isupper() and len(token) >= _LABEL and token.casefold() in _LABELS)
+            or _SEX_AND_AGE.fullmatch(token) is not None
+        )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
         return len(token), folded, plain, token.islower(), some_small, idle, lone, old
@@ -229,6 +239,7 @@ class Describer:
                 yield "l:formed"
             if len(plain) >= _MIN_ENDING:
                 yield f"e:{plain[-_ENDING:]}"
+            yield from usage.features(plain)
         yield f"w:{plain}"
 
     @staticmethod
