@@ -306,6 +306,8 @@ def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFil
             begin = items[either].last
             later = (item.first for item in items[either + 1 :] if item.lexeme.parts & _FIRM)
             stop = next(later, len(tokens))
+            places = (k for k in range(begin, stop) if tokens[k].word in grammar.prepositions)
+            stop = next(places, stop)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
             return either
