@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 Doubt: TypeAlias = Literal["hedged", "conflicting", "unstated"]
 """Why a model is asked about a sentence; a closed set."""
 
-DOUBTS: Final[tuple[Doubt, ...]] = get_args(Doubt)
-
 _PLAIN: Final = frozenset({"absent", "present"})
 _CERTAINTY: Final = re.compile(r'"certainty"\s*:\s*"([^"]*)"')
 _DROPPED: Final = re.compile(r"[^!-~]")

@@ -18,20 +18,6 @@ from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-RULES = (
-    "plain assertion",
-    "said of the subject",
-    "cue before",
-    "cue after",
-    "negated hedge",
-    "between alternatives",
-    "carried back",
-    "no statement",
-    "not evaluable",
-    "recommendation",
-)
-"""Every name an explanation may give for what decided."""
-
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
 _OPPOSITE: Mapping[str | None, str] = {

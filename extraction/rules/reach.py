@@ -133,28 +133,34 @@ def forward(
     a negation meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with");
     and at a comma or "and" that opens a fresh assertion.
     """
+    last = _until(items, at, cue, tokens, grammar)
+    return Scope(at, cue, at + 1, last, "before")
+
+
+def _until(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> int:
+    """Position of the item that ends the scope, or the number of items."""
     governed = closed = False
     for j in range(at + 1, len(items)):
         parts = items[j].lexeme.parts
-        if parts & Part.COMPANION and not _joined(items, j):
-            return Scope(at, cue, at + 1, j, "before")
-        if parts & Part.CAUSE and not governed and _beyond(items, at, j, cue, tokens):
-            return Scope(at, cue, at + 1, j, "before")
-        if governed and parts & (Part.COLON | Part.CAUSE) and not _joined(items, j):
-            return Scope(at, cue, at + 1, j, "before")
+        ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
+        if ends and not _joined(items, j):
+            return j
+        if not governed and (
+            (parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
+            or (parts & Part.COMMA and _missed(items, at, j, cue))
+        ):
+            return j
         if governed and _list_closes(items, j, closed=closed):
-            return Scope(at, cue, at + 1, j, "before")
-        if not governed and parts & Part.COMMA and _missed(items, at, j, cue):
-            return Scope(at, cue, at + 1, j, "before")
+            return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
             until = Scope(at, cue, at + 1, j, "before")
             if _cue_ends(items, until, tokens, grammar, governed=governed):
-                return until
+                return j
         if governed and _opens_anew(items, j, cue):
-            return Scope(at, cue, at + 1, j, "before")
+            return j
         governed = governed or bool(parts & GOVERNABLE)
-    return Scope(at, cue, at + 1, len(items), "before")
+    return len(items)
 
 
 def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -> bool:
