@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -148,8 +149,15 @@ def test_errors_with_a_body_leave_their_connection_alive(status: int, serve: Ser
 
 
 def test_dropped_connections_lose_no_report(serve: Serve) -> None:
-    _, url = serve(lambda _, number: Play(hang_up=True) if number % 3 == 0 else NONE)
-    assert read(engine(url), 30) == [NothingStated()] * 30
+    puts: Counter[str] = Counter()
+
+    def hang_up_but_at_the_last(asked: dict[str, object], _: int) -> Play:
+        puts[json.dumps(asked)] += 1
+        return Play(hang_up=True) if puts[json.dumps(asked)] < 4 else NONE
+
+    _, url = serve(hang_up_but_at_the_last)
+    assert read(engine(url, attempts=4), 30) == [NothingStated()] * 30
+    assert set(puts.values()) == {4}
 
 
 def test_server_that_hangs_from_the_start_is_given_up_in_seconds(serve: Serve) -> None:
