@@ -90,11 +90,6 @@ class SignedScore(ItemScore):
         """Give what copying and pickling make it from."""
         return self.signed, self.method
 
-    @property
-    def mean_signed(self) -> float:
-        """Mean error with its sign: above 0 the prediction is less decided than the votes."""
-        return float(self.signed.mean())
-
     def to_frame(self) -> pd.DataFrame:
         """One row per item: item, value (absolute) and signed."""
         return super().to_frame().assign(signed=self.signed)

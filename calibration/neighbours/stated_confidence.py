@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import logit
@@ -50,38 +50,8 @@ _RATES = 10
 """Bins of ``histogram``."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Baseline:
-    """A recalibration of phrase means.
-
-    Attributes
-    ----------
-    name
-        Which baseline.
-    probability
-        Calibrated probability of every phrase, shape (K,).
-    n
-        Observations it was fitted on.
-    """
-
-    name: str
-    probability: FloatArray
-    n: float
-
-    def brier(self, tally: Tally) -> float:
-        """Brier score of the calibrated probabilities on a tally; NaN if it is empty."""
-        p = self.probability
-        loss = tally.n @ p**2 - 2.0 * (tally.label_mass @ p) + tally.label_mass.sum()
-        return float(loss / tally.total) if tally.total > 0 else float("nan")
-
-    def phrase_error(self, tally: Tally) -> float:
-        """Σ_k |y_k − n_k p_k| / N on a tally; NaN if it is empty."""
-        gap = np.abs(tally.label_mass - tally.n * self.probability).sum()
-        return float(gap / tally.total) if tally.total > 0 else float("nan")
-
-
-def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> Baseline:
-    """Fit one baseline to a tally.
+def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> FloatArray:
+    """Give the calibrated probability of every phrase by one baseline, shape (K,).
 
     Parameters
     ----------
@@ -104,18 +74,10 @@ def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> Base
         raise CalibrationError(msg)
     clipped = np.clip(means, _CLIP, 1.0 - _CLIP)
     if name == "platt":
-        probability = _logistic(tally, logit(clipped)[:, None])
-    elif name == "beta":
-        probability = _beta(tally, clipped)
-    elif name == "isotonic":
-        probability = _isotonic(tally, means)
-    else:
-        probability = _histogram(tally, means)
-    return Baseline(name, probability, tally.total)
-
-
-def _logistic(tally: Tally, features: FloatArray) -> FloatArray:
-    return _regression(tally, features)[0]
+        return _regression(tally, logit(clipped)[:, None])[0]
+    if name == "beta":
+        return _beta(tally, clipped)
+    return _isotonic(tally, means) if name == "isotonic" else _histogram(tally, means)
 
 
 def _regression(tally: Tally, features: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -167,7 +129,6 @@ def _histogram(tally: Tally, means: FloatArray) -> FloatArray:
     return np.where(np.isnan(rate), means, rate)
 
 
-_BASELINES: tuple[BaselineName, ...] = ("platt", "histogram", "isotonic", "beta")
 Restated = Callable[[Tally], tuple[FloatArray, FloatArray]]
 """From the fitting half to the numbers (L,) and the weights (K, L) that say them."""
 
@@ -274,10 +235,10 @@ def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Resta
     itself = np.eye(len(means))
 
     def baseline(name: BaselineName) -> Restated:
-        return lambda fit: (fit_baseline(fit, means=means, name=name).probability, itself)
+        return lambda fit: (fit_baseline(fit, means=means, name=name), itself)
 
     found: dict[str, Restated] = {"uncalibrated": lambda _: (means, itself)}
-    found |= {name: baseline(name) for name in _BASELINES}
+    found |= {name: baseline(name) for name in get_args(BaselineName)}
     if table is not None:
         found["transport"] = lambda fit: (means, _transport(fit, table).weights())
         found["monotone"] = lambda fit: (means, monotone_map(fit, phrase_table=table).weights())

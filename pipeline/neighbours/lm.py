@@ -29,12 +29,7 @@ def register(app: typer.Typer) -> None:
     _lm.command("calibrate")(taking(calibrate))
     _lm.command("report")(report)
     _lm.command("layers")(taking(layers))
-    _lm.callback()(_about)
     app.add_typer(_lm, name="lm")
-
-
-def _about() -> None:
-    """Language models that state how sure they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

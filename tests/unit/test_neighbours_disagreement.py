@@ -44,7 +44,7 @@ def test_entropy_error_is_signed_per_item_and_absolute_in_the_mean() -> None:
     found = entropy_calibration_error(probs=[[1, 0], [0.5, 0.5]], votes=[[2, 2], [4, 0]])
     assert found.signed.tolist() == pytest.approx([-math.log(2), math.log(2)])
     assert found == pytest.approx(math.log(2))
-    assert found.mean_signed == pytest.approx(0.0)
+    assert float(found.signed.mean()) == pytest.approx(0.0)
 
 
 def test_ranking_by_index_calls_the_higher_of_tied_classes_the_higher() -> None:
