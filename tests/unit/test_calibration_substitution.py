@@ -33,6 +33,8 @@ from calibration.substitution.guardrails import (
     SuppressionReason,
     allowed_cells,
     best_target,
+    cell_reason,
+    resolution,
 )
 from calibration.substitution.programs import (
     brier_map,
@@ -431,6 +433,53 @@ def test_a_map_that_did_not_converge_is_written_without_weights_and_plan() -> No
     assert (refused["weights"], refused["plan"], refused["converged"]) == (None, None, False)
     columns = ["source", "target", "share_of_source", "share_of_use", "cost"]
     assert found.to_frame().columns.tolist() == columns
+
+
+def test_a_map_by_phrase_says_how_it_was_made_and_keeps_its_books() -> None:
+    """Of 4 uses of a and 6 of b all say b: per use var + m² − 2 m rate + rate, m = .6."""
+    table = PhraseTable("two", ("a", "b"), (Atom(0.1), Atom(0.6)), (9, 9))
+    counted = Tally.from_moments([4, 6], [3, 3])
+    for found, method in (
+        (brier_map(counted, phrase_table=table, prior_size=0.0), "Brier, shrunk rates"),
+        (monotone_map(counted, phrase_table=table, prior_size=0.0), "monotone, Brier"),
+    ):
+        assert (found.phrases, found.method, found.regulariser) == (("a", "b"), method, "none")
+        assert (found.converged, found.epsilon, found.tau, found.dual_gradient) == (True, 0, 0, 0)
+        assert found.source_weights.tolist() == [0.4, 0.6]
+        assert found.plan.tolist() == [[0.0, 0.4], [0.0, 0.6]]
+        assert found.target_weights.tolist() == [0.0, 1.0]
+        assert np.isnan(found.cost).all()
+        assert found.cost.shape == (2, 2)
+        assert found.row_residual == 0.0
+        losses = 0.4 * (0.36 - 1.2 * 0.75 + 0.75) + 0.6 * (0.36 - 1.2 * 0.5 + 0.5)
+        assert found.objective == pytest.approx(losses)
+    empty = brier_map(Tally.empty(2), phrase_table=table)
+    assert not empty.converged
+    assert math.isnan(empty.objective)
+
+
+def test_resolution_is_the_spread_of_rates_about_the_whole() -> None:
+    """Rates 1 and .2 about .4: (1 · .36 + 3 · .04) / 4; an unused phrase does not count."""
+    found = resolution(np.array([1.0, 3.0, 0.0]), np.array([1.0, 0.6, 0.0]))
+    assert found == pytest.approx(0.12)
+    assert math.isnan(resolution(np.zeros(2), np.zeros(2)))
+
+
+def test_a_forbidden_cell_names_the_rail_that_forbids_it() -> None:
+    table = PhraseTable(
+        "t", ("no", "low", "high", "new"), (Atom(0.0), Atom(0.2), Atom(0.8), Atom(0.3)),
+        (50, 50, 50, 3),
+    )  # fmt: skip
+    rails = GuardRails(max_step=0.5, forbidden=frozenset({("high", "low")}))
+    reasons = {
+        (2, 1): "forbidden", (1, 2): "step too large", (1, 0): "protected", (0, 1): "protected",
+        (1, 3): "target little surveyed",
+    }  # fmt: skip
+    allowed = allowed_cells(table, guard_rails=rails)
+    for (source, target), reason in reasons.items():
+        assert not allowed[source, target]
+        found = cell_reason(source, target, phrase_table=table, guard_rails=rails)
+        assert found == reason
 
 
 def test_a_phrase_that_is_off_without_a_closer_one_is_told_so() -> None:
