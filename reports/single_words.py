@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import Side, about, claimed, side_of
-
-Besides: TypeAlias = Literal["none", "perhaps", "but"]
 
 _LEAST_USES: Final = 20
 """Uses below which a phrase is no example."""
@@ -23,7 +21,7 @@ _MANY_USES: Final = 40
 """Uses from which a single word that stands off is named though nothing is said of all."""
 _CLEAR: Final = 0.1
 """Difference of rate and meaning beyond which it is."""
-_EVEN, _SURE = 0.5, 0.9
+_SURE = 0.9
 _EDGE: Final = 1e-6
 _VISIBLE: Final = 0.02
 """Difference of rate and meaning below which the printed figures would not show it."""
@@ -34,12 +32,9 @@ def told(profile: ReaderProfile) -> tuple[Habit, ...]:
     return tuple(each for each in profile.habits if each.visible)
 
 
-def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> Besides:
-    """Say whether single words are spoken of, and whether all of that is doubtful."""
-    habits, rest = told(profile), bool(swaps or unlike(profile, swaps) or _wrong(profile))
-    if not habits and not rest:
-        return "none"
-    return "but" if rest or any(each.probability >= _EVEN for each in habits) else "perhaps"
+def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> bool:
+    """Whether single words are spoken of."""
+    return bool(told(profile) or swaps or unlike(profile, swaps) or _wrong(profile))
 
 
 def alone(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> tuple[str, ...]:
@@ -176,8 +171,7 @@ def _stands(probability: float, words: Strings) -> str:
     """Say how sure a habit is: a fact only from .9 on."""
     if probability >= _SURE:
         return words("verdict.habit.stands")
-    key = "may" if probability < _EVEN else "probably"
-    return words(f"verdict.habit.{key}", chance=count(max(math.floor(10.0 * probability), 1)))
+    return words("verdict.habit.probably", chance=count(math.floor(10.0 * probability)))
 
 
 def _wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal
 from reports.single_words import (
-    Besides,
     alone,
     besides,
     carriers,
@@ -76,7 +75,7 @@ def short(profile: ReaderProfile, words: Strings) -> str:
     else:
         text = ", ".join(words(f"verdict.short.{_key(part)}") for part in verdict.parts)
         return words("verdict.short.question", parts=text) if verdict.question else text
-    return text if more == "none" else words(f"verdict.short.{more}", verdict=text)
+    return words("verdict.short.but", verdict=text) if more else text
 
 
 def sides(profile: ReaderProfile) -> dict[str, Side]:
@@ -129,26 +128,24 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
     return words(f"verdict.{stated}.{kind}"), _joined(*lead, common)
 
 
-def _none(profile: ReaderProfile, words: Strings, *, more: Besides, common: str) -> tuple[str, str]:
+def _none(profile: ReaderProfile, words: Strings, *, more: bool, common: str) -> tuple[str, str]:
     """Say that nothing is off as a whole, and whether single words are."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
     if common:
-        return words(f"verdict.shared.{'first' if more == 'none' else 'first_but'}"), common
+        return words(f"verdict.shared.{'first_but' if more else 'first'}"), common
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
         return words(f"verdict.slight.{_key(verdict.slight)}"), lead
-    key = "none" if more == "none" else f"none_{more}"
+    key = "none_but" if more else "none"
     return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
 
 
-def _too_few(
-    profile: ReaderProfile, words: Strings, *, more: Besides, common: str
-) -> tuple[str, str]:
+def _too_few(profile: ReaderProfile, words: Strings, *, more: bool, common: str) -> tuple[str, str]:
     """Say why nothing can be said of the whole, and what it would take."""
     verdict = profile.pattern.verdict
     if verdict.untold == "one label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
-    but = words("verdict.too_few.but") if more != "none" else ""
+    but = words("verdict.too_few.but") if more else ""
     if verdict.untold == "instrument":
         lead = _what("verdict.instrument.lead", verdict.explained, words)
         return words("verdict.instrument.first"), _joined(lead, but, common)
