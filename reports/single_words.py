@@ -21,15 +21,15 @@ _MANY_USES: Final = 40
 """Uses from which a single word that stands off is named though nothing is said of all."""
 _CLEAR: Final = 0.1
 """Difference of rate and meaning beyond which it is."""
-_SURE = 0.9
+_EVEN, _SURE = 0.5, 0.9
 _EDGE: Final = 1e-6
 _VISIBLE: Final = 0.02
 """Difference of rate and meaning below which the printed figures would not show it."""
 
 
 def told(profile: ReaderProfile) -> tuple[Habit, ...]:
-    """Give the habits that are told."""
-    return tuple(each for each in profile.habits if each.visible)
+    """Give the habits that are told: those that can be seen, and are likelier than not."""
+    return tuple(h for h in profile.habits if h.visible and h.probability >= _EVEN)
 
 
 def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> bool:

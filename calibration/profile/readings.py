@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
@@ -31,6 +31,7 @@ from calibration.profile.tables import Hedged
 from calibration.profile.variances import Fitted
 
 _Z = 1.959963984540054
+_EVEN = 0.5
 _NEARLY_ALL = 0.95
 """Share of a reader's hedges from which one phrase decides the line alone."""
 
@@ -161,7 +162,7 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
     for h in np.flatnonzero(found.cell[r]):
         finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
         held.append((float(found.cell[r, h]), finding, phrase))
-    held = [habit for habit in held if habit[0] >= reading.settings.told_habit]
+    held = [habit for habit in held if habit[0] >= reading.settings.habit_probability]
     held.sort(key=lambda habit: -habit[0])
     told = [_habit(reading, r, *habit) for habit in held]
     return [each for each in told if each.visible and each.n >= reading.settings.least_uses]
@@ -172,6 +173,8 @@ def _habit(reading: Reading, r: int, probability: float, finding: int | None, ph
     rate = (
         reading.whole.at((r, phrase)) if finding is None else reading.cells.at((r, finding, phrase))
     )
+    if probability < _EVEN:
+        rate = replace(rate, weight=1.0)
     n = float(reading.n[r, scope, phrase].sum())
     return Habit(
         phrase=reading.choices.names[phrase],

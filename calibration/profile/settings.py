@@ -81,8 +81,8 @@ class ProfileSettings:
     too_few_probability, none_probability
         "None" is said only if being clearly off is at most this likely and no part of a pattern
         likelier than the second; or, naming that part as slight, if it is .4 times as likely.
-    habit_probability, told_habit
-        Posterior probability at which a habit is let into the fit, and at which it is told.
+    habit_probability
+        Posterior probability at which a habit is let into the fit and stated.
     swap_probability, most_swaps, least_gain
         A swap needs P(substitute nearer) of at least this, and an expected gain per use.
     contradiction
@@ -117,7 +117,6 @@ class ProfileSettings:
     too_few_probability: float = 0.05
     none_probability: float = 0.6
     habit_probability: float = 0.15
-    told_habit: float = 0.5
     swap_probability: float = 0.9
     most_swaps: int = 3
     least_gain: float = 0.0025

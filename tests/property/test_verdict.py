@@ -153,13 +153,14 @@ def test_a_doubtful_habit_is_told_as_doubtful_and_an_invisible_one_not_at_all() 
     for profile in drawn:
         (habit,) = profile.habits
         told = {}
-        for probability in (0.55, 0.7, 0.95):
+        for probability in (0.45, 0.55, 0.7, 0.95):
             sure = replace(habit, probability=probability)
             told[probability] = message(replace(profile, habits=(sure,)), words=WORDS)
         assert ("probably stands apart (5 in 10)" in told[0.55]) == habit.visible
         assert ("probably stands apart (7 in 10)" in told[0.7]) == habit.visible
         assert (" stands apart: CT" in told[0.95]) == habit.visible
         assert " stands apart: CT" not in told[0.7]
+        assert "stands apart" not in told[0.45]
         blurred = replace(habit, rate=replace(habit.rate, low=0.0, high=1.0))
         assert "apart: " not in message(replace(profile, habits=(blurred,)), words=WORDS)
         near = replace(habit, expected=habit.rate.value + 0.04)
