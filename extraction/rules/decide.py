@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
+from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Clause, Item, Scope
 from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
 from extraction.rules.tokens import Token
@@ -33,7 +34,6 @@ _OPPOSITE: Mapping[str | None, str] = {
 }
 """What a hedge of the normal says of the pathology: "probably normal" is unlikely enlarged."""
 _TOUCHING = 1
-_DOUBTS = frozenset({"unlikely", "very unlikely"})
 
 
 class Decision(NamedTuple):
@@ -177,7 +177,7 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True
     between = items[nearest.at + 1 : mention.at]
-    return behind.cue.phrase in _DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
+    return behind.cue.phrase in DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:

@@ -111,7 +111,7 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
-_STANDALONE: Final = frozenset({"unlikely", "very unlikely"})
+DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _POSSESSIVE: Final = "'"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
@@ -236,7 +236,7 @@ def _cue_ends(
             governed
             or cue.phrase is None
             or other.kind in _ENDING
-            or other.phrase in _STANDALONE
+            or other.phrase in DOUBTS
             or items[j].first - items[at].last > _TOUCHING
         )
     if other.kind != "hedge":
@@ -317,7 +317,7 @@ def backward(
 
 def _sets_against(item: Item, tokens: list[Token]) -> bool:
     """Whether the cue doubts what follows in favour of what stands before it: "rather than"."""
-    doubts = any(c.side == "before" and c.phrase in _STANDALONE for c in item.lexeme.cues)
+    doubts = any(c.side == "before" and c.phrase in DOUBTS for c in item.lexeme.cues)
     return doubts and tokens[item.last - 1].word in _AGAINST
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
+from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Item, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
@@ -21,7 +22,6 @@ _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
 _TWO: Final = 2
 _NAMELESS: Final = 3
-_DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _SUBJECT_WITHIN: Final = 8
 _NOUN_WITHIN: Final = 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
@@ -115,7 +115,7 @@ def _doubted(line: _Line, begin: int, at: int) -> bool:
 def _doubts(item: Item) -> bool:
     cues = item.lexeme.cues
     ahead = any(cue.side == "before" for cue in cues)  # "rather than" waits for what it doubts
-    return not ahead and any(cue.kind == "hedge" and cue.phrase in _DOUBTS for cue in cues)
+    return not ahead and any(cue.kind == "hedge" and cue.phrase in DOUBTS for cue in cues)
 
 
 def _nameless(line: _Line, begin: int, at: int) -> bool:
