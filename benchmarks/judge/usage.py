@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.deidentify.judge.tokens import USAGE
 from pipeline.names.lexicon import unaccented
-from pipeline.names.usage import FILE
 
 RARE = -17.5
 """The log-probability below which a word is not kept."""
@@ -55,7 +55,7 @@ def main() -> None:
     kept = sorted(word for word, each in shares.items() if math.log(sum(each)) > RARE)
     small, large, capitals = np.array([shares[word] for word in kept]).T
     np.savez_compressed(
-        FILE,
+        USAGE,
         words=np.frombuffer("\n".join(kept).encode(), dtype=np.uint8),
         frequency=np.digitize(np.log(small + large + capitals), FREQUENCIES).astype(np.uint8),
         capital=np.digitize(large / (small + 1e-9), CAPITALS).astype(np.uint8),
@@ -63,7 +63,7 @@ def main() -> None:
         cluster=np.array([best.get(word, (0, 0))[1] % 256 for word in kept], np.uint8),
         titled=np.array([titled.get(word, (0, 0))[1] % 256 for word in kept], np.uint8),
     )
-    print(len(kept), "words,", FILE.stat().st_size, "bytes")
+    print(len(kept), "words,", USAGE.stat().st_size, "bytes")
 
 
 if __name__ == "__main__":

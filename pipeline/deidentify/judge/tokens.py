@@ -6,7 +6,7 @@ on nothing but themselves and the word lists:
 
     s:Xxx   the shape         l:given   a list that holds it       w:dictated   the word itself
     e:ski   its ending        g:, \n     a gap as written           k:break      its kind
-    u:c5    how English writes it (`pipeline.names.usage`)
+    u:c5    how English writes it (`usage_features`)
 
 So each distinct string is described once however often it stands in a shard: a `Glossary` numbers
 them, and a `Shard` is numbers only.
@@ -15,18 +15,22 @@ them, and a `Shard` is numbers only.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.names import usage
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
-__all__ = ["GAP_TRAITS", "REACH", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out"]
+__all__ = [
+    "GAP_TRAITS", "REACH", "USAGE", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out",
+]  # fmt: skip
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -66,6 +70,9 @@ _DAYS_IN_WORDS: Final = frozenset(
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _SHOWN: Final = 5
 _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
+USAGE: Final = Path(str(resources.files("pipeline.names").joinpath("words", "usage.npz")))
+_COLUMNS: Final = ("frequency", "capital", "shouted", "cluster", "titled")
+_BRANCH: Final = 32
 REACH: Final = 4
 """How many tokens on either side speak for one."""
 
@@ -239,7 +246,7 @@ class Describer:
                 yield "l:formed"
             if len(plain) >= _MIN_ENDING:
                 yield f"e:{plain[-_ENDING:]}"
-            yield from usage.features(plain)
+            yield from usage_features(plain)
         yield f"w:{plain}"
 
     @staticmethod
@@ -309,3 +316,37 @@ def number_kinds(figures: str) -> Iterator[str]:
 
 def _shortened(run: re.Match[str]) -> str:
     return run.group()[:_LONG]
+
+
+def usage_features(word: str) -> Iterator[str]:
+    """Describe a folded word by how English at large writes it.
+
+    Some 130,000 words have five small numbers, from a million word forms of three thousand
+    million words of forum text (`USAGE`, made by ``benchmarks/judge/usage.py``):
+
+        f   how frequent it is, 0 to 4
+        c   how often it has a capital to how often none, 0 (below .03) to 7 (above 40)
+        u   how often it is all capitals to how often not, 0 (below .1) to 3 (above 2)
+        b   the end of the path to its Brown cluster, 8 bits (Brown et al. 1992), 0 for none
+        t   the same of the word with a capital
+
+    A surname that is a word (Price) is in one cluster without a capital and in another with one.
+    """
+    numbers = _usage().get(word)
+    if numbers is None:
+        yield "u:none"
+        return
+    frequency, capital, shouted, cluster, titled = numbers
+    yield from (f"u:f{frequency}", f"u:c{capital}", f"u:u{shouted}")
+    for name, path in (("b", cluster), ("t", titled)):
+        if path:
+            yield f"u:{name}{path % _BRANCH}"
+            yield f"u:{name}8-{path}"
+
+
+@cache
+def _usage() -> Mapping[str, tuple[int, ...]]:
+    with np.load(USAGE, allow_pickle=False) as read:
+        words = read["words"].tobytes().decode().split("\n")
+        columns = [read[name].tolist() for name in _COLUMNS]
+    return dict(zip(words, zip(*columns, strict=True), strict=True))

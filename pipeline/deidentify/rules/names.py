@@ -154,9 +154,7 @@ def _names_rule(text: str, start: int, lexicon: Lexicon) -> bool:
     name = _P["next_word"].match(text, start - 1)
     noun = _P["next_word"].match(text, name.end()) if name else None
     rest = text[name.end() : name.end() + 2] if name else ""
-    closes = (
-        rest[:1] in ("", ".", ";", ")", "\n", ",") or rest[1:].isdigit()
-    )  # or an edition's year
+    closes = rest[:1] in ("", ".", ";", ")", "\n") or rest[1:].isdigit()  # or an edition's year
     if name is None or not (closes or (noun and lexicon.is_eponym_noun(noun[1].casefold()))):
         return False
     folded = name[1].casefold()
