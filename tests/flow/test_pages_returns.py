@@ -183,7 +183,7 @@ def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
     bad.write_bytes(b"\xff\xfe")
     refused = here("returns", bad, "--config", config)
     assert refused.code == 2
-    assert refused.err.startswith("radcal: bad.csv: return sheet: it is not a UTF-8 CSV file")
+    assert refused.err.startswith("radcal: bad.csv: return sheet: column(s) xray_code, ct_code")
 
 
 def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:
