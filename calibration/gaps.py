@@ -1,4 +1,4 @@
-"""Readers' gaps, CT minus words: raw, shrunk, adjusted for case mix, and in a funnel.
+"""Readers' gaps, CT minus words: raw, shrunk and adjusted for case mix.
 
 ======  ========  ==============================================================
 symbol  shape     meaning
@@ -16,10 +16,6 @@ below five readers). Reliability: τ²/(s² + τ²) = 1 − B.
 
 Adjusted gap, by indirect standardisation: (O_r − E_r)/n_r + g, where E_r is what the department's
 readers would have seen with the same words on the same case mix, and g the gap of all together.
-
-Funnel limits (Spiegelhalter 2005): gap_r = (O_r − E_r)/n_r against 0 with standard error
-√V_r / n_r, inflated by a between-reader variance τ² (DerSimonian and Laird, z winsorised at the
-10 % ends), so that the ordinary differences between readers are not called outliers.
 """
 
 from __future__ import annotations
@@ -29,7 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import logit, ndtr, ndtri
+from scipy.special import logit
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.regression import ridge_logistic
@@ -177,66 +173,3 @@ def adjusted_gaps(
     value = added(mass - n * expected) / seen + common
     error = np.sqrt(added(n * expected * (1.0 - expected))) / seen
     return Gaps(value, error, total)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Funnel:
-    """Each reader's gap between outcomes and words, with limits that know readers differ.
-
-    Attributes
-    ----------
-    gap
-        (O − E) / n, shape (R,); NaN where n = 0.
-    standard_error
-        Without the between-reader variance, shape (R,).
-    n
-        Observations, shape (R,).
-    between_variance
-        τ².
-    inflation
-        Winsorised mean of z², 1 when readers differ by chance only.
-    p_value
-        Two-sided, with τ², shape (R,).
-    """
-
-    gap: FloatArray
-    standard_error: FloatArray
-    n: FloatArray
-    between_variance: float
-    inflation: float
-    p_value: FloatArray
-
-    def limits(self, *, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Limits around 0 at the given level, with τ², shape (R,) each."""
-        half = float(ndtri(0.5 + level / 2.0)) * np.sqrt(
-            self.standard_error**2 + self.between_variance
-        )
-        return -half, half
-
-
-def funnel(tallies: Sequence[Tally], *, means: FloatArray) -> Funnel:
-    """Funnel of calibration in the large over readers; means are (K,)."""
-    n = np.stack([t.n for t in tallies])
-    mass = np.stack([t.label_mass for t in tallies]).sum(axis=1)
-    total = n.sum(axis=1)
-    some = np.where(total > 0, total, np.nan)
-    gap = (mass - n @ means) / some
-    error = np.sqrt(n @ (means * (1.0 - means))) / some
-    known = np.isfinite(gap) & (error > 0)
-    tau2, inflation = _between(gap[known], error[known])
-    spread = np.sqrt(error**2 + tau2)
-    z = np.divide(gap, spread, out=np.full_like(gap, np.nan), where=known)
-    return Funnel(gap, error, total, tau2, inflation, 2.0 * ndtr(-np.abs(z)))
-
-
-def _between(gap: FloatArray, error: FloatArray) -> tuple[float, float]:
-    if len(gap) < 3:
-        return 0.0, 1.0
-    z = gap / error
-    low, high = np.quantile(z, [0.1, 0.9])
-    inflation = float(np.mean(np.clip(z, low, high) ** 2))
-    weight = 1.0 / error**2
-    scale = weight.sum() - (weight**2).sum() / weight.sum()
-    count = len(gap)
-    tau2 = (count * inflation - (count - 1)) / scale if inflation * count > count - 1 else 0.0
-    return float(max(tau2, 0.0)), inflation

@@ -104,7 +104,7 @@ def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:
 
 def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
     if row.n >= minimum_n:
-        return rounded.sensitivity_row(row)
+        return row
     few = SuppressedCell(minimum_n)
     return replace(row, n=0, ece=few, phrase_error=few, slope=few)
 
@@ -144,7 +144,6 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
         by_pathology=_pathologies(content.by_pathology, minimum),
         sensitivity=sensitivity,
         readers=tuple(map(rounded.reader_row, content.readers)),
-        funnel=rounded.funnel(content.funnel),
         scale_use=rounded.scale_use(content.scale_use),
         written=rounded.written(content.written),
         case_mix=rounded.case_mix(content.case_mix),

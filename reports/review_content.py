@@ -32,36 +32,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FunnelPoint:
-    """One reader on the funnel: value against size, and whether it is a signal for review."""
-
-    code: str
-    n: int
-    value: float
-    signal: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """A funnel plot: limits over ``sizes`` (G,) around ``centre``, already inflated.
-
-    ``overdispersion`` is the inflation factor that was applied to the limits' variance;
-    ``hypotheses`` how many readers were judged.
-    """
-
-    measure: str
-    centre: float
-    sizes: FloatArray
-    low_95: FloatArray
-    high_95: FloatArray
-    low_998: FloatArray
-    high_998: FloatArray
-    points: tuple[FunnelPoint, ...]
-    overdispersion: float
-    hypotheses: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReaderRow:
     """One coded reader in the committee's tables. Rows are printed in code order, never by value.
 
@@ -215,7 +185,6 @@ class CommitteeContent:
     manifest: tuple[tuple[str, str], ...]
     governance: tuple[GovernanceText, ...]
     instrument: Instrument | None = None
-    funnel: Funnel | None = None
     sensitivity: tuple[SensitivityTable, ...] | None = None
     scale_use: ScaleUse | None = None
     maps: tuple[PathologyAdvice, ...] | None = None

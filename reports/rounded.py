@@ -18,11 +18,9 @@ from reports.review_content import (
     CaseHistogram,
     CaseMix,
     Disagreement,
-    Funnel,
     MixRow,
     ReaderRow,
     ScaleUse,
-    SensitivityRow,
     Written,
 )
 
@@ -166,25 +164,6 @@ def reader_row(row: ReaderRow) -> ReaderRow:
         gap=_estimate(row.gap, row.n),
         adjusted=_estimate(row.adjusted, row.n),
         shrunk=_estimate(row.shrunk, row.n),
-    )
-
-
-def funnel(found: Funnel | None) -> Funnel | None:
-    """Round the readers of the funnel."""
-    if found is None:
-        return None
-    points = (replace(p, n=_whole(p.n), value=_share(p.value, p.n)) for p in found.points)
-    return replace(found, points=tuple(points))
-
-
-def sensitivity_row(row: SensitivityRow) -> SensitivityRow:
-    """Round one choice's statements and measures."""
-    return replace(
-        row,
-        n=_whole(row.n),
-        ece=_estimate(row.ece, row.n),
-        phrase_error=_estimate(row.phrase_error, row.n),
-        slope=_estimate(row.slope, row.n),
     )
 
 

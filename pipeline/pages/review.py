@@ -24,12 +24,12 @@ from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import run_charts, scale_use
 from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_tables
 from pipeline.pages.small_cells import results_without, withheld_phrases
-from pipeline.pages.variation import Variation, variation
+from pipeline.pages.variation import variation
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, Returned, SuppressedCell
-from reports.review_content import CommitteeContent, FrontierPoint
+from reports.review_content import CommitteeContent, FrontierPoint, ReaderRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def committee_content(
     readers = variation(
         cells, evidence.mix, evidence.coverage, scale=scale, profiles=facts.profiles
     )
-    if len(readers.rows) < settings.min_readers:
+    if len(readers) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
     withheld = withheld_phrases(cells, settings)
@@ -126,7 +126,7 @@ def _with_words(
 def _frame(
     issue: content.Issue,
     department: GroupResult | SuppressedCell,
-    readers: Variation,
+    readers: tuple[ReaderRow, ...],
     evidence: Evidence,
     facts: CommitteeFacts,
 ) -> CommitteeContent:
@@ -138,8 +138,7 @@ def _frame(
         flow=content.flow_steps(facts.flow),
         department=department,
         by_pathology=(),
-        readers=readers.rows,
-        funnel=readers.funnel,
+        readers=readers,
         gates=facts.gates,
         manifest=facts.manifest,
         governance=content.governance(issue.config),

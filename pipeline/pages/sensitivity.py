@@ -3,7 +3,8 @@
 Each table recomputes calibration under other choices: the window between X-ray and CT, which
 X-rays come to be compared (verification bias), what a silent CT counts as, and the label an
 uncertain CT phrase stands for. Intervals here rest on fewer bootstrap replicates than elsewhere;
-the captions say so.
+the captions say so. As on all pages, every figure comes of a rounded tally, so that the choice made
+has the figures of the rest of the review.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from calibration.errors import CalibrationError
 from calibration.extraction_errors import Audit, corrected_errors
 from calibration.groups import tally_of
 from calibration.regression import indicators, logistic_calibration, selection_weights
+from calibration.rounding import rounded
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
 from pipeline.tables.observations import QUIET, Label, Silence, ct_labels, tallied
@@ -89,11 +91,11 @@ class _Question:
         if counted.total < minimum:
             few = SuppressedCell(minimum)
             return SensitivityRow(name, 0, few, few, few, reference)
-        study = self.scale.study.with_bootstrap(_REPLICATES)
-        result = study.result(counted, f"sensitivity/{name}")
-        line = logistic_calibration(counted, phrase_table=self.scale.phrases)
+        shown, study = rounded(counted), self.scale.study.with_bootstrap(_REPLICATES)
+        result = study.result(shown, f"sensitivity/{name}")
+        line = logistic_calibration(shown, phrase_table=self.scale.phrases)
         return SensitivityRow(
-            name, round(counted.total), result.ece, result.phrase_error, line.slope, reference
+            name, round(shown.total), result.ece, result.phrase_error, line.slope, reference
         )
 
 
@@ -194,6 +196,7 @@ def extraction_tables(
     settings = scale.config.calibration
     if audited is None or counted.total < scale.config.reports.min_exams:
         return ()
+    counted = rounded(counted)
     errors = phrase_errors(
         audited.confusion,
         phrases=scale.phrases.phrases,

@@ -1,4 +1,4 @@
-"""How readers differ: gaps raw, shrunk and adjusted for case mix, the funnel, the signals.
+"""How readers differ: gaps raw, shrunk and adjusted for case mix, and the signals.
 
 Case mix: finding, age band, patient class, the interval between X-ray and CT, difficulty, and
 whether someone else drafted the report (`case_mix`).
@@ -15,7 +15,7 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
-from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, funnel, reader_gaps, shrink_gaps
+from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, reader_gaps, shrink_gaps
 from calibration.groups import tally_of
 from calibration.profile import DepartmentProfile
 from calibration.regression import indicators
@@ -27,16 +27,7 @@ from pipeline.pages.cases import MIX, mix_columns
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
-from reports.figures.readers import funnel_content
-from reports.review_content import Funnel, ReaderRow
-
-
-@dataclass(frozen=True, slots=True)
-class Variation:
-    """The reader table and the funnel; None where no reader has enough exams."""
-
-    rows: tuple[ReaderRow, ...]
-    funnel: Funnel | None
+from reports.review_content import ReaderRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,6 @@ class _Measured:
     shrunk: ShrunkGaps | None = None
     adjusted: Gaps | None = None
     signals: frozenset[str] = field(default_factory=frozenset)
-    funnel: Funnel | None = None
 
 
 def variation(
@@ -58,7 +48,7 @@ def variation(
     *,
     scale: Scale,
     profiles: DepartmentProfile | None,
-) -> Variation:
+) -> tuple[ReaderRow, ...]:
     """Measure every reader of the period against the others.
 
     Parameters
@@ -84,8 +74,7 @@ def variation(
         each.reader for each in profiles or () if each.pattern.verdict.state == "pattern"
     )
     measured = _measure(shown, mix, scale, signals) if shown and enough else _Measured()
-    rows = tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
-    return Variation(rows, measured.funnel)
+    return tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
 
 
 def _measure(
@@ -93,16 +82,12 @@ def _measure(
 ) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
     raw = reader_gaps(tallies, means=means)
-    limits = funnel(tallies, means=means)
     return _Measured(
         codes=codes,
         raw=raw,
         shrunk=shrink_gaps(raw),
         adjusted=_adjusted(codes, mix, scale.phrases),
         signals=signals,
-        funnel=funnel_content(
-            codes, measured=limits, signals=signals, minimum_n=scale.config.reports.min_exams
-        ),
     )
 
 

@@ -21,7 +21,6 @@ from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelh
 from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Options
-from calibration.gaps import funnel
 from calibration.neighbours.stated_confidence import fit_baseline
 from calibration.phrase_calibration import phrase_error
 from calibration.regression import logistic_calibration
@@ -320,16 +319,6 @@ def test_a_line_that_does_not_exist_is_nan_with_its_n(n: list[float], mass: list
     assert math.isnan(line.slope.value)
     assert line.slope.n == sum(n)
     assert "no finite maximum" in line.slope.method
-
-
-def test_funnel_limits_widen_when_readers_differ() -> None:
-    g = rng()
-    alike = [Tally.from_moments([200], [g.binomial(200, 0.5)]) for _ in range(30)]
-    apart = [Tally.from_moments([200], [g.binomial(200, p)]) for p in np.linspace(0.3, 0.7, 30)]
-    narrow, wide = (funnel(x, means=np.array([0.5])) for x in (alike, apart))
-    assert narrow.between_variance < 1e-3
-    assert wide.limits()[1][0] > 1.5 * narrow.limits()[1][0]
-    assert (wide.p_value < 0.05).sum() <= 4
 
 
 def test_baselines_recover_a_planted_recalibration() -> None:

@@ -1,4 +1,4 @@
-"""The quality committee's review: exams, department, readers, sensitivity, maps, instrument, gates.
+"""The quality committee's review: what to decide, readers, words, exams; then figures in full.
 
 Readers appear by code, in code order; figures by reader and for the department appear only from
 ``minimum_readers`` readers on. The same sections become the PDF here and HTML in ``html.py``.
@@ -48,9 +48,9 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     content = translated(guard_committee(content), words, keep=(Masthead,))
     return (
         *_deciding(content, words),
-        exams(content, words),
         *department(content, words),
-        *_findings(content, words),
+        exams(content, words),
+        *_appendix(content, words),
         later.instrument(content, words),
         later.gates(content, words),
         later.manifest(content, words),
@@ -70,16 +70,20 @@ def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     )
 
 
-def _findings(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out what rests on readers; left out whole where there are too few of them."""
+def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out the figures in full; those that rest on readers only where there are enough."""
+    glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
+    opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
     if len(content.readers) < content.minimum_readers:
-        return ()
+        return (opened,)
     by_pathology = (pathologies(content, words),) if content.by_pathology else ()
     return (
+        opened,
+        *later.scores(content, words),
         *by_pathology,
-        cases.disagreement(content, words),
-        *readers(content, words),
+        readers(content, words),
         cases.case_mix(content, words),
+        cases.disagreement(content, words),
         later.sensitivity(content, words),
         later.scale_use(content, words),
         later.maps(content, words),

@@ -1,79 +1,177 @@
-"""At most three proposals to decide on, and the months behind them; nobody is named.
+"""What there is to decide, and the months behind it; nobody is named.
 
-A phrase is proposed where several readers' pages say of it that CT shows more, or less, than the
-word, and the department's own rate says so too, by five points or more: what some readers do and
-others undo is nothing to teach all. "Absent" and "present" where several readers' are contradicted
-by CT more often than others'.
+In this order: measuring the instrument, where nobody has; a pattern that most readers share; the
+one word to teach; what was missed or seen too often. The word is of the swaps that the appendix
+lists as upheld on exams set aside, stands in several readers' hands where their pages say so, and
+lies in the department's outside the band of what readers take it to mean. "Absent" and "present"
+are named where several readers' are contradicted by CT more often than others'.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import DepartmentProfile, ReaderProfile
 from calibration.run_chart import LEAST
+from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent, percent_interval, points
+from reports.pages.committee.tables import upheld
 from reports.pages.radiologist.later import swap_counts
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
 from reports.verdict import sides
 
-_MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
 _CHART: Final = 118.0
-_WORTH_TEACHING: Final = 0.05
-"""Distance of the department's rate from a word's promise below which nobody need be taught."""
-_WORTH_SAYING: Final = 0.01
-"""Gain below which an effect is not printed."""
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out the proposals; nothing where readers were not judged together."""
+    """Lay out what is proposed; nothing where readers were not judged together."""
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return ()
-    proposed = _proposed(found, content, words)
-    pieces = tuple(Prose(text, BODY) for text in proposed[:_MOST])
-    none = (statement(words("decisions.none")),)
-    return (Section(words("decisions.title"), pieces or none, room=60.0),)
+    proposed = (
+        *_audit(content, words),
+        *_common(found, words),
+        _teach(found, content, words),
+        *_contradicted(found, words),
+    )
+    pieces = tuple(Prose(text, BODY) for text in proposed)
+    return (Section(words("decisions.title"), pieces, room=60.0),)
 
 
-def _proposed(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
-    """Give all proposals, those of most readers first."""
+def _audit(content: CommitteeContent, words: Strings) -> list[str]:
+    """Name what nobody has measured of the instrument here; nothing where all is measured."""
+    measured = content.instrument
+    if measured is None:
+        return []
+    missing = [figure.name for figure in measured.figures if figure.estimate is None]
+    return [words("decisions.audit", names=", ".join(missing))] if missing else []
+
+
+def _common(found: DepartmentProfile, words: Strings) -> list[str]:
+    """Put a pattern that most readers share before the committee; nothing where none is."""
+    what = shared_pattern(found, words)
+    return [words("decisions.common", what=what)] if what else []
+
+
+def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
+    """Say what most readers share, empty where they share nothing."""
+    parts = [words(f"verdict.shared.{part.replace(' ', '_')}") for part in found.shared.parts]
+    return words("verdict.shared.and").join(parts)
+
+
+def _enough(readers: Sequence[ReaderProfile]) -> float:
+    return max(_LEAST_READERS, _LEAST_SHARE * len(readers))
+
+
+def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     readers = found.readers
-    enough = max(_LEAST_READERS, _LEAST_SHARE * len(readers))
-    judged = [_judged(reader, content.minimum_n) for reader in readers]
-    able = Counter(phrase for each in judged for phrase in each)
-    marked = Counter((p, side) for each in judged for p, side in each.items() if side)
+    told = {
+        name: sum(getattr(reader, name).state == "more often" for reader in readers)
+        for name in ("absent", "present")
+    }
+    return [
+        words(f"decisions.{name}", n=n, readers=len(readers))
+        for name, n in told.items()
+        if n >= _enough(readers)
+    ]
+
+
+def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> str:
+    """Propose the word whose swap brings most statements nearer to CT; or say there is none."""
     department = content.department
-    table = None if isinstance(department, SuppressedCell) else department.phrases
-    parts = []
-    for (phrase, side), n in marked.items():
-        if table and not _stands(phrase, side, table):
-            continue
-        off = [r for r, each in zip(readers, judged, strict=True) if each.get(phrase) == side]
-        instead, advised = _instead(phrase, side, off)
-        said = [words(f"decisions.{side}", phrase=phrase, n=n, readers=able[phrase])]
-        said += [words("decisions.instead", instead=instead, n=advised)] if instead else []
-        said += _effect(phrase, instead, table, words) if table else []
-        parts.append((n, " ".join(said)))
-    for name in ("absent", "present"):
-        n = sum(getattr(reader, name).state == "more often" for reader in readers)
-        text = words(f"decisions.{name}", n=n, readers=len(readers))
-        parts.append((n, text))
-    kept = [(n, text) for n, text in parts if n >= enough]
-    return [text for _, text in sorted(kept, key=lambda part: (-part[0], part[1]))]
+    if isinstance(department, SuppressedCell) or content.maps is None:
+        return words("decisions.none")
+    judged = [_judged(reader, content.minimum_n) for reader in found.readers]
+    enough = _enough(found.readers)
+    together = [swap for finding, swap in upheld(content.maps) if finding is None]
+    fit = [
+        swap
+        for swap in together
+        if _unusual(swap, department.phrases) and len(_off(swap, judged)) >= enough
+    ]
+    if not fit:
+        return words("decisions.none")
+    best = max(fit, key=lambda swap: (swap.n * np.subtract(*_distances(swap)), swap.source))
+    text = _taught(best, judged, found.readers, words)
+    return " ".join([text, *_target_off(best, together, words), words("decisions.owner")])
+
+
+def _taught(
+    swap: Suggestion,
+    judged: Sequence[dict[str, Side | None]],
+    readers: Sequence[ReaderProfile],
+    words: Strings,
+) -> str:
+    """Word one proposal: for whom it stands, the department's rate, what the swap would change."""
+    off = _off(swap, judged)
+    own = [
+        each.instead == swap.target
+        for k in off
+        for each in kept_swaps(readers[k])
+        if each.phrase == swap.source and not each.finding
+    ]
+    before, after = _distances(swap)
+    parts = [
+        words(
+            f"decisions.{side_of(swap.observed, swap.expected)}",
+            phrase=swap.source,
+            instead=swap.target,
+            n=len(off),
+            readers=sum(swap.source in each for each in judged),
+        ),
+        words(
+            "decisions.evidence",
+            rate=percent(swap.observed),
+            interval=percent_interval(swap.low, swap.high, swap.observed),
+            statements=words.several("unit.statements", round(swap.n)),
+            meaning=percent(swap.expected),
+        ),
+        words("decisions.effect", instead=swap.target, before=points(before), after=points(after)),
+    ]
+    if own:
+        parts.append(words("decisions.pages", same=sum(own), other=len(own) - sum(own)))
+    return " ".join(parts)
+
+
+def _target_off(
+    swap: Suggestion, upheld_swaps: Sequence[Suggestion], words: Strings
+) -> Iterator[str]:
+    """Say so where the word to be taught is itself one that CT does not bear out here."""
+    for each in upheld_swaps:
+        if each.source == swap.target:
+            rate, meaning = percent(each.observed), percent(each.expected)
+            yield words("decisions.target_off", instead=each.source, rate=rate, meaning=meaning)
+
+
+def _distances(swap: Suggestion) -> tuple[float, float]:
+    """How far these statements lie from CT as they are, and written as the other word."""
+    return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
+
+
+def _off(swap: Suggestion, judged: Sequence[dict[str, Side | None]]) -> list[int]:
+    """Give the readers in whose hands the phrase surely stands off, on the department's side."""
+    side = side_of(swap.observed, swap.expected)
+    return [k for k, each in enumerate(judged) if each.get(swap.source) == side]
+
+
+def _unusual(swap: Suggestion, table: PhraseCalibration) -> bool:
+    """Say whether the department's rate lies outside the band of what readers take the word for."""
+    k = table.phrases.index(swap.source)
+    return not table.expected_low[k] <= swap.observed <= table.expected_high[k]
 
 
 def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
@@ -92,55 +190,6 @@ def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
     }
 
 
-def _stands(phrase: str, side: Side, table: PhraseCalibration) -> bool:
-    """Say whether the department misses what the word promises, surely and by enough to matter."""
-    if phrase not in table.phrases:
-        return False
-    k = table.phrases.index(phrase)
-    low, high, meaning = (float(x[k]) for x in (table.low, table.high, table.expected))
-    misses = meaning < low if side == "more" else high < meaning
-    return misses and abs(float(table.observed[k]) - meaning) >= _WORTH_TEACHING
-
-
-def _instead(phrase: str, side: Side, readers: Sequence[ReaderProfile]) -> tuple[str, int]:
-    """Give the word that most of these readers are advised instead; none where few are."""
-    instead = Counter(
-        swap.instead
-        for reader in readers
-        for swap in kept_swaps(reader)
-        if swap.phrase == phrase
-        and not swap.finding
-        and side_of(swap.instead_meaning, swap.meaning) == side
-    )
-    word, n = min(instead.items(), key=lambda item: (-item[1], item[0]), default=("", 0))
-    return (word, n) if n >= _LEAST_READERS else ("", 0)
-
-
-def _effect(phrase: str, instead: str, table: PhraseCalibration, words: Strings) -> list[str]:
-    """Give the department's rate of the phrase, and what writing the other word would change."""
-    place = {name: k for k, name in enumerate(table.phrases)}
-    k, j = place.get(phrase), place.get(instead)
-    if k is None or not math.isfinite(float(table.observed[k])):
-        return []
-    rate, meaning = float(table.observed[k]), float(table.expected[k])
-    said = [
-        words(
-            "decisions.evidence",
-            rate=percent(rate),
-            interval=percent_interval(float(table.low[k]), float(table.high[k]), rate),
-            statements=words.several("unit.statements", round(float(table.n[k]))),
-            meaning=percent(meaning),
-        )
-    ]
-    if j is None:
-        return said
-    before, after = abs(rate - meaning), abs(rate - float(table.expected[j]))
-    if after < before - _WORTH_SAYING:
-        effect = words("decisions.effect", before=points(before), after=points(after))
-        said.append(effect)
-    return said
-
-
 def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Chart the months, and say what they show, what was advised and what came back."""
     charts = content.run_charts
@@ -153,14 +202,14 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
             run_chart(drawing, column, chart=chart, words=words)
 
     figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
-    said = [_shown(chart, words) for chart in charts]
+    said = [_shown(chart, content, words) for chart in charts]
     beside = (_coverage(content, words), _advised(content, words), _returned(content, words))
     said += [text for text in beside if text]
     return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
 
 
-def _shown(chart: RunChart, words: Strings) -> str:
-    """Say whether a measure has changed, and how it stands to its target."""
+def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
+    """Say whether a measure has changed, and how it stands to its target and to all months."""
     process, name = chart.process, words(f"run_chart.{chart.key}")
     if not math.isfinite(process.low):
         parts = [words("run_chart.few", name=name, n=process.n, least=LEAST)]
@@ -168,14 +217,23 @@ def _shown(chart: RunChart, words: Strings) -> str:
         parts = [words("run_chart.steady", name=name, mean=printed(chart, process.mean, words))]
     else:
         last = next(s for s in process.signals if s.at == process.signals[-1].at)
-        rule = words(f"run_chart.rule.{last.rule}")
-        month = chart.months[last.at]
-        key = "up" if last.up else "down"
-        mean = printed(chart, process.mean, words)
-        parts = [words(f"run_chart.{key}", name=name, month=month, rule=rule, mean=mean)]
+        ended = np.isfinite(chart.level[last.at + 1 :]).any()
+        key = f"{'up' if last.up else 'down'}{'_ended' if ended else ''}"
+        parts = [
+            words(
+                f"run_chart.{key}",
+                name=name,
+                month=chart.months[last.at],
+                rule=words(f"run_chart.rule.{last.rule}"),
+                mean=printed(chart, process.mean, words),
+            )
+        ]
     if math.isfinite(chart.chance):
         chance = printed(chart, chart.chance, words)
         parts.append(words("run_chart.by_chance", chance=chance))
+    if chart.key == "distance" and not isinstance(content.department, SuppressedCell):
+        whole = printed(chart, content.department.phrase_error.value, words)
+        parts.append(words("run_chart.together", whole=whole))
     if math.isfinite(chart.target) and math.isfinite(process.mean):
         parts.append(
             words(

@@ -9,21 +9,21 @@ from typing import Final
 
 from scipy.special import expit
 
-from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderProfile, Shared
+from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderProfile
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
-from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
-from reports.figures.readers import MOST_ROWS, Margins, caterpillar, caterpillar_height, plane
+from reports.figures.readers import Margins, plane
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.pages.committee.decisions import shared_pattern
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
 from reports.verdict import short
 
-_PLANE: Final = 250.0
+_PLANE: Final = 190.0
 
 
 def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -40,26 +40,21 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         words("committee.plane_note"),
     )
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words))
-    return (Section(title, (*said, both), room=70.0),)
+    return (Section(title, (*said, both), room=330.0),)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out every reader's lines and what each is told; nothing where nobody may be shown."""
+    """Lay out what each reader is told; nothing where nobody may be shown."""
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return ()
-    readers, margins = sorted(found.readers, key=lambda each: each.reader), _margins(found)
-    lines = tuple(
-        _lines(readers[start : start + MOST_ROWS], margins, words)
-        for start in range(0, len(readers), MOST_ROWS)
+    shared = words(
+        "committee.profiles_note",
+        shift=signed(found.shared.shift.value, 2),
+        slope=decimal(found.shared.slope.value, 2),
     )
-    table = (profile_table(found, words=words), note(words("committee.profiles_note")))
+    table = (profile_table(found, words=words), note(shared))
     return (
-        Section(
-            words("committee.lines"),
-            (*lines, note(words("committee.lines_note"))),
-            room=caterpillar_height(readers[:MOST_ROWS]) + 30.0,
-        ),
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
         Section(words("committee.advised"), _advised(found, words), level=1),
     )
@@ -67,13 +62,6 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 def _margins(found: DepartmentProfile) -> Margins:
     return Margins(found.settings.shift_margin, found.settings.slope_margin)
-
-
-def _lines(part: list[ReaderProfile], margins: Margins, words: Strings) -> Figure:
-    def paint(drawing: Drawing, box: Box) -> None:
-        caterpillar(drawing, box, readers=part, margins=margins, words=words)
-
-    return Figure(paint, caterpillar_height(part), screen=2 * PHONE + 20.0)
 
 
 def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
@@ -88,14 +76,35 @@ def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
         none=count(states.count("none")),
         few=count(states.count("too few")),
     )
-    doubt = words("committee.expected_false", expected=decimal(found.expected_false, 1))
+    doubt = _doubt(found, told, words)
     question = words("committee.asked", asked=count(asked)) if asked else ""
     said = " ".join(part for part in (first, doubt if told else "", question) if part)
-    common = (_shared(found.shared, words),) if found.shared.parts else ()
+    common = _shared(found, words)
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     moved = () if not found.changes else (_moved(found, found.changes, words),)
     return (said, *common, *read, _spread(found, words), *moved)
+
+
+def _doubt(found: DepartmentProfile, told: int, words: Strings) -> str:
+    """Say how many of those told are expected to be told wrongly, of how many judged."""
+    expected = round(found.expected_false)
+    key = "committee.expected_few" if not expected else "committee.expected_false"
+    return words(key, expected=expected, told=told, readers=count(len(found.readers)))
+
+
+def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
+    """Say what most readers share, as a question about the department, and which CTs explain it."""
+    what, shared = shared_pattern(found, words), found.shared
+    if not what:
+        return ()
+    said = words("committee.shared", what=what)
+    if not math.isfinite(shared.tipping):
+        return (said,)
+    key = "plausible" if shared.question else "implausible"
+    times = decimal(shared.tipping, 1)
+    ordering = words(f"committee.shared_ordering.{key}", times=times)
+    return (f"{said} {ordering}",)
 
 
 def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) -> str:
@@ -112,23 +121,6 @@ def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) 
     return words("committee.moved.some", moves=", ".join(moves), readers=count(len(changes)))
 
 
-def _shared(shared: Shared, words: Strings) -> str:
-    """Say what most readers share, as a question about the department, and which CTs explain it."""
-    parts = [words(f"verdict.shared.{part.replace(' ', '_')}") for part in shared.parts]
-    said = words(
-        "committee.shared",
-        what=words("verdict.shared.and").join(parts),
-        shift=signed(shared.shift.value, 2),
-        slope=decimal(shared.slope.value, 2),
-    )
-    if not math.isfinite(shared.tipping):
-        return said
-    key = "plausible" if shared.question else "implausible"
-    times = decimal(shared.tipping, 1)
-    ordering = words(f"committee.shared_ordering.{key}", times=times)
-    return f"{said} {ordering}"
-
-
 def _spread(found: DepartmentProfile, words: Strings) -> str:
     """Say what the same word comes to mean in different hands: mean shift, ± one deviation."""
     sd, mean = float(found.diagnostics.deviations["shift"]), found.shift.value
@@ -140,8 +132,8 @@ def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
     """List every reader in code order: verdict, shift, slope, tipping point and first swap."""
     columns = heads(
         words, "profiles",
-        ("code", 1.3), ("hedges", 0.8, "right"), ("said", 2.2, "wraps"), ("shift", 1.9, "right"),
-        ("slope", 1.9, "right"), ("tipping", 0.8, "right"), ("swap", 2.4, "wraps"),
+        ("code", 1.2), ("hedges", 0.8, "right"), ("said", 2.6, "wraps"), ("shift", 1.8, "right"),
+        ("slope", 1.6, "right"), ("tipping", 0.8, "right"), ("swap", 2.8, "wraps"),
     )  # fmt: skip
     rows = tuple(
         Row(

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reports.content import SuppressedCell
-from reports.drawing.layout import Figure, Piece, Section, note, statement
+from reports.drawing.layout import Section, note
 from reports.drawing.tables import Cell, Column, Row, Span, Table
-from reports.figures.readers import funnel_plot
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent, ReaderRow
 from reports.strings import Strings
@@ -23,26 +22,10 @@ if TYPE_CHECKING:
     from calibration.estimate import Estimate
 
 
-def readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out the funnel, then every reader in code order."""
-    title = words("committee.readers")
+def readers(content: CommitteeContent, words: Strings) -> Section:
+    """Lay out every reader in code order."""
     table = (reader_table(content, words=words), note(_note(content, words)))
-    return (
-        Section(title, (_funnel(content, words),), room=320.0),
-        Section(words("committee.readers_table"), table, level=1, room=160.0),
-    )
-
-
-def _funnel(content: CommitteeContent, words: Strings) -> Piece:
-    if content.funnel is None:
-        return statement(words("state.not_computed_funnel"))
-    funnel = content.funnel
-    caption = words(
-        "committee.funnel_note",
-        overdispersion=decimal(funnel.overdispersion, 2),
-        hypotheses=count(funnel.hypotheses),
-    )
-    return Figure(lambda d, box: funnel_plot(d, box, funnel=funnel, words=words), 260.0, caption)
+    return Section(words("committee.readers_table"), table, room=160.0)
 
 
 def _note(content: CommitteeContent, words: Strings) -> str:

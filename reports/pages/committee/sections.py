@@ -22,7 +22,6 @@ from reports.pages.committee.tables import (
     suggestion_table,
     suppressed_table,
     term_table,
-    written_table,
 )
 from reports.pages.radiologist.chart import unscored_words
 from reports.pages.run_report import count_table, gate_table, instrument_table, manifest_table
@@ -61,10 +60,6 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     if content.unscored:
         phrases = unscored_words(content.unscored, words)
         pieces.append(note(words("committee.unscored", phrases=phrases)))
-    if content.written:
-        table = written_table(content.written, words=words)
-        pieces += [Subheading(words("written.title"), room=80.0), table]
-        pieces.append(note(words("written.note")))
     return Section(title, tuple(pieces), heading_note, room=room)
 
 
@@ -90,22 +85,25 @@ def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ..
 
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Phrase chart, curve and scores, or why they are withheld."""
+    """Phrase chart and curve, or why they are withheld."""
     title, heading_note = words("committee.phrases"), words("committee.phrases_note")
     result = content.department
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),), heading_note),)
-    curve = Figure(lambda d, box: _curve(d, box, result, words), 262.0)
+    curve = Figure(lambda d, box: _curve(d, box, result, words), 225.0)
     return (
         Section(title, _phrases(result, content.minimum_n, words), heading_note, room=320.0),
         Section(words("committee.curve"), (curve,), level=1, room=290.0),
-        Section(
-            words("committee.scores"),
-            (score_table(result, words=words), note(words("committee.scores_note"))),
-            level=1,
-            room=150.0,
-        ),
     )
+
+
+def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Every score of the department; nothing where it is withheld, as its chart says."""
+    result = content.department
+    if isinstance(result, SuppressedCell):
+        return ()
+    table = score_table(result, words=words)
+    return (Section(words("committee.scores"), (table,), room=150.0),)
 
 
 def withheld(cell: SuppressedCell, words: Strings) -> str:
@@ -171,13 +169,15 @@ def sensitivity(content: CommitteeContent, words: Strings) -> Section:
 
 
 def scale_use(content: CommitteeContent, words: Strings) -> Section:
-    """Shares over time, then uses per term."""
+    """Shares over time, then uses per term, and how often a CT followed each."""
     title, use = words("committee.scale_use"), content.scale_use
     if use is None:
         return Section(title, (statement(words("state.not_computed")),))
     caption = words("committee.scale_use_note")
-    figure = Figure(lambda d, box: shares_over_time(d, box, use=use, words=words), 150.0, caption)
-    table = (term_table(use, words=words),) if use.terms else ()
+    figure = Figure(lambda d, box: shares_over_time(d, box, use=use, words=words), 120.0, caption)
+    table: tuple[Piece, ...] = ()
+    if use.terms or content.written:
+        table = (term_table(use, content.written or (), words=words), note(words("written.note")))
     return Section(title, (figure, *table), room=240.0)
 
 
@@ -191,9 +191,9 @@ def maps(content: CommitteeContent, words: Strings) -> Section:
         *overall,
         Subheading(words("committee.suggestions"), room=80.0),
         suggestion_table(content.maps, words=words),
-        Subheading(words("committee.suppressed"), room=80.0),
+        Subheading(words("committee.suppressed"), room=140.0),
         suppressed_table(content.maps, words=words),
-        Subheading(words("committee.frontier"), room=220.0),
+        Subheading(words("committee.frontier"), room=170.0),
         _frontier(content, words),
     )
     return Section(title, pieces, heading_note, room=340.0)
@@ -225,7 +225,7 @@ def _frontier(content: CommitteeContent, words: Strings) -> Piece:
     if not content.frontier:
         return statement(words("state.not_computed"))
     points, caption = content.frontier, words("committee.frontier_note")
-    return Figure(lambda d, box: frontier(d, box, points=points, words=words), 180.0, caption)
+    return Figure(lambda d, box: frontier(d, box, points=points, words=words), 130.0, caption)
 
 
 def instrument(content: CommitteeContent, words: Strings) -> Section:
@@ -234,15 +234,18 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
     measured = content.instrument
     if measured is None:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
-    engine = Prose(words("instrument.engine", engine=measured.engine), BODY)
+    engine = Prose(words("instrument.engine", engine=measured.engine.partition("+")[0]), BODY)
     counts = (count_table(measured, words=words),) if measured.counts else ()
     return Section(title, (engine, instrument_table(measured, words=words), *counts), heading_note)
 
 
 def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run."""
-    table = gate_table(content.gates, words=words)
-    return Section(words("committee.gates"), (table,), words("committee.gates_note"))
+    table, said = gate_table(content.gates, words=words), [words("committee.gates_note")]
+    if not isinstance(content.department, SuppressedCell):
+        n = count(round(content.department.n))
+        said.append(words("committee.gates_counts", statements=n))
+    return Section(words("committee.gates"), (table,), " ".join(said))
 
 
 def manifest(content: CommitteeContent, words: Strings) -> Section:

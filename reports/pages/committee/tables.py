@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from calibration.phrase_calibration import in_the_large
 from reports.content import PathologyAdvice, SuppressedCell
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion, Suppressed
+
+_PLACES: Final = 4
+"""Decimals of a gain in Brier score."""
 
 Value: TypeAlias = "Estimate | SuppressedCell | None"
 
@@ -115,8 +118,20 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     return Table(columns, tuple(rows), empty=words("state.none"), id="sensitivity")
 
 
+def upheld(maps: Sequence[PathologyAdvice]) -> tuple[tuple[str | None, Suggestion], ...]:
+    """Give the swaps, by finding, whose gain on exams held out exceeds 0 with all its interval.
+
+    What is printed as 0 does not exceed it.
+    """
+    return tuple((part.pathology, s) for part in maps for s in part.advice.suggestions if _gains(s))
+
+
+def _gains(swap: Suggestion) -> bool:
+    return swap.effect is not None and round(swap.effect.brier_difference.high, _PLACES) < 0.0
+
+
 def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
-    """List the swaps that passed every guard-rail."""
+    """List the swaps that passed every guard-rail and were upheld on exams held out."""
     columns = heads(
         words, "maps",
         ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
@@ -126,7 +141,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     rows = tuple(
         Row(
             (
-                part.pathology or words("maps.all_findings"),
+                finding or words("maps.all_findings"),
                 s.source,
                 s.target,
                 count(s.n),
@@ -137,8 +152,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
                 _gain(s),
             )
         )
-        for part in maps
-        for s in part.advice.suggestions
+        for finding, s in upheld(maps)
     )
     return Table(columns, rows, empty=words("state.none"), id="suggestions")
 
@@ -148,7 +162,7 @@ def _gain(suggestion: Suggestion) -> str:
     if suggestion.effect is None:
         return BLANK
     e = suggestion.effect.brier_difference
-    return f"{signed(-e.value, 4)} ({interval(-e.high, -e.low, 4)})"
+    return f"{signed(-e.value, _PLACES)} ({interval(-e.high, -e.low, _PLACES)})"
 
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
@@ -169,6 +183,18 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         for part in maps
         for s in part.advice.suppressed
         if s.reason not in quiet
+    ) + tuple(
+        Row(
+            (
+                part.pathology or words("maps.all_findings"),
+                s.source,
+                s.target,
+                words("maps.why.uncertain gain", target=s.target, gain=_gain(s)),
+            )
+        )
+        for part in maps
+        for s in part.advice.suggestions
+        if not _gains(s)
     )
     return Table(columns, rows, empty=words("state.none"), id="suppressed")
 
@@ -189,25 +215,19 @@ def _uses(uses: int | SuppressedCell, words: Strings) -> str:
     return state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
 
 
-def term_table(use: ScaleUse, *, words: Strings) -> Table:
-    """Count the uses of each phrase over the whole span."""
+def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> Table:
+    """Count the uses of each hedge, and say how many X-ray reports hold it and had a CT."""
     columns = heads(
         words, "scale",
-        ("term", 2.4), ("count", 1.0, "right"), ("kind", 1.6),
+        ("term", 2.4), ("kind", 1.6), ("count", 1.0, "right"), ("reports", 1.4, "right"),
+        ("paired", 1.4, "right"),
     )  # fmt: skip
-    rows = tuple(
-        Row((term, _uses(uses, words), words(f"scale.{kind}_kind")))
-        for term, uses, kind in use.terms
-    )
-    return Table(columns, rows, empty=words("state.none"), id="terms")
-
-
-def written_table(hedges: Sequence[Written], *, words: Strings) -> Table:
-    """Say of each hedge how many X-ray reports hold it, and what share of them a CT answered."""
-    columns = heads(
-        words, "written", ("phrase", 2.4), ("reports", 1.6, "right"), ("paired", 1.4, "right")
-    )
-    rows = tuple(
-        Row((each.phrase, _uses(each.reports, words), percent(each.paired))) for each in hedges
-    )
-    return Table(columns, rows, empty=words("state.none"), id="written")
+    uses = {term: (kind, n) for term, n, kind in use.terms}
+    held = {each.phrase: each for each in written}
+    rows = []
+    for term in [*uses, *(phrase for phrase in held if phrase not in uses)]:
+        kind, n = uses.get(term, ("other", 0))
+        each = held.get(term)
+        reports = (_uses(each.reports, words), percent(each.paired)) if each else (BLANK, BLANK)
+        rows.append(Row((term, words(f"scale.{kind}_kind"), _uses(n, words), *reports)))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="terms")
