@@ -84,7 +84,7 @@ class ScaleUse:
     recommended: FloatArray
     discouraged: FloatArray
     terms: tuple[
-        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "other"]], ...
+        tuple[str, int | SuppressedCell, Literal["recommended", "discouraged", "neither"]], ...
     ] = ()
 
 

@@ -181,7 +181,7 @@ def _shares(
     )
 
 
-def _kind(term: str, phrases: Phrases) -> Literal["recommended", "discouraged", "other"]:
+def _kind(term: str, phrases: Phrases) -> Literal["recommended", "discouraged", "neither"]:
     if term in phrases.recommended:
         return "recommended"
-    return "discouraged" if term in phrases.discouraged else "other"
+    return "discouraged" if term in phrases.discouraged else "neither"

@@ -178,9 +178,10 @@ def test_every_sensitivity_table_marks_the_choice_made_once() -> None:
         "CT within 24 h",
         "CT within 72 h",
     ]
-    assert [row.n for row in windows.rows] == [120, 360, 360, 360]
-    assert [row.n for row in compared.rows][:2] == [360, 240]
-    assert silence.rows[0].n == 360 > silence.rows[1].n
+    # 120, 360 and 240 statements, each phrase of them as the middle of its five.
+    assert [row.n for row in windows.rows] == [121, 361, 361, 361]
+    assert [row.n for row in compared.rows][:2] == [361, 241]
+    assert silence.rows[0].n == 361 > silence.rows[1].n
     assert len(labels.rows) == 2
     references = {row.phrase_error.value for t in tables for row in t.rows if row.reference}
     assert len(references) == 1

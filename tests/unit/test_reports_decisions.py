@@ -15,7 +15,8 @@ from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
 from reports.drawing.tables import Table
-from reports.pages.committee.decisions import decisions, over_time
+from reports.pages.committee.decisions import decisions
+from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart
 from reports.pages.committee.sections import maps
 from reports.review_content import CommitteeContent, RunChart

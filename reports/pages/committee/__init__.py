@@ -15,7 +15,8 @@ from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
 from reports.numbers import points
 from reports.pages.committee import cases
 from reports.pages.committee import sections as later
-from reports.pages.committee.decisions import decisions, over_time
+from reports.pages.committee.decisions import decisions
+from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
 from reports.pages.committee.sections import department, exams, pathologies
@@ -72,10 +73,10 @@ def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out the figures in full; those that rest on readers only where there are enough."""
+    if len(content.readers) < content.minimum_readers:
+        return ()
     glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
     opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
-    if len(content.readers) < content.minimum_readers:
-        return (opened,)
     by_pathology = (pathologies(content, words),) if content.by_pathology else ()
     return (
         opened,

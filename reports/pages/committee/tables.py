@@ -226,7 +226,7 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
     held = {each.phrase: each for each in written}
     rows = []
     for term in [*uses, *(phrase for phrase in held if phrase not in uses)]:
-        kind, n = uses.get(term, ("other", 0))
+        kind, n = uses.get(term, ("neither", 0))
         each = held.get(term)
         reports = (_uses(each.reports, words), percent(each.paired)) if each else (BLANK, BLANK)
         rows.append(Row((term, words(f"scale.{kind}_kind"), _uses(n, words), *reports)))

@@ -1,0 +1,131 @@
+"""The department month by month: run charts, what they show, coverage, advice, what came back."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from calibration.run_chart import LEAST
+from reports.content import SuppressedCell
+from reports.drawing.layout import Figure, Prose, Section, statement
+from reports.drawing.marks import PHONE, Box, Drawing
+from reports.drawing.style import BODY, GUTTER
+from reports.figures.series import printed, run_chart
+from reports.numbers import count, percent
+from reports.pages.radiologist.later import swap_counts
+from reports.review_content import CommitteeContent, RunChart
+from reports.strings import Strings
+from reports.swaps import kept_swaps
+
+_CHART: Final = 118.0
+
+
+def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Chart the months, and say what they show, what was advised and what came back."""
+    charts = content.run_charts
+    title = words("run_chart.title")
+    if not charts:
+        return (Section(title, (statement(words("state.not_computed")),)),)
+
+    def paint(drawing: Drawing, box: Box) -> None:
+        for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
+            run_chart(drawing, column, chart=chart, words=words)
+
+    figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
+    said = [_shown(chart, content, words) for chart in charts]
+    beside = (_coverage(content, words), _advised(content, words), _returned(content, words))
+    said += [text for text in beside if text]
+    return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
+
+
+def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
+    """Say whether a measure has changed, and how it stands to its target and to all months."""
+    process, name = chart.process, words(f"run_chart.{chart.key}")
+    if not math.isfinite(process.low):
+        parts = [words("run_chart.few", name=name, n=process.n, least=LEAST)]
+    elif not process.signals:
+        parts = [words("run_chart.steady", name=name, mean=printed(chart, process.mean, words))]
+    else:
+        last = next(s for s in process.signals if s.at == process.signals[-1].at)
+        ended = np.isfinite(chart.level[last.at + 1 :]).any()
+        key = f"{'up' if last.up else 'down'}{'_ended' if ended else ''}"
+        parts = [
+            words(
+                f"run_chart.{key}",
+                name=name,
+                month=chart.months[last.at],
+                rule=words(f"run_chart.rule.{last.rule}"),
+                mean=printed(chart, process.mean, words),
+            )
+        ]
+    if math.isfinite(chart.chance):
+        chance = printed(chart, chart.chance, words)
+        parts.append(words("run_chart.by_chance", chance=chance))
+    if chart.key == "distance" and not isinstance(content.department, SuppressedCell):
+        whole = printed(chart, content.department.phrase_error.value, words)
+        parts.append(words("run_chart.together", whole=whole))
+    if math.isfinite(chart.target) and math.isfinite(process.mean):
+        parts.append(
+            words(
+                "run_chart.aim",
+                target=printed(chart, chart.target, words),
+                mean=printed(chart, process.mean, words),
+            )
+        )
+    return " ".join(parts)
+
+
+def _coverage(content: CommitteeContent, words: Strings) -> str:
+    cover = content.coverage
+    if cover is None or not cover.xrays:
+        return ""
+    said = words(
+        "run_chart.coverage",
+        hours=f"{cover.window_hours:g}",
+        paired=count(cover.paired),
+        xrays=count(cover.xrays),
+        share=percent(cover.paired / cover.xrays),
+    )
+    return " ".join([said, *_by_word(content, words)])
+
+
+def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
+    """Name the hedges whose X-rays were followed by a CT most and least often."""
+    known = [each for each in content.written or () if math.isfinite(each.paired)]
+    least = min(known, key=lambda each: each.paired, default=None)
+    most = max(known, key=lambda each: each.paired, default=None)
+    if least is None or most is None or percent(least.paired) == percent(most.paired):
+        return []
+    return [
+        words(
+            "run_chart.by_word",
+            most=most.phrase,
+            often=percent(most.paired),
+            least=least.phrase,
+            seldom=percent(least.paired),
+        )
+    ]
+
+
+def _advised(content: CommitteeContent, words: Strings) -> str:
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return ""
+    swaps = [len(kept_swaps(reader)) for reader in found.readers]
+    told = sum(n > 0 for n in swaps)
+    return words("run_chart.advised", swaps=sum(swaps), told=told, readers=len(swaps))
+
+
+def _returned(content: CommitteeContent, words: Strings) -> str:
+    back = content.returned
+    if back is None:
+        return ""
+    if not back.total and not back.swaps:
+        return words("run_chart.returned_none")
+    answers = words.several("unit.cases", back.total)
+    said = words("run_chart.returned", answers=answers, left_out=count(back.left_out))
+    if not back.swaps:
+        return said
+    return f"{said} {words('run_chart.returned_swaps', **swap_counts(back))}"
