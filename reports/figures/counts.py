@@ -8,11 +8,15 @@ from typing import Final
 
 import numpy as np
 
+from reports.content import SuppressedCell
+from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
-from reports.drawing.style import NOTE, palette
-from reports.drawing.typeset import fit, put, width_of
-from reports.numbers import count, interval, percent
+from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
+from reports.drawing.typeset import fit, paragraph, put, width_of
+from reports.numbers import count, decimal, interval, percent, signed
+from reports.review_content import CaseHistogram, Disagreement
+from reports.strings import Strings
 
 _SIDE: Final = 8.0
 """Kept free on either side of a plot, where the outer tick labels reach."""
@@ -165,3 +169,39 @@ def _cell(drawing: Drawing, box: Box, n: float, fill: str, hint: str) -> None:
         ink = palette.paper if fill == palette.department else palette.ink
         y = box.y + box.height / 2 + 2.4
         put(drawing, (box.x + box.width / 2, y), count(n), NOTE.in_ink(ink), anchor="middle")
+
+
+def spreads(drawing: Drawing, frame: Box, *, found: Disagreement, words: Strings) -> None:
+    """Draw three spreads over cases: CT plain, CT hedging, and which of them is less decided."""
+    columns = frame.columns(3, gutter=GUTTER)
+    _spread(drawing, columns[0], found.plain, "plain", words)
+    _spread(drawing, columns[1], found.hedged, "hedged", words)
+    nats = Ticks((-0.69, 0.0, 0.69), lambda v: signed(v, 1))
+    _spread(drawing, columns[2], found.entropy, "entropy", words, ticks=nats)
+
+
+def _spread(
+    drawing: Drawing,
+    box: Box,
+    part: CaseHistogram | SuppressedCell,
+    name: str,
+    words: Strings,
+    *,
+    ticks: Ticks = HALVES,
+) -> None:
+    title = words(f"cases_apart.{name}")
+    if isinstance(part, SuppressedCell):
+        text, kind = fit(title, NOTE.bold, box.width)
+        with drawing.text():
+            put(drawing, (box.x, box.y + 8.0), text, kind)
+        below = box.cut(top=14.0)
+        paragraph(drawing, below, state_of(part, words), CAPTION.oblique.muted)
+        return
+    shown = Histogram(part.edges, part.share, part.expected)
+    plot, key = box.cut(bottom=14.0), f"apart.{name}"
+    histogram_panel(drawing, plot, shown, title=title, name=key, ticks=ticks)
+    mean = signed(part.mean, 2) if name == "entropy" else decimal(part.mean, 2)
+    text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
+    line, kind = fit(text, NOTE, box.width)
+    with drawing.text():
+        put(drawing, (box.x, box.bottom - 2.0), line, kind.muted)

@@ -13,12 +13,11 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
 from reports.numbers import points
-from reports.pages.committee import cases
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
-from reports.pages.committee.readers import readers
+from reports.pages.committee.readers import case_mix, readers
 from reports.pages.committee.sections import department, exams, pathologies
 from reports.review_content import CommitteeContent
 from reports.strings import Strings, translated
@@ -83,8 +82,8 @@ def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         *later.scores(content, words),
         *by_pathology,
         readers(content, words),
-        cases.case_mix(content, words),
-        cases.disagreement(content, words),
+        case_mix(content, words),
+        later.disagreement(content, words),
         later.sensitivity(content, words),
         later.scale_use(content, words),
         later.maps(content, words),

@@ -1,4 +1,4 @@
-"""The committee's reader tables: coded, in code order, with unreportable figures withheld.
+"""The committee's reader table, coded and in code order, and the case mix it is adjusted by.
 
 A column is printed when at least one reader has the figure; measures that no reader has are named
 as not computed, so that an absent column cannot be mistaken for an absent difference.
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reports.content import SuppressedCell
-from reports.drawing.layout import Section, note
+from reports.drawing.layout import Piece, Section, note, statement
 from reports.drawing.tables import Cell, Column, Row, Span, Table
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
-from reports.review_content import CommitteeContent, ReaderRow
+from reports.review_content import CaseMix, CommitteeContent, MixRow, ReaderRow
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -166,3 +166,48 @@ def _cells(value: Value, measure: _Measure, domains: dict[str, tuple[float, floa
     hint = f"{text} ({interval(value.low, value.high, 2)})"
     domain = domains[measure.key]
     return [text, Span(value.value, value.low, value.high, domain, measure.reference, hint)]
+
+
+def case_mix(content: CommitteeContent, words: Strings) -> Section:
+    """One row per kind of case, the gap raw, adjusted and drawn."""
+    title, lead = words("committee.case_mix"), words("committee.case_mix_lead")
+    mix = content.case_mix
+    if mix is None:
+        return Section(title, (statement(words("state.not_computed")),), lead)
+    pieces: list[Piece] = [_mix_table(mix, words), note(words("committee.case_mix_note"))]
+    if mix.alike:
+        pieces.append(note(words("committee.case_mix_alike", names=", ".join(mix.alike))))
+    return Section(title, tuple(pieces), lead, room=200.0)
+
+
+def _mix_table(mix: CaseMix, words: Strings) -> Table:
+    columns = (
+        Column(words("mix.factor"), 1.3),
+        Column(words("mix.level"), 1.9),
+        Column(words("mix.n"), 1.0, "right"),
+        Column(words("mix.share"), 0.8, "right"),
+        Column(words("readers.gap"), 0.9, "right"),
+        Column(words("readers.adjusted"), 0.9, "right"),
+        Column(words("mix.graph"), 2.6),
+    )
+    shown = [
+        e for row in mix.rows for e in (row.adjusted,) if e and not isinstance(e, SuppressedCell)
+    ]
+    reach = max([abs(v) for e in shown for v in (e.low, e.high)], default=0.1)
+    rows = tuple(_mix_row(row, 1.05 * reach, words) for row in mix.rows)
+    return Table(columns, rows, empty=words("state.none"), id="mix")
+
+
+def _mix_row(row: MixRow, reach: float, words: Strings) -> Row:
+    if isinstance(row.gap, SuppressedCell):
+        state = "state.few_short" if row.gap.of == "exams" else "state.withheld_short"
+        return Row((row.factor, row.level, words(state), *(BLANK,) * 4), quiet=True)
+    gap = BLANK if row.gap is None else signed(row.gap.value)
+    adjusted, graph = BLANK, BLANK
+    cells: tuple[Cell, ...] = (row.factor, row.level, count(row.n), percent(row.share), gap)
+    if row.adjusted is None or isinstance(row.adjusted, SuppressedCell):
+        return Row((*cells, adjusted, graph))
+    e = row.adjusted
+    hint = f"{signed(e.value)} ({interval(e.low, e.high)})"
+    span = Span(e.value, e.low, e.high, (-reach, reach), 0.0, hint)
+    return Row((*cells, signed(e.value), span))

@@ -8,6 +8,7 @@ from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, no
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
+from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
@@ -154,6 +155,17 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
         pathology_table(content, words=words),
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
+
+
+def disagreement(content: CommitteeContent, words: Strings) -> Section:
+    """Three spreads over cases side by side."""
+    title, lead = words("committee.disagreement"), words("committee.disagreement_lead")
+    found = content.disagreement
+    if found is None:
+        return Section(title, (statement(words("state.not_computed")),), lead)
+    caption = words("committee.disagreement_note")
+    figure = Figure(lambda d, box: spreads(d, box, found=found, words=words), 118.0, caption)
+    return Section(title, (figure,), lead, room=220.0)
 
 
 def sensitivity(content: CommitteeContent, words: Strings) -> Section:
