@@ -6,6 +6,8 @@ that no difference of two printed numbers gives what few statements say:
 * a **count** n > 0 is printed as the middle of its five: 5·⌊n/5⌋ + 2; 0 stays 0;
 * a **share** y/n is printed as a multiple of three statements among that count: the nearest of
   0, 3/n̂, 6/n̂, …;
+* a **rate that a model estimates** from more than those n, is printed as a multiple of what three
+  statements would move it by, finer where much else stands behind it;
 * a **tally** is rounded in this way, phrase by phrase, before anything is computed from it, so that
   every curve, interval and measure is a function of rounded counts and tells no more than they do.
 
@@ -26,10 +28,12 @@ al., *Statistical Disclosure Control*, 2012, chapter 5).
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
 from calibration.tally import Tally
@@ -38,6 +42,14 @@ BASE: Final = 5
 """Counts that are printed alike."""
 STEP: Final = 3
 """Statements by which two printed shares of the same count differ at least."""
+_STEPS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.15, 0.20)
+"""Distances of the rates that may be printed of an estimate."""
+_RUNGS: Final = 1.25
+"""Ratio of the lengths that may be printed of half an interval."""
+_NORMAL: Final = 1.959964
+"""Half of a 95 % interval in standard deviations."""
+_FARTHEST: Final = 1e-4
+"""Limits are read as no nearer to 0 or 1 than this."""
 _SLACK: Final = 1e-9
 """Sums of weights that are whole but for their last digits."""
 
@@ -66,6 +78,39 @@ def measured(value: ArrayLike, n: ArrayLike) -> FloatArray:
     among = counted(n) / STEP
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.floor(np.asarray(value) * among + 0.5) / among, dtype=np.float64)
+
+
+def estimated(
+    rate: float, limits: tuple[float, float], n: float, *, beside: float = math.nan
+) -> tuple[float, float, float]:
+    """Give what may be printed of a rate that a model estimates: itself, lower and upper limit.
+
+    A statement moves log-odds by about their posterior variance σ², so a rate p by p(1 − p)σ²,
+    and never by more than 1/n. The rate becomes a multiple of three times that, in whole per
+    cent; what is nearest to 0 or 1, half of one off; what would cross ``beside`` goes to its own
+    side. The limits keep their distances in log-odds, made longer to the next of a coarse ladder.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in estimated(0.044, (0.017, 0.11), 22)]
+    [0.04, 0.015, 0.102]
+    """
+    ends = np.clip([limits[0], rate, limits[1]], _FARTHEST, 1.0 - _FARTHEST)
+    down, up = np.diff(logit(ends))
+    spread = (down + up) / (2.0 * _NORMAL)
+    moved = STEP * min(rate * (1.0 - rate) * spread**2, 1.0 / max(n, 1.0))
+    step = next((each for each in _STEPS if each >= moved - _SLACK), _STEPS[-1])
+    value = min(max(round(rate / step) * step, step / 2.0), 1.0 - step / 2.0)
+    if (value - beside) * (rate - beside) < 0:
+        value = min(max(value + math.copysign(step, rate - beside), step / 2.0), 1.0 - step / 2.0)
+    middle = float(logit(value))
+    return value, float(expit(middle - _longer(down))), float(expit(middle + _longer(up)))
+
+
+def _longer(distance: float) -> float:
+    if distance <= 0.0:
+        return 0.0
+    return float(_RUNGS ** math.ceil(math.log(distance, _RUNGS) - _SLACK))
 
 
 def part(share: ArrayLike, n: ArrayLike) -> FloatArray:

@@ -1,6 +1,7 @@
 """Counts and shares of a page as they may be printed (`calibration.rounding`), carrier by carrier.
 
-Counts become the middle of their five, shares and means multiples of three statements. The side
+Counts become the middle of their five, shares and means multiples of three statements, rates that
+a model estimates multiples of what three statements move them by. The side
 on which a rate lies of what its phrase means is said in words, and stays as it was.
 """
 
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from calibration.estimate import Estimate
-from calibration.rounding import STEP, counted, measured, part
+from calibration.rounding import STEP, counted, estimated, measured, part
 from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
 from reports.review_content import (
     CaseHistogram,
@@ -99,7 +100,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         n=float(counted(found.n)),
         hedges=float(counted(found.hedges)),
         exams=_whole(found.exams),
-        habits=tuple(replace(_rated(h), expected=_share(h.expected, h.n)) for h in found.habits),
+        habits=tuple(replace(_rated(h), expected=round(h.expected, 2)) for h in found.habits),
         absent=_atom(found.absent),
         present=_atom(found.present),
         advice=tuple(_rated(swap) for swap in found.advice),
@@ -114,12 +115,10 @@ def _rated(found: Rated) -> Rated:
 
 
 def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Interval:
-    """Round a rate and its limits; a value that would cross `beside` goes to its own side."""
-    ends = np.clip(measured([found.low, found.value, found.high], n), 0.0, 1.0)
-    low, value, high = map(float, ends)
-    if (value - beside) * (found.value - beside) < 0:
-        value = float(np.clip(value + np.sign(found.value - beside) * STEP / counted(n), 0.0, 1.0))
-    low, high = _around(value, (low, high), (found.value, found.low, found.high), n)
+    limits = found.low, found.high
+    if found.value != found.value:
+        return found
+    value, low, high = estimated(found.value, limits, n, beside=beside)
     return replace(found, value=value, low=low, high=high)
 
 

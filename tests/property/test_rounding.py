@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from calibration.rounding import BASE, STEP, counted, measured, part, rounded
+from calibration.rounding import BASE, STEP, counted, estimated, measured, part, rounded
 from calibration.tally import Tally
 
 counts = st.lists(
@@ -54,3 +55,37 @@ def test_withheld_numbers_stay_withheld() -> None:
     assert np.isnan(counted(np.nan))
     assert np.isnan(measured(np.nan, 30))
     assert np.isnan(part(np.nan, 30))
+
+
+def posterior(n: int, y: int, prior: tuple[float, float]) -> tuple[float, tuple[float, float]]:
+    """Mean and 95 % interval of a rate under a Beta prior, in place of a model's."""
+    found = stats.beta(prior[0] + y, prior[1] + n - y)
+    return float(found.mean()), (float(found.ppf(0.025)), float(found.ppf(0.975)))
+
+
+priors = st.sampled_from([(2.0, 2.0), (4.0, 16.0), (10.0, 10.0), (1.0, 20.0), (8.0, 3.0)])
+
+
+@given(n=st.integers(20, 600), share=st.floats(0.0, 1.0), prior=priors)
+def test_an_estimate_is_printed_inside_its_interval_and_near_itself(
+    n: int, share: float, prior: tuple[float, float]
+) -> None:
+    rate, (low, high) = posterior(n, round(n * share), prior)
+    value, least, most = estimated(rate, (low, high), n)
+    assert low <= value <= high
+    assert abs(value - rate) <= STEP / n + 0.005
+    assert 0.0 < least < value < most < 1.0
+
+
+def test_few_statements_more_or_less_print_the_same_estimate() -> None:
+    alike = []
+    for prior in ((2.0, 2.0), (4.0, 16.0), (10.0, 10.0), (8.0, 3.0)):
+        for n in (20, 35, 90, 400):
+            drawn_rates = [posterior(n, y, prior) for y in range(n + 1)]
+            printed = [
+                tuple(round(100 * x) for x in estimated(rate, limits, n))
+                for rate, limits in drawn_rates
+            ]
+            alike += [printed.count(each) for each in printed]
+    assert np.mean(alike) > STEP
+    assert np.mean(np.array(alike) == 1) < 0.12

@@ -32,6 +32,8 @@ _CURVE: Final = 330.0
 """Tallest curve; it takes the room that a page without the phrase chart leaves."""
 _LOW_CURVE: Final = 150.0
 _AROUND: Final = 30.0
+_FINE: Final = 60
+"""Statements from which on a counted share is printed: a step of three is then five points."""
 """White space between the parts of a full page."""
 
 
@@ -216,7 +218,7 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
-    below = Prose(words("numbers.note"), CAPTION.muted)
+    below = Prose(words("numbers.note", fine=_FINE), CAPTION.muted)
     table = number_table(content, overall, words=words)
     composer.flow(table, after=4.0, below=below.height(composer.body.width))
     composer.add(below)
@@ -259,9 +261,10 @@ def _number_row(
     state = (
         words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
     )
+    fine = shown and row.n >= _FINE
     own = (
-        percent(row.observed) if shown else BLANK,
-        percent_interval(row.low, row.high, row.observed) if shown else BLANK,
+        percent(row.observed) if fine else BLANK,
+        percent_interval(row.low, row.high, row.observed) if fine else BLANK,
         *((judged.get(row.phrase, BLANK),) if judged else ()),
     )
     few = words("state.withheld_short") if row.department_withheld else percent(row.department)
