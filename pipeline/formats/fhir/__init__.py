@@ -8,7 +8,7 @@ own, and in any order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -19,16 +19,17 @@ from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered, text_mark
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
+    STAFF,
     Directory,
     Resource,
     items,
-    known_people,
     patient_numbers,
     people,
     reader,
     reference,
     resources_of,
     text_of,
+    written,
 )
 from pipeline.formats.markup import plain_text
 from pipeline.formats.values import RETRACTED, modality_of, status_of
@@ -48,6 +49,8 @@ _CLASS: Final = {
     "IMP": "inpatient", "ACUTE": "inpatient", "NONAC": "inpatient", "EMER": "emergency",
     "AMB": "outpatient",
 }  # fmt: skip
+_MIN_DIGITS: Final = 4
+"""A number of fewer digits is not looked for in texts."""
 _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
 """Codes of DiagnosticReport.category (HL7 table 0074, DICOM) → modality."""
 
@@ -78,7 +81,7 @@ def exams(
     performed = text_of(report, "effectiveDateTime") or _period(report) or text_of(study, "started")
     found = {
         **reader(report, directory, text, is_preliminary=status == "prelim"),
-        **known_people(report, directory, patient),
+        **_known_people(report, directory, patient),
         "patient_id": number,
         "patient_authority": issuer,
         "patient_birth_date": text_of(patient, "birthDate"),
@@ -267,3 +270,42 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Ro
                 yield number, found
         elif text_of(resource, "resourceType") not in (*KINDS, _REMARK):
             yield number, SetAside("other_resource", "not a report, patient, practitioner or order")
+
+
+def _known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:
+    """Collect the names and numbers that de-identification looks for in the text."""
+    orders = [directory.get(text_of(item, "reference")) for item in items(report, "basedOn")]
+    staff = [p for name in STAFF for p in people(report, name, directory)]
+    staff += [
+        p
+        for order in orders
+        for f in ("requester", "performer")
+        for p in people(order, f, directory)
+    ]
+    staff += list(people(patient, "generalPractitioner", directory))
+    relatives = [
+        text for each in items(patient, "contact") for text in map(written, items(each, "name"))
+    ]
+    phones = [
+        text_of(t, "value")
+        for who in (patient, *items(patient, "contact"))
+        for t in items(who, "telecom")
+    ]
+    numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
+    numbers += [p.identifier.rpartition("|")[2] for p in staff]
+    *_, own = patient_numbers(report, patient)
+    shown = text_of(next(iter(items(report, "subject")), {}), "display")
+    names = [*map(written, items(patient, "name")), shown]
+    return {
+        "patient_name": _joined(names),
+        "staff_names": _joined(p.name for p in staff if p.family),
+        "relative_names": _joined(relatives),
+        "phone": _joined(phones),
+        "other_ids": _joined(
+            v for v in (*own, *numbers) if sum(map(str.isdigit, v)) >= _MIN_DIGITS
+        ),
+    }
+
+
+def _joined(values: Iterable[str]) -> str:
+    return ";".join(dict.fromkeys(v.replace(";", " ") for v in values if v))

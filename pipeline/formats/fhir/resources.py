@@ -229,8 +229,7 @@ _NOT_A_PERSON: Final = ("Organization", "Device", "CareTeam", "Location")
 _NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
 """Types of a patient's identifier that are no medical record number."""
 _NAMED_KINDS: Final = {"MRN": "MR", "MEDICAL RECORD NUMBER": "MR", "SSN": "SS"}
-_STAFF: Final = ("resultsInterpreter", "performer")
-_MIN_DIGITS: Final = 4
+STAFF: Final = ("resultsInterpreter", "performer")
 BY_RESOURCE: Final = "by the id of a resource"
 """Said of a reader whose number the export does not give, but only its server's own."""
 _NPI: Final = "us-npi"
@@ -242,7 +241,7 @@ def reader(
     """Attribute the report: who is named as its interpreter, checked against the signature."""
     signed = signer(text)
     found, source = signed, "text" if signed else ""
-    for name in _STAFF:
+    for name in STAFF:
         named, is_by_resource = next(_named_people(report, name, directory), (None, False))
         if named is not None:
             found, source = named, f"{name}, {BY_RESOURCE}" if is_by_resource else name
@@ -348,45 +347,6 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list
     own = "" if pointed.startswith("#") else pointed.split("/_history")[0].rpartition("/")[2]
     number, system = next(iter([*records, *others, (own, "")]))
     return number, system, [v for v in (*(text_of(i, "value") for i in every), own) if v]
-
-
-def known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:
-    """Collect the names and numbers that de-identification looks for in the text."""
-    orders = [directory.get(text_of(item, "reference")) for item in items(report, "basedOn")]
-    staff = [p for name in _STAFF for p in people(report, name, directory)]
-    staff += [
-        p
-        for order in orders
-        for f in ("requester", "performer")
-        for p in people(order, f, directory)
-    ]
-    staff += list(people(patient, "generalPractitioner", directory))
-    relatives = [
-        text for each in items(patient, "contact") for text in map(written, items(each, "name"))
-    ]
-    phones = [
-        text_of(t, "value")
-        for who in (patient, *items(patient, "contact"))
-        for t in items(who, "telecom")
-    ]
-    numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
-    numbers += [p.identifier.rpartition("|")[2] for p in staff]
-    *_, own = patient_numbers(report, patient)
-    shown = text_of(next(iter(items(report, "subject")), {}), "display")
-    names = [*map(written, items(patient, "name")), shown]
-    return {
-        "patient_name": _joined(names),
-        "staff_names": _joined(p.name for p in staff if p.family),
-        "relative_names": _joined(relatives),
-        "phone": _joined(phones),
-        "other_ids": _joined(
-            v for v in (*own, *numbers) if sum(map(str.isdigit, v)) >= _MIN_DIGITS
-        ),
-    }
-
-
-def _joined(values: object) -> str:
-    return ";".join(dict.fromkeys(v.replace(";", " ") for v in values if v))  # type: ignore[attr-defined]
 
 
 def _person(key: str, found: Resource, shown: str) -> Person:
