@@ -135,6 +135,27 @@ def test_reports_of_newer_authors_keep_what_was_measured(
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "everything", "needless"),
+    [
+        ("u", 0.95, 0.96, 0.7),
+        ("v", 0.955, 0.96, 0.85),
+        ("w", 0.93, 0.94, 1.05),
+        ("z", 0.94, 0.94, 1.6),
+    ],
+)
+def test_reports_of_authors_from_whom_nothing_was_learned_keep_what_was_measured(
+    name: str, names: float, everything: float, needless: float
+) -> None:
+    result = audit(blind(name))
+    assert sum(result.withheld.values()) <= 1
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.untouched["ALL"].value <= 0.03
+    assert result.superfluous.count / result.reports <= needless
+    assert result.phrases_harmed == 0
+
+
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
     for report in own_gold(50, 3):
         for span in report.spans:
