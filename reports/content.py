@@ -242,6 +242,8 @@ class RadiologistContent:
     returned: Returned | None = None
     discouraged: frozenset[str] = frozenset()
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
+    recommended: frozenset[str] = frozenset()
+    """Phrases the institution's scale recommends, between which a rate is placed."""
 
 
 @dataclass(frozen=True, slots=True)

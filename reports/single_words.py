@@ -1,7 +1,8 @@
 """Single phrases in a reader's profile: those that show a pattern, and those that stand off alone.
 
 A phrase stands off alone if it is a habit, if it is "absent" or "present" and more often wrong than
-others', or if it lies clearly off though nothing is said of all words.
+others', or if it lies clearly off though nothing is said of all words. Where no
+swap is offered, the word that is spoken of first is placed on the scale.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Final
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import Side, about, claimed, side_of
+from reports.swaps import VISIBLE, Scale, Side, about, claimed, side_of
 
 _LEAST_USES: Final = 20
 """Uses below which a phrase is no example."""
@@ -23,8 +24,6 @@ _CLEAR: Final = 0.1
 """Difference of rate and meaning beyond which it is."""
 _EVEN, _SURE = 0.5, 0.9
 _EDGE: Final = 1e-6
-_VISIBLE: Final = 0.02
-"""Difference of rate and meaning below which the printed figures would not show it."""
 
 
 def told(profile: ReaderProfile) -> tuple[Habit, ...]:
@@ -67,7 +66,7 @@ def _carrier(
     on_side = [
         p
         for p in phrases
-        if side_of(p.rate.value, p.meaning) == side and abs(p.rate.value - p.meaning) >= _VISIBLE
+        if side_of(p.rate.value, p.meaning) == side and abs(p.rate.value - p.meaning) >= VISIBLE
     ]
     advised = {swap.phrase for swap in swaps if not swap.finding}
     return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)
@@ -103,6 +102,43 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     )
 
 
+def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say why no swap is offered, by the word that the page speaks of first.
+
+    A sentence that nothing needs to change stands only where no other says as much: words wrong as
+    "absent" or "present" have their own remedy.
+    """
+    spoken_of: list[PhraseRate | Habit] = [*carriers(profile, ()), *told(profile)]
+    spoken_of += unlike(profile, ())
+    state = profile.pattern.verdict.state
+    if spoken_of and scale:
+        return _between(spoken_of[0], words, scale)
+    if spoken_of or state == "pattern":
+        return words("verdict.stay.plain")
+    few = state == "too few" and not besides(profile, ())
+    return words("verdict.stay.few") if few else ""
+
+
+def _between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
+    """Place a word's rate between its two neighbours on the scale, or at its end."""
+    rate, finding = word.rate.value, word.finding if isinstance(word, Habit) else None
+    below = max((w for w in scale if scale[w] <= rate), key=scale.__getitem__, default="")
+    above = min((w for w in scale if scale[w] > rate), key=scale.__getitem__, default="")
+    where = words("verdict.stay.finding", finding=finding) if finding else ""
+    shown = {"phrase": word.phrase, "where": where, "rate": about(rate, words)}
+    if not (below and above):
+        end = below or above
+        return words("verdict.stay.end", **shown, word=end, meaning=percent(scale[end]))
+    return words(
+        "verdict.stay.between",
+        **shown,
+        low=below,
+        low_meaning=percent(scale[below]),
+        high=above,
+        high_meaning=percent(scale[above]),
+    )
+
+
 def _misses(phrase: PhraseRate, value: float) -> bool:
     """Whether the rate lies clearly off a value, its interval too."""
     held = phrase.rate.low <= value <= phrase.rate.high
@@ -117,11 +153,6 @@ def _on_line(phrase: PhraseRate, pattern: Pattern) -> float:
 
 def _weight(phrase: PhraseRate) -> float:
     return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
-
-
-def reaches(phrase: PhraseRate) -> bool:
-    """Whether the interval of a rate holds what the phrase means."""
-    return phrase.rate.low <= phrase.meaning <= phrase.rate.high
 
 
 def example(shown: Sequence[PhraseRate], words: Strings) -> str:

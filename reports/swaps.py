@@ -4,16 +4,17 @@ A claim says on which side of its words CT lies: ``more`` (CT shows the finding 
 word says, so a higher word fits) or ``less``. A stated pattern claims a side for strong words
 (meaning above even odds) and for weak ones. A swap against the pattern is printed as an exception;
 of two that undo each other the one with less behind it is left out; and a swap in all findings
-names those it does not speak for.
+names those it does not speak for. Where the advised word is itself off in the reader's hands, or
+another recommended word lies nearer to the rate, the swap says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from calibration.profile import Pattern, ReaderProfile, Swap
+from calibration.profile import Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 
@@ -29,6 +30,11 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
     frozenset({"overcalls", "too cautious"}): (None, "less"),
 }
 """Sides claimed for strong and for weak words; None where the two parts pull apart."""
+
+VISIBLE: Final = 0.02
+"""Difference of rates and meanings below which the printed figures would not show it."""
+Scale: TypeAlias = Mapping[str, float]
+"""The words that an institution recommends, and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +86,53 @@ def about(rate: float, words: Strings) -> str:
     return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
 
 
-def action_of(swap: Swap, profile: ReaderProfile, words: Strings) -> Action:
+def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
     """Put one swap into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile.pattern, swap.meaning, side)
     title = words("verdict.swap.title", phrase=swap.phrase, instead=swap.instead)
     evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
-    return Action(swap, exception, title, evidence)
+    parts = evidence, _own(swap, profile, words), _still_nearer(swap, words, scale)
+    return Action(swap, exception, title, " ".join(part for part in parts if part))
+
+
+def reaches(phrase: PhraseRate | Habit) -> bool:
+    """Whether the interval of a rate holds what the phrase means."""
+    return phrase.rate.low <= phrase.meaning <= phrase.rate.high
+
+
+def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
+    """Give an advised word that is off in the reader's own hands, or nothing.
+
+    A habit in the swap's finding comes before the rate in all findings.
+    """
+    here = [h for h in profile.habits if h.finding and h.finding == swap.finding]
+    rated: list[PhraseRate | Habit] = [*here, *profile.phrases]
+    own = next((each for each in rated if each.phrase == swap.instead), None)
+    if own is None or reaches(own) or abs(own.rate.value - own.meaning) < VISIBLE:
+        return None
+    return own
+
+
+def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
+    """Say of an advised word that it is off itself, and whether that is over all findings."""
+    own = off_itself(swap, profile)
+    if own is None:
+        return ""
+    here = isinstance(own, Habit) or not swap.finding
+    where = "" if here else words("verdict.swap.everywhere")
+    key, rate = side_of(own.rate.value, own.meaning), about(own.rate.value, words)
+    return words(f"verdict.swap.own_{key}", instead=swap.instead, where=where, rate=rate)
+
+
+def _still_nearer(swap: Swap, words: Strings, scale: Scale) -> str:
+    """Name the recommended word nearest to the rate where it is not the advised one."""
+    least = abs(swap.instead_meaning - swap.rate.value) - VISIBLE
+    away = {word: abs(meaning - swap.rate.value) for word, meaning in scale.items()}
+    nearest = min(away, key=away.__getitem__, default=swap.instead)
+    if nearest == swap.phrase or away.get(nearest, least) >= least:
+        return ""
+    return words("verdict.swap.nearer", word=nearest, meaning=percent(scale[nearest]))
 
 
 def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:

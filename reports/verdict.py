@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal
@@ -20,12 +22,24 @@ from reports.single_words import (
     example,
     explained,
     quoted,
-    reaches,
+    stay,
     told,
     unlike,
 )
 from reports.strings import Strings
-from reports.swaps import Action, Side, action_of, claimed, kept_swaps, side_of
+from reports.swaps import (
+    Action,
+    Scale,
+    Side,
+    action_of,
+    claimed,
+    kept_swaps,
+    off_itself,
+    reaches,
+    side_of,
+)
+
+NO_SCALE: Final[Scale] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,8 @@ class Said:
         Habits, "absent" and "present", a sentence each.
     actions
         At most three swaps.
+    stay
+        Why there is no swap, where there is none and nothing else says so.
     """
 
     question: bool
@@ -51,15 +67,17 @@ class Said:
     lead: str
     also: tuple[str, ...]
     actions: tuple[Action, ...]
+    stay: str
 
 
-def in_words(profile: ReaderProfile, *, words: Strings) -> Said:
-    """Say what the profile holds."""
+def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
+    """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
     swaps = kept_swaps(profile)
-    actions = tuple(action_of(swap, profile, words) for swap in swaps)
+    actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
     first, lead = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
-    return Said(question, first, lead, alone(profile, swaps, words), actions)
+    reason = "" if swaps else stay(profile, words, scale)
+    return Said(question, first, lead, alone(profile, swaps, words), actions, reason)
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:
@@ -82,7 +100,8 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
     """Say on which side CT lies of the phrases that the sentences speak of in all findings.
 
     A pattern speaks of every phrase on its side whose interval misses the meaning; a swap or a
-    habit in one finding, of its phrase if that is off as a whole too.
+    habit in one finding, of its phrase if that is off as a whole too; a swap also of the word it
+    advises, where that is off itself.
     """
     swaps = kept_swaps(profile)
     found = {p.phrase: side_of(p.rate.value, p.meaning) for p in carriers(profile, swaps)}
@@ -97,6 +116,9 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
         if named and not reaches(p):
             found[p.phrase] = side
     found |= {s.phrase: side_of(s.instead_meaning, s.meaning) for s in swaps if not s.finding}
+    for own in (off_itself(swap, profile) for swap in swaps):
+        if isinstance(own, PhraseRate):
+            found.setdefault(own.phrase, side_of(own.rate.value, own.meaning))
     for habit in habits:
         if not habit.finding:
             found.setdefault(habit.phrase, side_of(habit.rate.value, habit.meaning))

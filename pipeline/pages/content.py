@@ -119,6 +119,7 @@ def radiologist_content(
         unscored=facts.unscored,
         returned=facts.returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
+        recommended=frozenset(issue.config.phrases.recommended),
     )
 
 

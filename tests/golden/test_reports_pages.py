@@ -14,7 +14,7 @@ from calibration.profile import ReaderProfile
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
-from reports.drawing.style import Style, palette
+from reports.drawing.style import Style, palette, style_for
 from reports.pages import committee, radiologist, run_report
 from reports.swaps import kept_swaps
 from tests.fixtures.reports import sample_contents as samples
@@ -116,6 +116,26 @@ def test_a_demonstration_is_stamped_on_every_page() -> None:
     filled = samples.radiologist(masthead=replace(samples.masthead(), demonstration=True))
     for page in radiologist.pages(filled, style=STYLE):
         assert any("simulated" in s for s in strings([page]))
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "sentence"),
+    [
+        ("en", "What to try", "No recommended word is surely nearer"),
+        ("de", "Was Sie versuchen können", "Kein empfohlenes Wort liegt sicher näher"),
+    ],
+)
+def test_a_page_without_a_swap_says_why_under_what_to_try(
+    reader: content.RadiologistContent, language: str, title: str, sentence: str
+) -> None:
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    assert profile.pattern.verdict.state == "pattern"
+    bare = replace(reader, profile=replace(profile, advice=()), action_cases=())
+    drawn = radiologist.pages(bare, style=style_for("A4", language=language))
+    printed = " ".join(strings(drawn[:1]))
+    assert title in printed
+    assert sentence in printed
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from calibration.profile import ReaderProfile
 from reports.strings import Strings
-from reports.verdict import Said, in_words, message
+from reports.verdict import Said, in_words, message, sides
 from tests.fixtures.reports import sample_profiles as samples
 
 WORDS = Strings.load()
@@ -216,3 +216,119 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
             assert said.first == "We cannot tell yet."
             wanted = "far more" if verdict.more_exams is None else f"About {verdict.more_exams}"
             assert wanted in said.lead
+
+
+SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
+OWN = {
+    "en": r"Your own “([^”]+)” shows \S+ \S+\s%(?: over all findings)?, (more|less) than it says",
+    "de": r"Ihr eigenes „([^“]+)“ zeigt(?: über alle Befunde)? \S+ \S+\s%, (mehr|weniger) als es",
+}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
+    language: str,
+) -> None:
+    seen = {True: 0, False: 0}
+    for profile in DRAWN:
+        rates = {p.phrase: p for p in profile.phrases}
+        for action in in_words(profile, words=Strings.load(language=language)).actions:
+            swap = action.swap
+            of_finding = [(h.phrase, h.finding) for h in profile.habits if h.finding]
+            own = rates.get(swap.instead)
+            if own is None or (swap.instead, swap.finding) in of_finding:
+                continue
+            inside = own.rate.low <= own.meaning <= own.rate.high
+            off = not inside and abs(own.rate.value - own.meaning) >= 0.02
+            said = re.search(OWN[language], action.evidence)
+            assert (said is not None) == off, action.evidence
+            seen[off] += 1
+            if said is not None:
+                more = own.rate.value > own.meaning
+                assert said.group(1) == swap.instead
+                assert said.group(2) in ({"more", "mehr"} if more else {"less", "weniger"})
+                assert sides(profile)[swap.instead] in ("more", "less")
+                everywhere = "over all findings" in said.group() or "alle Bef" in said.group()
+                assert everywhere == (swap.finding is not None)
+    assert min(seen.values()) > 50
+
+
+def test_a_swap_names_the_recommended_word_that_lies_nearer_still() -> None:
+    named = 0
+    for profile in DRAWN:
+        for action in in_words(profile, words=WORDS, scale=SCALE).actions:
+            swap = action.swap
+            away = {w: abs(m - swap.rate.value) for w, m in SCALE.items()}
+            nearest = min(away, key=lambda word, at=away: at[word])
+            advised = abs(swap.instead_meaning - swap.rate.value)
+            wanted = nearest != swap.phrase and away[nearest] < advised - 0.02
+            assert (f"“{nearest}” (" in action.evidence) == wanted
+            named += wanted
+    assert named == 0, "the drawn swaps take the nearest word"
+    drawn = next(p for p in DRAWN if p.advice and p.pattern.verdict.state == "pattern")
+    rate = samples.around(0.52)
+    far = replace(
+        drawn.advice[0], phrase="most likely", finding=None, instead="likely", rate=rate,
+        meaning=0.855, instead_meaning=0.774,
+    )  # fmt: skip
+    for language, expected in (
+        ("en", "“may represent” (44\u00a0%) may lie nearer still"),
+        ("de", "„may represent“ (44\u00a0%) liegt vielleicht noch näher"),
+    ):
+        words = Strings.load(language=language)
+        (action,) = in_words(replace(drawn, advice=(far,)), words=words, scale=SCALE).actions
+        assert expected in action.evidence
+        close = replace(far, instead="may represent", instead_meaning=0.441)
+        (action,) = in_words(replace(drawn, advice=(close,)), words=words, scale=SCALE).actions
+        assert "still" not in action.evidence
+        assert "noch näher" not in action.evidence
+
+
+BETWEEN = {
+    "en": r"“([^”]+)”(?: for [a-z ]+)? shows (?:about|under|over) (\d+)\s%, "
+    r"between “[^”]+” \((\d+)\s%\) and “[^”]+” \((\d+)\s%\)",
+    "de": r"„([^“]+)“(?: bei [a-z ]+)? zeigt (?:etwa|unter|über) (\d+)\s%, "
+    r"zwischen „[^“]+“ \((\d+)\s%\) und „[^“]+“ \((\d+)\s%\)",
+}
+FEW = {"en": "Nothing to change now.", "de": "Zurzeit ist nichts zu ändern."}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_where_no_swap_is_offered_the_page_says_why_unless_it_has_said_so(language: str) -> None:
+    words = Strings.load(language=language)
+    placed = few = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=words, scale=SCALE)
+        if said.actions:
+            assert said.stay == ""
+            continue
+        state = profile.pattern.verdict.state
+        assert said.stay or state != "pattern"
+        assert state != "none" or said.stay == "" or said.also
+        if said.stay == FEW[language]:
+            few += 1
+            assert state == "too few"
+            assert said.also == ()
+        found = re.search(BETWEEN[language], said.stay)
+        if found is not None:
+            placed += 1
+            assert f"{found.group(1)}" in f"{said.lead} {said.also}"
+            assert int(found.group(3)) <= int(found.group(2)) <= int(found.group(4))
+    assert placed > 10
+    assert few > 0
+
+
+def test_why_there_is_no_swap_names_the_word_of_the_headline_and_its_neighbours() -> None:
+    drawn = next(p for p in DRAWN if p.pattern.direction == "overcalls")
+    word = replace(drawn.phrases[0], phrase="probably", n=60.0, meaning=0.684,
+                   rate=samples.around(0.57))  # fmt: skip
+    verdict = replace(drawn.pattern.verdict, question=False)
+    pattern = replace(drawn.pattern, verdict=verdict)
+    bare = replace(drawn, pattern=pattern, phrases=(word,), habits=(), advice=())
+    stay = in_words(bare, words=WORDS, scale=SCALE).stay
+    assert stay.replace("\u00a0", " ") == (
+        "No recommended word is surely nearer to what CT shows for your words: “probably” shows "
+        "about 57 %, between “may represent” (44 %) and “likely” (77 %). The next issue may tell "
+        "more."
+    )
+    assert in_words(bare, words=WORDS).stay.startswith("No other word is surely nearer")

@@ -30,7 +30,7 @@ from reports.numbers import count, points
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import chart_height, judged_rows, phrases
 from reports.strings import Strings
-from reports.swaps import Action
+from reports.swaps import Action, Scale
 from reports.verdict import Said, in_words
 
 _NUMBER: Final = 18.0
@@ -191,7 +191,7 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD), after=10.0)
     else:
-        said = in_words(profile, words=words)
+        said = in_words(profile, words=words, scale=_scale(content))
         cards = _fitting(composer, _cards(content, said))
         listed = _lead(composer, content, profile, said, cards) or bool(cards)
         _actions(composer, said, cards)
@@ -201,6 +201,15 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
     if not listed:
         _second_look(composer, content)
     return True
+
+
+def _scale(content: RadiologistContent) -> Scale:
+    """Give the recommended phrases of the table with what they mean."""
+    if isinstance(content.overall, SuppressedCell):
+        return {}
+    table = content.overall.phrases
+    means = zip(table.phrases, table.expected.tolist(), strict=True)
+    return {phrase: mean for phrase, mean in means if phrase in content.recommended}
 
 
 def _second_look(composer: Composer, content: RadiologistContent) -> None:
@@ -288,7 +297,8 @@ def _lead(
     texts = [(said.first, LEAD.bold), (said.lead, _TEXT)]
     texts += [(sentence, _TEXT) for sentence in said.also]
     tall = sum(paragraph_height(text, kind, width) + 4.0 for text, kind in texts)
-    picture = _picture_height(composer, content, cards, tall) if rows else 0.0
+    below = _actions_height(composer, said, cards)
+    picture = _picture_height(composer, content, below, tall) if rows else 0.0
     box = composer.claim(max(tall, picture))
     y = box.y
     for i, (text, kind) in enumerate(texts):
@@ -325,15 +335,20 @@ def _beside(
 
 
 def _picture_height(
-    composer: Composer, content: RadiologistContent, cards: list[Card], tall: float
+    composer: Composer, content: RadiologistContent, below: float, tall: float
 ) -> float:
-    """Give the picture the room that cards and chart leave on the page, within reason."""
-    below = sum(card_height(composer, action, own) for action, own in cards)
-    below += _HEADING if cards else 0.0
+    """Give the picture the room that what to try and chart leave on the page, within reason."""
     spare = composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
     if spare >= chart_height(content):
         spare -= chart_height(content, roomy=True)
     return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), _MOST_PICTURE)
+
+
+def _actions_height(composer: Composer, said: Said, cards: list[Card]) -> float:
+    """Room that the cards, or why there are none, take with their heading."""
+    below = sum(card_height(composer, action, own) for action, own in cards)
+    below += paragraph_height(said.stay, _TEXT, composer.body.width) if said.stay else 0.0
+    return below + _HEADING if below else 0.0
 
 
 def _picture(composer: Composer, rows: tuple[PhraseRow, ...], box: Box) -> None:
@@ -348,12 +363,15 @@ def _picture(composer: Composer, rows: tuple[PhraseRow, ...], box: Box) -> None:
 
 
 def _actions(composer: Composer, said: Said, cards: list[Card]) -> None:
-    """Set the cards under their heading, where there are any."""
+    """Set the cards under their heading, or why there are none."""
+    words = composer.style.strings
     if not cards:
+        if said.stay:
+            composer.heading(words("radiologist.actions"), level=1, room=0.0)
+            composer.add(Prose(said.stay, _TEXT), after=4.0)
         return
     key = "radiologist.actions_question" if said.question else "radiologist.actions"
-    room = card_height(composer, *cards[0])
-    composer.heading(composer.style.strings(key), level=1, room=room)
+    composer.heading(words(key), level=1, room=card_height(composer, *cards[0]))
     for number, (action, own) in enumerate(cards, start=1):
         card(composer, action, own, number=number)
 
