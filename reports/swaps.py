@@ -115,9 +115,10 @@ def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
 
 
 def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
-    """Say of an advised word that it is off itself, and whether that is over all findings."""
+    """Say once of an advised word that it is off itself, and whether that is over all findings."""
     own = off_itself(swap, profile)
-    if own is None:
+    advising = (each for each in kept_swaps(profile) if off_itself(each, profile) is own)
+    if own is None or next(advising) is not swap:
         return ""
     here = isinstance(own, Habit) or not swap.finding
     where = "" if here else words("verdict.swap.everywhere")
