@@ -64,18 +64,24 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             at += 1
             continue
         if found.parts:
-            if found.parts & Part.CUE and items and items[-1].lexeme.parts & Part.JUDGING:
-                items[-1] = _yielding(items[-1], at)
+            if found.parts & Part.CUE:
+                _yield_to(items, at)
             items.append(Item(at, after, found))
         at = after
     return items
 
 
-def _yielding(judgement: Item, at: int) -> Item:
-    """Take the weight from a judgement that a cue at `at` touches: "considered compatible with"."""
-    if at - judgement.last > 1:
-        return judgement
-    return judgement._replace(lexeme=_SAYING if judgement.lexeme.finite else _WEIGHTLESS)
+def _yield_to(items: list[Item], at: int) -> None:
+    """Take the weight from a judgement that a cue at `at` touches, or has but a verb before it.
+
+    "Considered compatible with", "which I think is probably".
+    """
+    behind = items[-1:] if not items or items[-1].lexeme.parts & Part.JUDGING else items[-2:-1]
+    for judgement in behind:
+        verb_only = judgement is items[-1] or is_finite(items[-1])
+        if judgement.lexeme.parts & Part.JUDGING and verb_only and at - judgement.last <= 1:
+            lexeme = _SAYING if judgement.lexeme.finite else _WEIGHTLESS
+            items[items.index(judgement)] = judgement._replace(lexeme=lexeme)
 
 
 def _longest(
