@@ -1,12 +1,14 @@
-"""All that only a GPU can tell, in one go: run when one can be had, dry on a processor before.
+"""What one GPU can tell, in one go: run when one can be had, dry on a processor before.
 
 Run: ``python benchmarks/vllm/gpu.py [--dry] [--reports N]`` after ``make install-vllm``. On a GPU
 the model has the shape of Llama-3-8B and made-up weights (``load_format="dummy"``); ``--dry`` takes
-a tiny Llama on a processor, few reports, short answers and few examples, so that every step has run
-before the hour is paid for: in a minute and a half of two idle cores. Prints, for
+a tiny Llama on a processor, few reports, short answers and few examples, so that every step but fp8
+has run before the hour is paid for: in a minute and a half of two idle cores. Prints, for
 answers quoted by words and by number and for bf16 and fp8 keys and values: reports a second through
 the engine and through bare vLLM on the same questions, their ratio (limit .85 on a GPU), tokens a
-second, and the peak of the card's memory.
+second, and the peak of the card's memory, which `memory_share` sets. Made-up weights fail every
+answer, so each report is asked twice: the ratio and the tokens a second are to be believed, and
+the reports a second are no trained model's.
 """
 
 from __future__ import annotations
