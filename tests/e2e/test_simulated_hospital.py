@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pypdf
 import pytest
+from scipy.stats import binom
 
 from calibration.regression import logistic_calibration
 from calibration.survey import builtin
@@ -113,7 +114,8 @@ def test_reader_slopes_are_recovered_within_their_intervals(demo: Demo) -> None:
         )
         line = logistic_calibration(counted, phrase_table=phrases).slope
         inside.append(line.low <= slope <= line.high)
-    assert sum(inside) >= 0.9 * len(inside), inside
+    # One department in fifty has fewer by chance, were every interval right.
+    assert sum(inside) >= binom.ppf(0.02, len(inside), 0.95), inside
 
 
 def outputs(demo: Demo) -> Iterator[tuple[Path, str]]:
