@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Advance, Blaming, Output, phrase_table, taking, write_result
+from pipeline.cli.common import (
+    Advance,
+    Output,
+    argument,
+    blaming,
+    option,
+    phrase_table,
+    taking,
+    write_result,
+)
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -33,18 +42,14 @@ def register(app: typer.Typer) -> None:
 class Table:
     """Options that say what the observations are."""
 
-    phrases: Annotated[
-        str, typer.Option(help="Phrase table file, or the name of a built-in one.")
-    ] = "diagnostic-certainty-scale"
-    by: Annotated[str, typer.Option(help="Grouping columns, comma-separated.")] = ""
-    weight: Annotated[str, typer.Option(help="Column of weights.")] = ""
-    patient: Annotated[str, typer.Option(help="Column of patients, to resample them whole.")] = ""
-    slider: Annotated[
-        str, typer.Option(help="Column of sliders set beside the phrases, if any.")
-    ] = ""
-    scale: Annotated[float, typer.Option(min=1e-9, help="What a slider reads at certainty.")] = (
-        100.0
+    phrases: str = option(
+        "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
     )
+    by: str = option("", "Grouping columns, comma-separated.")
+    weight: str = option("", "Column of weights.")
+    patient: str = option("", "Column of patients, to resample them whole.")
+    slider: str = option("", "Column of sliders set beside the phrases, if any.")
+    scale: float = option(100.0, "What a slider reads at certainty.", min=1e-09)
 
     def columns(self, most_groups: int) -> Columns:
         """Say which columns mean what."""
@@ -59,19 +64,15 @@ class Table:
 class Statistics:
     """Options that decide a number."""
 
-    bins: Annotated[int, typer.Option(min=1)] = 100
-    bin_rule: Annotated[
-        str, typer.Option(help="exact, midpoint or paper.")
-    ] = "exact"  # fmt: skip
-    bootstrap: Annotated[int, typer.Option(min=0)] = 1000
-    interval: Annotated[str, typer.Option(help="percentile, basic or bias-corrected.")] = (
-        "percentile"
-    )
-    seed: Annotated[int, typer.Option(min=0)] = 0
-    epsilon: Annotated[float, typer.Option()] = 1e-3
-    tau: Annotated[float, typer.Option()] = 1e-3
-    regulariser: Annotated[str, typer.Option(help="kl or entropy.")] = "kl"
-    holdout: Annotated[str, typer.Option(help="Share used for testing a map, or none.")] = "0.5"
+    bins: int = option(100, min=1)
+    bin_rule: str = option("exact", "exact, midpoint or paper.")
+    bootstrap: int = option(1000, min=0)
+    interval: str = option("percentile", "percentile, basic or bias-corrected.")
+    seed: int = option(0, min=0)
+    epsilon: float = option(1e-3)
+    tau: float = option(1e-3)
+    regulariser: str = option("kl", "kl or entropy.")
+    holdout: str = option("0.5", "Share used for testing a map, or none.")
 
     def study(self, phrases: str) -> Study:
         """Put phrases, settings and seed together."""
@@ -94,15 +95,14 @@ class Statistics:
 class Calibrate:
     """Options of ``radcal calibrate``."""
 
-    observations: Annotated[Path, typer.Argument(help="Table with columns phrase and label.")]
-    out: Annotated[Path, typer.Option(help="Result, one JSON file.")]
+    observations: Path = argument(..., "Table with columns phrase and label.")
+    out: Path = option(..., "Result, one JSON file.")
     table: Table
     statistics: Statistics
-    audit: Annotated[
-        Path | None,
-        typer.Option(help="Result of radcal audit extraction: also undo its reading mistakes."),
-    ] = None
-    most_groups: Annotated[int, typer.Option(min=1, help="Refuse more groups than this.")] = 20_000
+    audit: Path | None = option(
+        None, "Result of radcal audit extraction: also undo its reading mistakes."
+    )
+    most_groups: int = option(20_000, "Refuse more groups than this.", min=1)
     output: Output
 
 
@@ -117,7 +117,7 @@ def calibrate(given: Calibrate) -> None:
     from pipeline.tables.counted import count
 
     source = given.observations.name
-    with Blaming(source):
+    with blaming(source):
         study = given.statistics.study(given.table.phrases)
         columns = given.table.columns(given.most_groups)
         counted = count(read_table(given.observations), study.phrases, columns, source)

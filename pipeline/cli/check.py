@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, Output, taking
+from pipeline.cli.common import ConfigArgument, Output, flag, option, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -29,11 +29,8 @@ class Given:
     """Options of ``radcal check``."""
 
     config: ConfigArgument
-    html: Annotated[Path | None, typer.Option(help="Also write it as a page, for a ticket.")] = None
-    values: Annotated[
-        bool,
-        typer.Option("--values", help="Show unmapped values that may be names; not for a ticket."),
-    ] = False
+    html: Path | None = option(None, "Also write it as a page, for a ticket.")
+    values: bool = flag("--values", "Show unmapped values that may be names; not for a ticket.")
     output: Output
 
 

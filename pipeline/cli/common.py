@@ -4,16 +4,17 @@ A command takes one argument, whose fields are its options:
 
     @dataclass(frozen=True, slots=True, kw_only=True)
     class Given:
-        reports: Annotated[Path, typer.Argument(help="…")]
-        seed: Annotated[int, typer.Option("--seed")] = 0
+        reports: Path = argument(..., "Table of reports.")
+        seed: int = option(0, "Seed of all chance.", min=0)
         output: Output
 
     def extract(given: Given) -> None: ...
 
     app.command("extract")(taking(extract))
 
-A field whose type is itself such a dataclass is a group of options that several commands share; its
-fields stand among the command's own, in the order of the fields.
+A default of ``...`` says that an option must be given. A field whose type is itself such a
+dataclass is a group of options that several commands share; its fields stand among the command's
+own, in the order of the fields.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar, get_type_hints
+from types import EllipsisType
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar, cast, get_type_hints
 
 import typer
 
@@ -42,14 +44,35 @@ Advance: TypeAlias = Callable[[int], None]
 _SILENCE_SECONDS: Final = 15.0
 
 
+_TYPER: Final = "typer"
+
+
+def option(default: T | EllipsisType, text: str = "", *names: str, **how: Any) -> T:
+    """Make a field an option, with its help, and names and limits as of `typer.Option`."""
+    return _told(default, typer.Option(*names, help=text or None, **how))
+
+
+def argument(default: T | EllipsisType, text: str) -> T:
+    """Make a field an argument, with its help."""
+    return _told(default, typer.Argument(help=text))
+
+
+def flag(name: str, text: str) -> bool:
+    """Make a field an option that is on where it is named."""
+    return _told(False, typer.Option(name, help=text))
+
+
+def _told(default: T | EllipsisType, told: object) -> T:
+    absent = MISSING if default is ... else default
+    return cast("T", field(default=absent, metadata={_TYPER: told}))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
     """How a command speaks of what it did."""
 
-    as_json: Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")] = (
-        False
-    )
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False
+    as_json: bool = flag("--json", "Print a machine-readable summary.")
+    quiet: bool = flag("--quiet", "Print nothing but errors.")
 
     @property
     def silent(self) -> bool:
@@ -104,28 +127,30 @@ def taking(command: Callable[[T], None]) -> Callable[..., None]:
 
 def _parameters(kind: type[Any]) -> Iterator[Parameter]:
     """Give the options of a dataclass, those of its groups among them."""
-    for field, hint in _fields(kind):
+    for each, hint in _fields(kind):
         if is_dataclass(hint) and isinstance(hint, type):
             yield from _parameters(hint)
         else:
-            default = Parameter.empty if field.default is MISSING else field.default
-            yield Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=hint)
+            told = each.metadata.get(_TYPER)
+            full = hint if told is None else Annotated[hint, told]
+            default = Parameter.empty if each.default is MISSING else each.default
+            yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=full)
 
 
 def _made(kind: type[T], values: dict[str, Any]) -> T:
     """Make the dataclass of what was given, its groups first."""
     own = {
-        field.name: _made(hint, values)
+        each.name: _made(hint, values)
         if is_dataclass(hint) and isinstance(hint, type)
-        else values[field.name]
-        for field, hint in _fields(kind)
+        else values[each.name]
+        for each, hint in _fields(kind)
     }
     return kind(**own)
 
 
 def _fields(kind: type[Any]) -> Iterator[tuple[Field[Any], Any]]:
     hints = get_type_hints(kind, include_extras=True)
-    return ((field, hints[field.name]) for field in fields(kind))
+    return ((each, hints[each.name]) for each in fields(kind))
 
 
 audit = typer.Typer(help="Measure the instrument: extraction, de-identification, the audit log.")
@@ -167,26 +192,14 @@ def _worded(value: object) -> object:
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
 
 
-class Blaming:
-    """Tells, as an `InputError`, which file the numerics or what reads text cannot use.
-
-    Parameters
-    ----------
-    source
-        The file's name.
-    """
-
-    def __init__(self, source: str) -> None:
-        self._source = source
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, _kind: object, error: BaseException | None, _: object) -> None:
-        """Put the file's name before what was wrong."""
-        if isinstance(error, CalibrationError | ExtractionError):
-            msg = f"{self._source}: {error}"
-            raise InputError(msg) from None
+@contextmanager
+def blaming(source: str) -> Iterator[None]:
+    """Say, as an `InputError`, which file the numerics or what reads text cannot use."""
+    try:
+        yield
+    except (CalibrationError, ExtractionError) as error:
+        msg = f"{source}: {error}"
+        raise InputError(msg) from None
 
 
 def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:

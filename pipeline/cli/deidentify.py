@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from pipeline.cli.common import Output, audit, taking
+from pipeline.cli.common import Output, argument, audit, option, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -37,21 +37,14 @@ def register(app: typer.Typer) -> None:
 class Given:
     """Options of ``radcal deidentify``."""
 
-    reports: Annotated[Path | None, typer.Argument(help="Table with report_id and text.")] = None
-    out: Annotated[Path | None, typer.Option(help="Where the clean table goes.")] = None
-    spans: Annotated[
-        Path | None, typer.Option(help="Also write what was removed where (JSONL).")
-    ] = None
-    review: Annotated[
-        Path | None, typer.Option(help="Write the doubtful decisions as a sheet to correct.")
-    ] = None
-    learned: Annotated[
-        Path | None,
-        typer.Option("--learn", help="Take a corrected sheet into the lists that --words names."),
-    ] = None
-    replacement: Annotated[
-        Replacement, typer.Option(help="What stands where an identifier was.")
-    ] = "token"
+    reports: Path | None = argument(None, "Table with report_id and text.")
+    out: Path | None = option(None, "Where the clean table goes.")
+    spans: Path | None = option(None, "Also write what was removed where (JSONL).")
+    review: Path | None = option(None, "Write the doubtful decisions as a sheet to correct.")
+    learned: Path | None = option(
+        None, "Take a corrected sheet into the lists that --words names.", "--learn"
+    )
+    replacement: Replacement = option("token", "What stands where an identifier was.")
     caution: CautionOption = 8.0
     words: WordsOption = None
     output: Output
@@ -122,13 +115,9 @@ def _learn(sheet: Path, words: Path | None, caution: float) -> dict[str, object]
 class Audit:
     """Options of ``radcal audit deid``."""
 
-    gold: Annotated[Path, typer.Option(help="JSON lines: id, text, spans with labels.")]
-    missed: Annotated[
-        Path | None, typer.Option(help="Also write where what was missed or harmed.")
-    ] = None
-    explain: Annotated[
-        Path | None, typer.Option(help="Also write each decision with the rule or weights behind.")
-    ] = None
+    gold: Path = option(..., "JSON lines: id, text, spans with labels.")
+    missed: Path | None = option(None, "Also write where what was missed or harmed.")
+    explain: Path | None = option(None, "Also write each decision with the rule or weights behind.")
     caution: CautionOption = 8.0
     words: WordsOption = None
     output: Output

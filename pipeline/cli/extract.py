@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import typer
 
-from pipeline.cli.common import Output, audit, taking
+from pipeline.cli.common import Output, argument, audit, flag, option, taking
 from pipeline.cli.extraction_audit import audit_extraction
 from pipeline.cli.extraction_checks import annotate, pool, vocabulary_check, vocabulary_list
 from pipeline.cli.extraction_shared import (
@@ -57,44 +57,30 @@ def register(app: typer.Typer) -> None:
 class Given:
     """Options of ``radcal extract``."""
 
-    reports: Annotated[
-        Path, typer.Argument(help="CSV, Parquet or JSONL: report_id, modality, text.")
-    ]
-    out: Annotated[Path, typer.Option(help="Findings table to write.")]
-    engine: Annotated[str, typer.Option(help="rules, vllm, transformers, server or replay.")] = (
-        "rules"
-    )
+    reports: Path = argument(..., "CSV, Parquet or JSONL: report_id, modality, text.")
+    out: Path = option(..., "Findings table to write.")
+    engine: str = option("rules", "rules, vllm, transformers, server or replay.")
     choice: ModelChoice
-    remember: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep a model's outcomes here by content hash: a command run again asks only "
-            "what is new. Holds no text.",
-        ),
-    ] = None
-    level: Annotated[
-        str, typer.Option(help="statement: every statement; report: one row per stated pathology.")
-    ] = "statement"
-    rule: Annotated[
-        str, typer.Option(help="Report level: impression first, strongest, or last.")
-    ] = "impression first"
-    every_state: Annotated[
-        bool, typer.Option("--every-state", help="Report level: also what was not stated, and why.")
-    ] = False
+    remember: Path | None = option(
+        None,
+        "Keep a model's outcomes here by content hash: a command run again asks only what is "
+        "new. Holds no text.",
+        metavar="FILE",
+    )
+    level: str = option(
+        "statement", "statement: every statement; report: one row per stated pathology."
+    )
+    rule: str = option("impression first", "Report level: impression first, strongest, or last.")
+    every_state: bool = flag("--every-state", "Report level: also what was not stated, and why.")
     vocabulary: VocabularyOption = None
     held: Held
-    doubts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Engine rules: also write the sentences in doubt, about which --guided would ask "
-            "a model; no report text.",
-        ),
-    ] = None
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Print each text with cue, scope and decision.")
-    ] = False
+    doubts: Path | None = option(
+        None,
+        "Engine rules: also write the sentences in doubt, about which --guided would ask a "
+        "model; no report text.",
+        metavar="FILE",
+    )
+    explain: bool = flag("--explain", "Print each text with cue, scope and decision.")
     output: Output
 
 

@@ -7,11 +7,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Blaming, Output, write_whole
+from pipeline.cli.common import Output, blaming, option, write_whole
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -39,24 +39,20 @@ if TYPE_CHECKING:
 class AuditGiven:
     """Options of ``radcal audit extraction``."""
 
-    gold: Annotated[Path, typer.Option(help="Labelled reports, one JSON per line.")]
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="rules, vllm, transformers, server or replay; repeat to compare. ENGINE:MODEL "
-            "names a model for this one alone (vllm:/models/A, replay:kept.jsonl).",
-            show_default="rules",
-        ),
-    ] = None
+    gold: Path = option(..., "Labelled reports, one JSON per line.")
+    engine: list[str] | None = option(
+        None,
+        "rules, vllm, transformers, server or replay; repeat to compare. ENGINE:MODEL names a "
+        "model for this one alone (vllm:/models/A, replay:kept.jsonl).",
+        show_default="rules",
+    )
     choice: ModelChoice
     vocabulary: VocabularyOption = None
-    findings: Annotated[
-        Path | None, typer.Option(help="Score this findings table instead of running an engine.")
-    ] = None
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples of reports.")] = 1000
-    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0
-    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
-    pdf: Annotated[Path | None, typer.Option(help="Also draw pages here.")] = None
+    findings: Path | None = option(None, "Score this findings table instead of running an engine.")
+    bootstrap: int = option(1000, "Resamples of reports.", min=0)
+    seed: int = option(0, "Seed of the resamples.")
+    out: Path | None = option(None, "Also write the JSON here.")
+    pdf: Path | None = option(None, "Also draw pages here.")
     output: Output
 
 
@@ -264,7 +260,7 @@ def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
 
     frame = read_table(path)
     require_columns(frame, NEEDED_COLUMNS, source=path.name)
-    with Blaming(path.name):
+    with blaming(path.name):
         found = read_outcomes(frame, vocabulary=vocabulary)
     reports = gold_reports(gold, vocabulary)
     if not found.keys() & {report.report_id for report in reports}:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Blaming, JsonOption, Output, QuietOption, emit
+from pipeline.cli.common import (
+    JsonOption,
+    Output,
+    QuietOption,
+    argument,
+    blaming,
+    emit,
+    flag,
+    option,
+)
 from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
@@ -84,19 +93,11 @@ def vocabulary_list(
 class Annotate:
     """Options of ``radcal annotate``."""
 
-    reports: Annotated[
-        Path, typer.Argument(help="Reports to label; with --read, the corrected sheet.")
-    ]
-    out: Annotated[Path, typer.Option(help="Sheet (.csv) or, with --read, gold (.jsonl).")]
-    read: Annotated[bool, typer.Option("--read", help="Read a corrected sheet back as gold.")] = (
-        False
-    )
-    partial: Annotated[
-        bool, typer.Option("--partial", help="With --read: leave out reports without a verdict.")
-    ] = False
-    html: Annotated[
-        Path | None, typer.Option(help="Also write a page to read beside the sheet.")
-    ] = None
+    reports: Path = argument(..., "Reports to label; with --read, the corrected sheet.")
+    out: Path = option(..., "Sheet (.csv) or, with --read, gold (.jsonl).")
+    read: bool = flag("--read", "Read a corrected sheet back as gold.")
+    partial: bool = flag("--partial", "With --read: leave out reports without a verdict.")
+    html: Path | None = option(None, "Also write a page to read beside the sheet.")
     vocabulary: VocabularyOption = None
     output: Output
 
@@ -132,7 +133,7 @@ def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldRe
 
     frame = read_table(path)
     require_columns(frame, dict.fromkeys(COLUMNS, "as the sheet was written"), source=path.name)
-    with Blaming(path.name):
+    with blaming(path.name):
         columns = [frame[name].fillna("").astype(str).map(undefused).tolist() for name in COLUMNS]
         rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, strict=True)]
         return gold_from_sheet(rows, vocabulary=engine.vocabulary, partial=partial)
@@ -161,23 +162,14 @@ def _show(summary: dict[str, object]) -> None:
 class Pool:
     """Options of ``radcal pool``."""
 
-    findings: Annotated[
-        list[Path], typer.Argument(help="Findings of two or more engines, the most trusted first.")
-    ]
-    out: Annotated[Path, typer.Option(help="Voted table, one row per pathology stated.")]
-    queue: Annotated[Path | None, typer.Option(help="Reports to read again, hardest first.")] = None
-    reports: Annotated[
-        Path | None,
-        typer.Option(
-            help="The reports every engine was given: one without a row then states nothing."
-        ),
-    ] = None
-    vocabulary: Annotated[
-        Path | None, typer.Option(help="Folder with vocabulary files of your own.")
-    ] = None
-    every_state: Annotated[
-        bool, typer.Option("--every-state", help="Also the cells nobody stated anything about.")
-    ] = False
+    findings: list[Path] = argument(..., "Findings of two or more engines, the most trusted first.")
+    out: Path = option(..., "Voted table, one row per pathology stated.")
+    queue: Path | None = option(None, "Reports to read again, hardest first.")
+    reports: Path | None = option(
+        None, "The reports every engine was given: one without a row then states nothing."
+    )
+    vocabulary: Path | None = option(None, "Folder with vocabulary files of your own.")
+    every_state: bool = flag("--every-state", "Also the cells nobody stated anything about.")
     output: Output
 
 
@@ -229,7 +221,7 @@ def _reading(path: Path, vocabulary: Vocabulary) -> dict[str, dict[str, ReportFi
 
     frame = read_table(path)
     require_columns(frame, NEEDED_COLUMNS, source=path.name)
-    with Blaming(path.name):
+    with blaming(path.name):
         return readings_of(frame, vocabulary=vocabulary)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pipeline.cli.common import Output
+from pipeline.cli.common import Output, flag, option
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -38,91 +38,59 @@ VocabularyOption = Annotated[
 class ModelChoice:
     """What a command line says about the model."""
 
-    model: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FOLDER|FILE",
-            help="What the server serves, a model's folder here, or a recording.",
-        ),
-    ] = None
-    structured: Annotated[
-        bool | None,
-        typer.Option(
-            "--structured-output/--free-output",
-            help="Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
-            "vLLM's can.",
-            show_default=False,
-        ),
-    ] = None
-    json_schema: Annotated[
-        bool,
-        typer.Option("--json-schema", help="Bind a server's answers by a JSON schema instead."),
-    ] = False
-    template: Annotated[
-        str,
-        typer.Option(
-            help="raw: one text to continue; chat: turns; auto: as the model's folder or name says."
-        ),
-    ] = "auto"
-    quote_by: Annotated[
-        str, typer.Option(help="words: the sentence as written; number: its number, fewer tokens.")
-    ] = "words"
-    guided: Annotated[
-        bool,
-        typer.Option(
-            "--guided", help="Ask only about sentences in which the rules hedge or are in doubt."
-        ),
-    ] = False
-    examples: Annotated[
-        list[Path] | None,
-        typer.Option(help="Folder with worked examples of your own; an audit takes several."),
-    ] = None
-    record: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep every answer for --engine replay --model FILE; it quotes the reports.",
-        ),
-    ] = None
-    context_tokens: Annotated[int, typer.Option(min=1, help="Tokens that the model can hold.")] = (
-        8192
+    model: str | None = option(
+        None,
+        "What the server serves, a model's folder here, or a recording.",
+        metavar="NAME|FOLDER|FILE",
     )
-    server: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
-            rich_help_panel=_SERVED,
-        ),
-    ] = None
-    concurrency: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Questions to the server at once; by default as many as it answers more for.",
-            rich_help_panel=_SERVED,
-        ),
-    ] = None
-    vllm_python: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Python of the model's environment; by default the one of make install-vllm.",
-            rich_help_panel=_HERE,
-        ),
-    ] = None
-    dtype: Annotated[
-        str, typer.Option(help="auto, bfloat16, float16 or float32.", rich_help_panel=_HERE)
-    ] = "auto"
-    tensor_parallel: Annotated[
-        int, typer.Option(min=1, help="GPUs that share it.", rich_help_panel=_HERE)
-    ] = 1
-    data_parallel: Annotated[
-        int, typer.Option(min=1, help="Copies side by side.", rich_help_panel=_HERE)
-    ] = 1
-    memory_share: Annotated[
-        float, typer.Option(help="Share of a GPU's memory.", rich_help_panel=_HERE)
-    ] = 0.9
+    structured: bool | None = option(
+        None,
+        "Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
+        "vLLM's can.",
+        "--structured-output/--free-output",
+        show_default=False,
+    )
+    json_schema: bool = flag("--json-schema", "Bind a server's answers by a JSON schema instead.")
+    template: str = option(
+        "auto", "raw: one text to continue; chat: turns; auto: as the model's folder or name says."
+    )
+    quote_by: str = option(
+        "words", "words: the sentence as written; number: its number, fewer tokens."
+    )
+    guided: bool = flag(
+        "--guided", "Ask only about sentences in which the rules hedge or are in doubt."
+    )
+    examples: list[Path] | None = option(
+        None, "Folder with worked examples of your own; an audit takes several."
+    )
+    record: Path | None = option(
+        None,
+        "Keep every answer for --engine replay --model FILE; it quotes the reports.",
+        metavar="FILE",
+    )
+    context_tokens: int = option(8192, "Tokens that the model can hold.", min=1)
+    server: str | None = option(
+        None,
+        "An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
+        metavar="URL",
+        rich_help_panel=_SERVED,
+    )
+    concurrency: int | None = option(
+        None,
+        "Questions to the server at once; by default as many as it answers more for.",
+        min=1,
+        rich_help_panel=_SERVED,
+    )
+    vllm_python: Path | None = option(
+        None,
+        "Python of the model's environment; by default the one of make install-vllm.",
+        metavar="FILE",
+        rich_help_panel=_HERE,
+    )
+    dtype: str = option("auto", "auto, bfloat16, float16 or float32.", rich_help_panel=_HERE)
+    tensor_parallel: int = option(1, "GPUs that share it.", min=1, rich_help_panel=_HERE)
+    data_parallel: int = option(1, "Copies side by side.", min=1, rich_help_panel=_HERE)
+    memory_share: float = option(0.9, "Share of a GPU's memory.", rich_help_panel=_HERE)
 
     @property
     def given(self) -> bool:
@@ -141,29 +109,22 @@ class ModelChoice:
 class Held:
     """How a model's answers are held against the words, and what is kept of them."""
 
-    answers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write a model's answers line by line, and what became of each; no report "
-            "text.",
-        ),
-    ] = None
-    queue: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Also write the reports whose answers want a person's look, most doubtful first.",
-        ),
-    ] = None
-    max_disagreement: Annotated[
-        float,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Share of statements and sentences over which model and vocabulary may part.",
-        ),
-    ] = 0.2
+    answers: Path | None = option(
+        None,
+        "Also write a model's answers line by line, and what became of each; no report text.",
+        metavar="FILE",
+    )
+    queue: Path | None = option(
+        None,
+        "Also write the reports whose answers want a person's look, most doubtful first.",
+        metavar="FILE",
+    )
+    max_disagreement: float = option(
+        0.2,
+        "Share of statements and sentences over which model and vocabulary may part.",
+        min=0.0,
+        max=1.0,
+    )
 
 
 ENGINES: Final = ("rules", "server", "vllm", "transformers", "replay")

@@ -9,11 +9,11 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from pipeline.cli.common import Output, taking, write_whole
+from pipeline.cli.common import Output, option, taking, write_whole
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -48,12 +48,12 @@ def _about() -> None:
 class CheckGiven:
     """Options of ``radcal model check``."""
 
-    engine: Annotated[str, typer.Option(help="vllm, transformers or server.")] = "vllm"
+    engine: str = option("vllm", "vllm, transformers or server.")
     choice: ModelChoice
     vocabulary: VocabularyOption = None
-    reports: Annotated[int, typer.Option(min=1, help="Reports to measure the speed on.")] = 64
-    out: Annotated[Path | None, typer.Option(help="Also write the JSON here.")] = None
-    pdf: Annotated[Path | None, typer.Option(help="Also draw the page here.")] = None
+    reports: int = option(64, "Reports to measure the speed on.", min=1)
+    out: Path | None = option(None, "Also write the JSON here.")
+    pdf: Path | None = option(None, "Also draw the page here.")
     output: Output
 
 

@@ -6,11 +6,19 @@ import json
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Blaming, Output, phrase_table, taking, write_result
+from pipeline.cli.common import (
+    Output,
+    argument,
+    blaming,
+    option,
+    phrase_table,
+    taking,
+    write_result,
+)
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
@@ -29,31 +37,23 @@ def register(app: typer.Typer) -> None:
 class Given:
     """Options of ``radcal profile``."""
 
-    observations: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with columns reader, phrase, label; pathology, patient, exam if known."
-        ),
-    ]
-    out: Annotated[Path, typer.Option(help="Profile, one JSON file.")]
-    phrases: Annotated[
-        str, typer.Option(help="Phrase table file, or the name of a built-in one.")
-    ] = "diagnostic-certainty-scale"
-    never: Annotated[str, typer.Option(help="Phrases never to suggest, comma-separated.")] = ""
-    misread: Annotated[
-        float, typer.Option(min=0.0, max=0.5, help="Share of phrases misread, as audited.")
-    ] = 0.0
-    earlier: Annotated[
-        Path | None,
-        typer.Option(help="Observations of a period before, to say what changed since."),
-    ] = None
-    told: Annotated[
-        Path | None,
-        typer.Option(
-            help="Profile of the issue before, most of whose exams are these: what it told stands "
-            "unless refuted, and what is new takes more."
-        ),
-    ] = None
+    observations: Path = argument(
+        ..., "Table with columns reader, phrase, label; pathology, patient, exam if known."
+    )
+    out: Path = option(..., "Profile, one JSON file.")
+    phrases: str = option(
+        "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
+    )
+    never: str = option("", "Phrases never to suggest, comma-separated.")
+    misread: float = option(0.0, "Share of phrases misread, as audited.", min=0.0, max=0.5)
+    earlier: Path | None = option(
+        None, "Observations of a period before, to say what changed since."
+    )
+    told: Path | None = option(
+        None,
+        "Profile of the issue before, most of whose exams are these: what it told stands "
+        "unless refuted, and what is new takes more.",
+    )
     output: Output
 
 
@@ -170,5 +170,5 @@ def _profiled(
 
     table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = _barred(given, table)
-    with Blaming(path.name):
+    with blaming(path.name):
         return judge(observed, phrases=table, settings=rules, never=barred, before=told)

@@ -18,6 +18,7 @@ from pipeline.cli.common import (
     Output,
     QuietOption,
     emit,
+    option,
     taking,
 )
 from pipeline.errors import ConfigurationError, InputError
@@ -123,10 +124,10 @@ def _next(summary: Summary, config: Path) -> str:
 class Demo:
     """Options of ``radcal demo``."""
 
-    out: Annotated[Path, typer.Option(help="Folder for the demonstration.")] = Path("demo")
-    pairs: Annotated[int, typer.Option(min=1, help="X-ray and CT pairs to simulate.")] = 2662
-    readers: Annotated[int, typer.Option(min=1, help="Readers to simulate.")] = 12
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation.")] = 0
+    out: Path = option(Path("demo"), "Folder for the demonstration.")
+    pairs: int = option(2662, "X-ray and CT pairs to simulate.", min=1)
+    readers: int = option(12, "Readers to simulate.", min=1)
+    seed: int = option(0, "Seed of the simulation.", min=0)
     department: DepartmentOption = "clustered"
     output: Output
 
@@ -156,12 +157,12 @@ def demo(given: Demo) -> None:
 class Simulate:
     """Options of ``radcal simulate``."""
 
-    out: Annotated[Path, typer.Option(help="Folder to write; made if absent.")]
-    pairs: Annotated[int, typer.Option(help="Eligible X-ray/CT pairs.")] = 2662
-    readers: Annotated[int, typer.Option(help="Radiologists.")] = 12
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 0
+    out: Path = option(..., "Folder to write; made if absent.")
+    pairs: int = option(2662, "Eligible X-ray/CT pairs.")
+    readers: int = option(12, "Radiologists.")
+    seed: int = option(0, "The same seed gives the same bytes.")
     department: DepartmentOption = "clustered"
-    exams_format: Annotated[str, typer.Option(help="csv, parquet or jsonl.")] = "csv"
+    exams_format: str = option("csv", "csv, parquet or jsonl.")
     output: Output
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, get_args
 
 import typer
 
-from pipeline.cli.common import Output, taking
+from pipeline.cli.common import Output, argument, option, taking
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -46,16 +46,14 @@ def _about() -> None:
 class Given:
     """Options of ``radcal survey fit``."""
 
-    out: Annotated[Path, typer.Option(help="Phrase table: .csv, .parquet or .jsonl.")]
-    answers: Annotated[Path | None, typer.Argument(help="Survey file.")] = None
-    builtin: Annotated[str, typer.Option(help="A built-in table by name.")] = ""
-    method: Annotated[str, typer.Option(help="moments or likelihood.")] = "moments"
-    respondents: Annotated[
-        int, typer.Option(min=0, help="People asked, if cells are proportions.")
-    ] = 0
-    bootstrap: Annotated[int, typer.Option(min=0, help="Respondent resamples for intervals.")] = 0
-    seed: Annotated[int, typer.Option(min=0)] = 0
-    plot: Annotated[Path | None, typer.Option(help="Fits over the answers: .svg or .pdf.")] = None
+    out: Path = option(..., "Phrase table: .csv, .parquet or .jsonl.")
+    answers: Path | None = argument(None, "Survey file.")
+    builtin: str = option("", "A built-in table by name.")
+    method: str = option("moments", "moments or likelihood.")
+    respondents: int = option(0, "People asked, if cells are proportions.", min=0)
+    bootstrap: int = option(0, "Respondent resamples for intervals.", min=0)
+    seed: int = option(0, min=0)
+    plot: Path | None = option(None, "Fits over the answers: .svg or .pdf.")
     output: Output
 
 

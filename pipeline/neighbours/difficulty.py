@@ -6,13 +6,12 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from pipeline.cli.common import Blaming, OutOption, Output, write_result
+from pipeline.cli.common import OutOption, Output, argument, blaming, option, write_result
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.neighbours.categories import ClassTable, aligned, read_pool, read_votes
 
@@ -26,22 +25,16 @@ if TYPE_CHECKING:
 class Difficulty:
     """Options of ``radcal difficulty``."""
 
-    predictions: Annotated[
-        Path,
-        typer.Argument(
-            help="A pool: .npz with probs (models, items, classes), or a table with "
-            "model, item, one column per class."
-        ),
-    ]
+    predictions: Path = argument(
+        ...,
+        "A pool: .npz with probs (models, items, classes), or a table with model, item, one "
+        "column per class.",
+    )
     out: OutOption
-    votes: Annotated[
-        Path | None, typer.Option(help="Votes of people on the same items (tables).")
-    ] = None
-    items_out: Annotated[
-        Path | None, typer.Option(help="Indicators, stratum and place in the review queue.")
-    ] = None
-    alpha: Annotated[str, typer.Option(help="Tolerances of the conformal sets.")] = "0.05,0.1,0.2"
-    count: Annotated[int, typer.Option("--strata", min=1, help="Strata of difficulty.")] = 3
+    votes: Path | None = option(None, "Votes of people on the same items (tables).")
+    items_out: Path | None = option(None, "Indicators, stratum and place in the review queue.")
+    alpha: str = option("0.05,0.1,0.2", "Tolerances of the conformal sets.")
+    count: int = option(3, "Strata of difficulty.", "--strata", min=1)
     output: Output
 
 
@@ -71,7 +64,7 @@ def difficulty(given: Difficulty) -> None:
 def _difficulty(given: Difficulty, pool: PoolArrays) -> Difficulties:
     from calibration.neighbours.difficulty import difficulty as measure
 
-    with Blaming(given.predictions.name):
+    with blaming(given.predictions.name):
         return measure(
             probs=pool.probs,
             votes=pool.votes,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Blaming, Output, taking, write_result
+from pipeline.cli.common import Output, argument, blaming, option, taking, write_result
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_elicit import audit, elicit
 from pipeline.neighbours.lm_layers import layers
@@ -36,26 +36,19 @@ def register(app: typer.Typer) -> None:
 class Recalibration:
     """Options of ``radcal lm calibrate``."""
 
-    answers: Annotated[
-        Path,
-        typer.Argument(
-            help="Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
-        ),
-    ]
-    out: Annotated[Path, typer.Option(help="Result, one JSON file.")]
-    phrases: Annotated[
-        str | None,
-        typer.Option(
-            help="Phrase table file, or the name of a built-in one; else the answers' own, "
-            "or diagnostic-certainty-scale."
-        ),
-    ] = None
-    bins: Annotated[int, typer.Option(min=1)] = 10
-    splits: Annotated[
-        int, typer.Option(min=1, help="Random splits in halves, each used both ways.")
-    ] = 10
-    bootstrap: Annotated[int, typer.Option(min=0, help="Resamples behind the intervals.")] = 1000
-    seed: Annotated[int, typer.Option(min=0)] = 0
+    answers: Path = argument(
+        ..., "Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
+    )
+    out: Path = option(..., "Result, one JSON file.")
+    phrases: str | None = option(
+        None,
+        "Phrase table file, or the name of a built-in one; else the answers' own, or "
+        "diagnostic-certainty-scale.",
+    )
+    bins: int = option(10, min=1)
+    splits: int = option(10, "Random splits in halves, each used both ways.", min=1)
+    bootstrap: int = option(1000, "Resamples behind the intervals.", min=0)
+    seed: int = option(0, min=0)
     output: Output
 
 
@@ -70,7 +63,7 @@ def calibrate(given: Recalibration) -> None:
 
     frame = read_table(given.answers)
     content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
-    with Blaming(given.answers.name):
+    with blaming(given.answers.name):
         held, named = read_answers(frame, phrases=given.phrases, source=given.answers.name)
         problems = _problems(held, given.answers.name)
         for name in held.keys() - problems.keys():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from pipeline.cli.common import Output
+from pipeline.cli.common import Output, argument, flag, option
 from pipeline.cli.extraction_shared import (
     closing_model,
     gold_reports,
@@ -47,22 +47,13 @@ FormOption = Annotated[
 class ElicitGiven:
     """Options of ``radcal lm elicit``."""
 
-    questions: Annotated[
-        Path, typer.Argument(help="JSON lines: SciQ, TruthfulQA, or question with answers.")
-    ]
-    out: Annotated[Path, typer.Option(help="Answers, one row per question and form.")]
+    questions: Path = argument(..., "JSON lines: SciQ, TruthfulQA, or question with answers.")
+    out: Path = option(..., "Answers, one row per question and form.")
     asking: Asking
     form: FormOption = None
-    choose: Annotated[
-        bool,
-        typer.Option("--choose", help="Offer the wrong answers as options beside a right one."),
-    ] = False
-    judge: Annotated[
-        str, typer.Option(help="match: equal words are right; model: a model judges the others.")
-    ] = "match"
-    judge_model: Annotated[
-        str | None, typer.Option(help="Model that judges; default the model that answers.")
-    ] = None
+    choose: bool = flag("--choose", "Offer the wrong answers as options beside a right one.")
+    judge: str = option("match", "match: equal words are right; model: a model judges the others.")
+    judge_model: str | None = option(None, "Model that judges; default the model that answers.")
     output: Output
 
 
@@ -152,15 +143,11 @@ def _asked(
 class AuditGiven:
     """Options of ``radcal lm audit``."""
 
-    gold: Annotated[Path, typer.Argument(help="Labelled reports, one JSON per line.")]
-    out: Annotated[Path, typer.Option(help="Answers, one row per finding.")]
+    gold: Path = argument(..., "Labelled reports, one JSON per line.")
+    out: Path = option(..., "Answers, one row per finding.")
     asking: Asking
-    reader: Annotated[str, typer.Option(help="Who reads the reports: the model, or rules.")] = (
-        "model"
-    )
-    form: Annotated[str, typer.Option(help="probability, phrase, beta or own-phrase.")] = (
-        "probability"
-    )
+    reader: str = option("model", "Who reads the reports: the model, or rules.")
+    form: str = option("probability", "probability, phrase, beta or own-phrase.")
     output: Output
 
 

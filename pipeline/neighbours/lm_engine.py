@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-import typer
-
+from pipeline.cli.common import option
 from pipeline.cli.extraction_shared import ModelChoice, model_settings, one_of
 
 if TYPE_CHECKING:
@@ -28,16 +27,12 @@ _ENGINES: Final = ("server", "vllm", "transformers")
 class Asking:
     """Options of whoever asks a model how sure it is."""
 
-    engine: Annotated[
-        str, typer.Option(help="Which engine answers: server, vllm or transformers.")
-    ] = "server"
+    engine: str = option("server", "Which engine answers: server, vllm or transformers.")
     choice: ModelChoice
-    phrases: Annotated[
-        str, typer.Option(help="Phrases on offer: a built-in table or a file (form phrase).")
-    ] = "probability-words"
-    cache: Annotated[
-        Path | None, typer.Option(help="Where replies are kept to go on from; default OUT.replies.")
-    ] = None
+    phrases: str = option(
+        "probability-words", "Phrases on offer: a built-in table or a file (form phrase)."
+    )
+    cache: Path | None = option(None, "Where replies are kept to go on from; default OUT.replies.")
 
     def completer(
         self, out: Path, *, model: str | None = None

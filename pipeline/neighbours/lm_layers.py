@@ -6,11 +6,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Output
+from pipeline.cli.common import Output, argument, option
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -24,26 +24,19 @@ if TYPE_CHECKING:
 class Layers:
     """Options of ``radcal lm layers``."""
 
-    items: Annotated[
-        Path,
-        typer.Argument(
-            help="Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, "
-            "text, and as at hand text_pair and reference."
-        ),
-    ]
-    out: Annotated[Path, typer.Option(help="Arrays for radcal difficulty (.npz).")]
-    model: Annotated[
-        list[Path], typer.Option(metavar="DIR", help="Folder of a model; repeat for a pool.")
-    ]
-    checkpoint: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="DIR", help="Training checkpoints of one model, in order."),
-    ] = None
-    options: Annotated[int, typer.Option(min=2, max=26, help="Options offered per question.")] = 4
-    python: Annotated[
-        Path | None, typer.Option(help="A Python with torch and transformers; default this one.")
-    ] = None
-    device: Annotated[str, typer.Option(help="Where torch runs: cpu, cuda.")] = "cpu"
+    items: Path = argument(
+        ...,
+        "Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, text, "
+        "and as at hand text_pair and reference.",
+    )
+    out: Path = option(..., "Arrays for radcal difficulty (.npz).")
+    model: list[Path] = option(..., "Folder of a model; repeat for a pool.", metavar="DIR")
+    checkpoint: list[Path] | None = option(
+        None, "Training checkpoints of one model, in order.", metavar="DIR"
+    )
+    options: int = option(4, "Options offered per question.", min=2, max=26)
+    python: Path | None = option(None, "A Python with torch and transformers; default this one.")
+    device: str = option("cpu", "Where torch runs: cpu, cuda.")
     output: Output
 
 

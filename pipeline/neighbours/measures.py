@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Blaming, OutOption, Output, taking, write_result, write_whole
+from pipeline.cli.common import (
+    OutOption,
+    Output,
+    argument,
+    blaming,
+    option,
+    taking,
+    write_result,
+    write_whole,
+)
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.neighbours.difficulty import difficulty
 
@@ -39,22 +48,17 @@ def register(app: typer.Typer) -> None:
 class Disagreement:
     """Options of ``radcal disagreement``."""
 
-    votes: Annotated[
-        Path,
-        typer.Argument(
-            help="Votes: item and one count column per class; or item, reader, "
-            "class with one row per vote."
-        ),
-    ]
-    predictions: Annotated[Path, typer.Option(help="item and one probability column per class.")]
-    out: OutOption
-    items_out: Annotated[Path | None, typer.Option(help="Measures of every item, one table.")] = (
-        None
+    votes: Path = argument(
+        ...,
+        "Votes: item and one count column per class; or item, reader, class with one row per vote.",
     )
-    figures: Annotated[Path | None, typer.Option(help="The paper's panels, one PDF.")] = None
-    bins: Annotated[int, typer.Option(min=1, help="Bins of the binned errors.")] = 10
-    bootstrap: Annotated[int, typer.Option(min=0)] = 1000
-    control: Annotated[int, typer.Option(min=0, help="Votes drawn per item as the yardstick.")] = 0
+    predictions: Path = option(..., "item and one probability column per class.")
+    out: OutOption
+    items_out: Path | None = option(None, "Measures of every item, one table.")
+    figures: Path | None = option(None, "The paper's panels, one PDF.")
+    bins: int = option(10, "Bins of the binned errors.", min=1)
+    bootstrap: int = option(1000, min=0)
+    control: int = option(0, "Votes drawn per item as the yardstick.", min=0)
     seed: SeedOption = 0
     output: Output
 
@@ -90,7 +94,7 @@ def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable)
 
     from calibration.neighbours.disagreement import disagreement as measure
 
-    with Blaming(given.votes.name):
+    with blaming(given.votes.name):
         return measure(
             probs=predicted.cells,
             votes=voted.cells,
@@ -119,26 +123,14 @@ def _disagreement_result(
 class Scalar:
     """Options of ``radcal scalar``."""
 
-    judgements: Annotated[
-        Path, typer.Argument(help="slider, and any of label, phrase, item (for --predictions).")
-    ]
+    judgements: Path = argument(..., "slider, and any of label, phrase, item (for --predictions).")
     out: OutOption
-    scale: Annotated[float, typer.Option(help="What the slider reads at certainty.")] = 100.0
-    phrases: Annotated[str, typer.Option(help="Built-in phrase table, or a file.")] = (
-        "diagnostic-certainty-scale"
-    )
-    predictions: Annotated[
-        Path | None, typer.Option(help="item and one probability column per class")
-    ] = None
-    phrases_out: Annotated[
-        Path | None, typer.Option(help="What the phrases mean by the sliders: a phrase table.")
-    ] = None
-    votes: Annotated[Path | None, typer.Option(help="Votes on the same items, for the bounds.")] = (
-        None
-    )
-    values: Annotated[
-        str, typer.Option(help="Place of every class, as in yes=1,maybe=.4,no=0.")
-    ] = ""
+    scale: float = option(100.0, "What the slider reads at certainty.")
+    phrases: str = option("diagnostic-certainty-scale", "Built-in phrase table, or a file.")
+    predictions: Path | None = option(None, "item and one probability column per class")
+    phrases_out: Path | None = option(None, "What the phrases mean by the sliders: a phrase table.")
+    votes: Path | None = option(None, "Votes on the same items, for the bounds.")
+    values: str = option("", "Place of every class, as in yes=1,maybe=.4,no=0.")
     output: Output
 
 
@@ -168,7 +160,7 @@ def _scalar(given: Scalar, judged: Judgements) -> dict[str, Plain]:
     from pipeline.neighbours.measures_scalar import against_classes, sliders
 
     content: dict[str, Plain] = {"n": len(judged.slider), "scale": given.scale}
-    with Blaming(given.judgements.name):
+    with blaming(given.judgements.name):
         content |= sliders(judged, phrases=given.phrases)
         if given.predictions is not None:
             content["predictions"] = against_classes(
