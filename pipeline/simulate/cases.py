@@ -19,18 +19,14 @@ asked   (N,)      the pathology that the CT is asked about
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from pipeline.simulate.department import Observation
 from pipeline.simulate.lexicon import hospital, wording
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
-BoolArray: TypeAlias = NDArray[np.bool_]
 
 _TRIES: Final = 60
 _COMMON: Final = 1 / 3

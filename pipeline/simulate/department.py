@@ -29,15 +29,14 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from scipy.special import ndtr, ndtri
 
+from calibration.arrays import FloatArray
 from calibration.survey import builtin
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.lexicon import hospital, wording
 
-FloatArray: TypeAlias = NDArray[np.float64]
 Shape: TypeAlias = Callable[[FloatArray, float], FloatArray]
 
 LEVELS: Final = (0.01, 0.99)
@@ -49,7 +48,7 @@ def _surveyed(phrase: str) -> str:
 
 
 @cache
-def phrase_means() -> NDArray[np.float64]:
+def phrase_means() -> FloatArray:
     """Mean probability (K,) of each phrase of the simulator, in its order."""
     table = builtin("diagnostic-certainty-scale")
     means = [table.means[table.index(_surveyed(p))] for p in wording().phrases]
@@ -57,14 +56,14 @@ def phrase_means() -> NDArray[np.float64]:
 
 
 @cache
-def phrase_logits() -> NDArray[np.float64]:
+def phrase_logits() -> FloatArray:
     """Log odds (K,) of the clipped means: what a reader's intercept and slope act on."""
     means = np.clip(phrase_means(), *LEVELS)
     return np.asarray(np.log(means) - np.log1p(-means), dtype=np.float64)
 
 
 @cache
-def ct_labels() -> NDArray[np.float64]:
+def ct_labels() -> FloatArray:
     """Label (K,) that each phrase becomes in a CT report: P(c ≥ ½) of its distribution."""
     table = builtin("diagnostic-certainty-scale")
     found = [table.distributions[table.index(_surveyed(p))] for p in wording().phrases]

@@ -7,8 +7,8 @@ the findings; the impression carries the reader's phrase.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
@@ -41,185 +41,161 @@ def dictate(
     """
     mode = "xray" if context.modality == "XR" else "translated" if style == "translated" else "ct"
     lungs = any(k and wording.pathologies[p].compartment == "lungs" for p, k in cells)
-    speaker = Speaker(wording, mode, rng, lungs_empty=not lungs)
-    document = Document()
-    if style == "terse":
-        where = _terse(document, cells, speaker, context, rng)
-    else:
-        where = _full(document, cells, style, speaker, context, rng)
-    width = context.site["wrap"]
-    return document, document.text(capitals=style == "capitals", width=width), where
+    report = _Report(Speaker(wording, mode, rng, lungs_empty=not lungs), context, style)
+    where = report.terse(cells) if style == "terse" else report.full(cells)
+    text = report.document.text(capitals=style == "capitals", width=context.site["wrap"])
+    return report.document, text, where
 
 
 def dictate_addendum(
     cells: Sequence[Cell], *, context: Context, wording: Wording, rng: Random
 ) -> tuple[Document, str, dict[int, str]]:
     """Dictate an addendum, written after the CT, that gives its findings away."""
-    document, speaker = Document(), Speaker(wording, "xray", rng)
-    document.add("ADDENDUM ")
-    fill(document, (("datetime", True),), context, rng)
-    document.add("\nThe subsequent CT of the chest has been reviewed.\nIMPRESSION:\n")
-    document.add(" ".join(s.text for s in speaker.section(cells)) + "\n")
-    _signature(document, "narrative", context, rng)
-    return document, document.text(), {p: "impression" for p, _ in cells}
+    report = _Report(Speaker(wording, "xray", rng), context, "narrative")
+    report.document.add("ADDENDUM ")
+    fill(report.document, (("datetime", True),), context, rng)
+    report.document.add("\nThe subsequent CT of the chest has been reviewed.\nIMPRESSION:\n")
+    report.document.add(" ".join(s.text for s in report.speaker.section(cells)) + "\n")
+    report.signature()
+    return report.document, report.document.text(), {p: "impression" for p, _ in cells}
 
 
-def dictate_other(*, context: Context, rng: Random) -> tuple[Document, str]:
+def dictate_other(*, context: Context, wording: Wording, rng: Random) -> tuple[Document, str]:
     """Dictate a report of another body part, which pairing must set aside."""
-    document = Document()
-    _line(document, frames()["openings"]["header"], context, rng)
-    document.add("FINDINGS: " + _choose(frames()["others"][context.exam["code"]], rng) + "\n")
-    document.add("IMPRESSION: No acute abnormality.\n")
-    _signature(document, "narrative", context, rng)
-    return document, document.text()
+    report = _Report(Speaker(wording, "xray", rng), context, "narrative")
+    report.line(frames()["openings"]["header"])
+    found = report.choose(frames()["others"][context.exam["code"]])
+    report.document.add(f"FINDINGS: {found}\nIMPRESSION: No acute abnormality.\n")
+    report.signature()
+    return report.document, report.document.text()
 
 
-def _choose(items: Sequence[Any], rng: Random) -> Any:
-    return items[int(rng.random() * len(items))]
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """A report being dictated: in whose voice, about whom, in which style."""
 
+    speaker: Speaker
+    context: Context
+    style: str
+    document: Document = field(default_factory=Document)
 
-def _line(document: Document, lines: Sequence[Frame], context: Context, rng: Random) -> None:
-    fill(document, _choose(lines, rng), context, rng)
+    def chance(self) -> float:
+        return self.speaker.rng.random()
 
+    def choose(self, items: Sequence[Any]) -> Any:
+        return items[int(self.chance() * len(items))]
 
-def _plan(cells: Sequence[Cell], speaker: Speaker, rng: Random) -> _Plan:
-    findings: list[Cell] = []
-    impression: list[Cell] = []
-    signs: list[Sentence] = []
-    for p, k in cells:
-        u = rng.random()
-        if u < (0.85 if k == 0 else 0.15):
-            findings.append((p, k))
-            continue
-        impression.append((p, k))
-        if k and u < 0.65:
-            findings.append((p, _reworded(k, speaker, rng)))
-        elif k and u < 0.9:
-            signs.append(speaker.sign(p))
-        elif k == 0 and u < 0.95:
-            findings.append((p, 0))
-    decided = {p: "findings" for p, _ in findings} | {p: "impression" for p, _ in impression}
-    return _Plan(speaker.section(findings) + signs, speaker.section(impression), decided)
+    def line(self, lines: Sequence[Frame]) -> None:
+        fill(self.document, self.choose(lines), self.context, self.speaker.rng)
 
+    def terse(self, cells: Sequence[Cell]) -> dict[int, str]:
+        """Write a report without headings: statements, perhaps a device, perhaps a signature."""
+        if self.chance() < 0.6:
+            self.line(frames()["openings"]["short"])
+        sentences = [s.text for s in self.speaker.section(cells)]
+        if self.chance() < 0.4:
+            sentences.append(self._distractors(1)[0].text)
+        self.document.add(" ".join(sentences) + "\n")
+        self.signature()
+        return {p: "body" for p, _ in cells}
 
-def _reworded(k: int, speaker: Speaker, rng: Random) -> int:
-    """Return the phrase of the findings section: usually the reader's own, sometimes another."""
-    return speaker.wording.phrases.index(_choose(_WEAKER, rng)) if rng.random() < 0.25 else k
+    def full(self, cells: Sequence[Cell]) -> dict[int, str]:
+        plan = self._plan(cells)
+        self._front()
+        self._findings(plan.findings)
+        self._impression(plan)
+        if self.chance() < 0.35:
+            self.line(frames()["closings"]["communication"])
+            self.document.add("\n")
+        self.signature()
+        return plan.where
 
+    def signature(self) -> None:
+        closings = frames()["closings"]
+        if self.style == "attested":
+            self.line(closings["attestation"])
+        elif self.chance() < (0.5 if self.style == "terse" else 0.8):
+            self.line(closings["signature"])
 
-def _distractors(mode: str, rng: Random, at_most: int) -> list[Sentence]:
-    pool = frames()["distractors"][mode]
-    return [Sentence("mediastinum", s) for s in rng.sample(pool, int(rng.random() * at_most) + 1)]
+    def _heading(self, section: str) -> str:
+        return str(self.choose(frames()["headings"][section]))
 
+    def _plan(self, cells: Sequence[Cell]) -> _Plan:
+        findings: list[Cell] = []
+        impression: list[Cell] = []
+        signs: list[Sentence] = []
+        for p, k in cells:
+            u = self.chance()
+            if u < (0.85 if k == 0 else 0.15):
+                findings.append((p, k))
+                continue
+            impression.append((p, k))
+            if k and u < 0.65:
+                findings.append((p, self._reworded(k)))
+            elif k and u < 0.9:
+                signs.append(self.speaker.sign(p))
+            elif k == 0 and u < 0.95:
+                findings.append((p, 0))
+        decided = {p: "findings" for p, _ in findings} | {p: "impression" for p, _ in impression}
+        section = self.speaker.section
+        return _Plan(section(findings) + signs, section(impression), decided)
 
-def _terse(
-    document: Document, cells: Sequence[Cell], speaker: Speaker, context: Context, rng: Random
-) -> dict[int, str]:
-    """Write a report without headings: statements, perhaps a device, perhaps a signature."""
-    if rng.random() < 0.6:
-        fill(document, _choose(_SHORT_OPENINGS, rng), context, rng)
-    sentences = [s.text for s in speaker.section(cells)]
-    if rng.random() < 0.4:
-        sentences.append(_distractors(speaker.mode, rng, 1)[0].text)
-    document.add(" ".join(sentences) + "\n")
-    _signature(document, "terse", context, rng)
-    return {p: "body" for p, _ in cells}
+    def _reworded(self, k: int) -> int:
+        """Return the phrase of the findings: usually the reader's own, sometimes another."""
+        phrases = self.speaker.wording.phrases
+        return phrases.index(self.choose(_WEAKER)) if self.chance() < 0.25 else k
 
+    def _distractors(self, at_most: int) -> list[Sentence]:
+        pool = frames()["distractors"][self.speaker.mode]
+        drawn = self.speaker.rng.sample(pool, int(self.chance() * at_most) + 1)
+        return [Sentence("mediastinum", text) for text in drawn]
 
-_SHORT_OPENINGS: Final[tuple[Frame, ...]] = (
-    (("{exam} ", False), ("date", True), (". ", False)),
-    (("Compared with ", False), ("prior", True), (". ", False)),
-    (("mrn", True), ("  ", False), ("date", True), ("\n", False)),
-)
+    def _front(self) -> None:
+        """Write what stands before the findings: header, indication, comparison, technique."""
+        if self.chance() < 0.85:
+            self.line(frames()["openings"]["header"])
+        self.document.add(self._heading("indication") + " ")
+        self.line(frames()["indication"]["named" if self.chance() < 0.4 else "plain"])
+        if self.chance() < 0.7:
+            self.document.add("\n" + self._heading("comparison") + " ")
+            self.line(frames()["comparison"]["lines"])
+        if self.chance() < 0.7:
+            technique = self.choose(self.context.exam["technique"])
+            self.document.add(f"\n{self._heading('technique')} {technique}")
+        self.document.add("\n")
 
+    def _findings(self, sentences: list[Sentence]) -> None:
+        everything = sentences + self._distractors(4)
+        heading = self._heading("findings")
+        self.document.add(heading)
+        if self.style not in ("templated", "structured"):
+            self.speaker.rng.shuffle(everything)
+            self.document.add(self._gap(heading) + " ".join(s.text for s in everything) + "\n")
+            return
+        self.document.add("\n")
+        for compartment in _COMPARTMENTS:
+            texts = [s.text for s in everything if s.compartment == compartment]
+            if texts:
+                part = self.choose(frames()["headings"]["compartments"][compartment])
+                self.document.add(f"{part} {' '.join(texts)}\n")
 
-def _full(
-    document: Document,
-    cells: Sequence[Cell],
-    style: str,
-    speaker: Speaker,
-    context: Context,
-    rng: Random,
-) -> dict[int, str]:
-    headings = frames()["headings"]
-    plan = _plan(cells, speaker, rng)
-    _front(document, headings, context, rng)
-    _findings(document, plan.findings, style, speaker.mode, headings, rng)
-    _impression(document, plan, style, speaker.mode, headings, rng)
-    if rng.random() < 0.35:
-        _line(document, frames()["closings"]["communication"], context, rng)
-        document.add("\n")
-    _signature(document, style, context, rng)
-    return plan.where
+    def _impression(self, plan: _Plan) -> None:
+        texts = [s.text for s in plan.impression]
+        if not texts:
+            clear = not any(section == "impression" for section in plan.where.values())
+            nothing = frames()["distractors"]["nothing"]
+            texts = [self.choose(nothing) if clear and self.chance() < 0.5 else "As above."]
+        if self.speaker.mode == "xray" and self.chance() < 0.25:
+            texts.append(self.choose(frames()["distractors"]["recommend"]))
+        heading = self._heading("impression")
+        self.document.add(heading)
+        if self.style == "numbered" or (self.style != "narrative" and self.chance() < 0.3):
+            if self.chance() < 0.2:  # some dictate lists without full stops
+                texts = [t.removesuffix(".") for t in texts]
+            self.document.add("\n" + "".join(f"{i}. {t}\n" for i, t in enumerate(texts, start=1)))
+        else:
+            self.document.add(self._gap(heading) + " ".join(texts) + "\n")
 
-
-def _front(document: Document, headings: Mapping[str, Any], context: Context, rng: Random) -> None:
-    """Write what stands before the findings: header, indication, comparison, technique."""
-    if rng.random() < 0.85:
-        _line(document, frames()["openings"]["header"], context, rng)
-    document.add(_choose(headings["indication"], rng) + " ")
-    kind = "named" if rng.random() < 0.4 else "plain"
-    _line(document, frames()["indication"][kind], context, rng)
-    if rng.random() < 0.7:
-        document.add("\n" + _choose(headings["comparison"], rng) + " ")
-        _line(document, frames()["comparison"]["lines"], context, rng)
-    if rng.random() < 0.7:
-        technique = _choose(context.exam["technique"], rng)
-        document.add(f"\n{_choose(headings['technique'], rng)} {technique}")
-    document.add("\n")
-
-
-def _findings(
-    document: Document,
-    sentences: list[Sentence],
-    style: str,
-    mode: str,
-    headings: Mapping[str, Any],
-    rng: Random,
-) -> None:
-    everything = sentences + _distractors(mode, rng, 4)
-    heading = _choose(headings["findings"], rng)
-    document.add(heading)
-    if style not in ("templated", "structured"):
-        rng.shuffle(everything)
-        document.add(_gap(heading, rng) + " ".join(s.text for s in everything) + "\n")
-        return
-    document.add("\n")
-    for compartment in _COMPARTMENTS:
-        texts = [s.text for s in everything if s.compartment == compartment]
-        if texts:
-            part = _choose(headings["compartments"][compartment], rng)
-            document.add(f"{part} {' '.join(texts)}\n")
-
-
-def _impression(
-    document: Document, plan: _Plan, style: str, mode: str, headings: Mapping[str, Any], rng: Random
-) -> None:
-    texts = [s.text for s in plan.impression]
-    if not texts:
-        clear = not any(section == "impression" for section in plan.where.values())
-        nothing = frames()["distractors"]["nothing"]
-        texts = [_choose(nothing, rng) if clear and rng.random() < 0.5 else "As above."]
-    if mode == "xray" and rng.random() < 0.25:
-        texts.append(_choose(frames()["distractors"]["recommend"], rng))
-    heading = _choose(headings["impression"], rng)
-    document.add(heading)
-    if style == "numbered" or (style != "narrative" and rng.random() < 0.3):
-        if rng.random() < 0.2:  # some dictate lists without full stops
-            texts = [t.removesuffix(".") for t in texts]
-        document.add("\n" + "".join(f"{i}. {t}\n" for i, t in enumerate(texts, start=1)))
-    else:
-        document.add(_gap(heading, rng) + " ".join(texts) + "\n")
-
-
-def _gap(heading: str, rng: Random) -> str:
-    """Return what follows a heading; one without a colon stands on its own line."""
-    return " " if heading.endswith(":") and rng.random() < 0.6 else "\n"
-
-
-def _signature(document: Document, style: str, context: Context, rng: Random) -> None:
-    closings = frames()["closings"]
-    if style == "attested":
-        _line(document, closings["attestation"], context, rng)
-    elif rng.random() < (0.5 if style == "terse" else 0.8):
-        _line(document, closings["signature"], context, rng)
+    def _gap(self, heading: str) -> str:
+        """Return what follows a heading; one without a colon stands on its own line."""
+        return " " if heading.endswith(":") and self.chance() < 0.6 else "\n"

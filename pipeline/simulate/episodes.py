@@ -14,6 +14,7 @@ from typing import Final
 
 import numpy as np
 
+from calibration.arrays import IntArray
 from pipeline.simulate.lexicon import hospital, names
 from pipeline.simulate.people import Person, draw_people, patient_number
 
@@ -82,7 +83,7 @@ def draw_episodes(
 
 def visits_per_patient(
     episodes: int, *, repeated: float = 0.0, rng: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+) -> IntArray:
     """Draw episodes per patient; they sum to ``episodes``.
 
     Parameters
@@ -104,9 +105,7 @@ def visits_per_patient(
     return kept
 
 
-def _days(
-    visits: np.ndarray[tuple[int], np.dtype[np.int64]], rng: np.random.Generator
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _days(visits: IntArray, rng: np.random.Generator) -> IntArray:
     """Return the day of each episode; those of one patient are 6 to 100 days apart."""
     start = np.repeat(rng.integers(hospital()["days"] - 4, size=visits.size), visits)
     gap = np.repeat(rng.integers(6, 101, size=visits.size), visits)
@@ -136,7 +135,7 @@ def _patients(
     ]
 
 
-def _adult_ages(count: int, rng: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _adult_ages(count: int, rng: np.random.Generator) -> IntArray:
     ages = np.clip(rng.normal(63.0, 17.0, count), 18, 87).astype(np.int64)
     old = rng.random(count) < hospital()["patients"]["over_89"]
     return np.where(old, rng.integers(90, 102, size=count), ages)
@@ -159,7 +158,7 @@ def _intervals(kinds: list[str], rng: np.random.Generator) -> list[int]:
 def _timed(
     kinds: list[str],
     owners: list[Patient],
-    days: np.ndarray[tuple[int], np.dtype[np.int64]],
+    days: IntArray,
     rng: np.random.Generator,
 ) -> Iterator[Episode]:
     start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=UTC)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, Final, TextIO
 
 import numpy as np
 import pandas as pd
@@ -157,11 +157,6 @@ _TYPES: Final = {
 }
 
 
-class _Sink(Protocol):
-    def append(self, frame: pd.DataFrame) -> None: ...
-    def close(self) -> None: ...
-
-
 def _type(column: str) -> Any:
     if column.endswith("_at"):
         return pa.timestamp("us", tz="UTC")
@@ -178,59 +173,31 @@ def _textual(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**times)
 
 
-class _Parquet:
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self.schema = pa.schema([(c, _type(c)) for c in columns])
-        self.writer = pq.ParquetWriter(path, self.schema, compression="zstd")
-
-    def append(self, frame: pd.DataFrame) -> None:
-        self.writer.write_table(
-            pa.Table.from_pandas(frame, schema=self.schema, preserve_index=False)
-        )
-
-    def close(self) -> None:
-        self.writer.close()
-
-
-class _Csv:
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self.handle = path.open("w", encoding="utf-8", newline="")
-        pd.DataFrame(columns=list(columns)).to_csv(self.handle, index=False, lineterminator="\n")
-
-    def append(self, frame: pd.DataFrame) -> None:
-        _textual(frame).to_csv(self.handle, index=False, header=False, lineterminator="\n")
-
-    def close(self) -> None:
-        self.handle.close()
-
-
-class _JsonLines:
-    def __init__(self, path: Path, columns: tuple[str, ...]) -> None:
-        self.handle = path.open("w", encoding="utf-8", newline="")
-        self.columns = list(columns)
-
-    def append(self, frame: pd.DataFrame) -> None:
-        lines = _textual(frame[self.columns])
-        lines.to_json(self.handle, orient="records", lines=True, force_ascii=False)
-
-    def close(self) -> None:
-        self.handle.close()
-
-
-_SINKS: Final[dict[str, Callable[[Path, tuple[str, ...]], _Sink]]] = {
-    "csv": _Csv,
-    "parquet": _Parquet,
-    "jsonl": _JsonLines,
-}
-
-
 @contextmanager
-def _whole(path: Path, columns: tuple[str, ...]) -> Iterator[_Sink]:
-    """Give a sink whose file takes its name only when everything went well."""
+def _appending(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[pd.DataFrame], None]]:
+    """Give what appends to a file that takes its name only when everything went well."""
     with replacing(path) as partial:
-        sink = _SINKS[path.suffix[1:]](partial, columns)
-        with closing(sink):
-            yield sink
+        if path.suffix == ".parquet":
+            schema = pa.schema([(c, _type(c)) for c in columns])
+            with pq.ParquetWriter(partial, schema, compression="zstd") as writer:
+                yield lambda frame: writer.write_table(
+                    pa.Table.from_pandas(frame, schema=schema, preserve_index=False)
+                )
+            return
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            if path.suffix == ".csv":
+                _rows(pd.DataFrame(columns=list(columns)), file, header=True)
+                yield lambda frame: _rows(_textual(frame), file, header=False)
+            else:
+                yield lambda frame: _lines(_textual(frame[list(columns)]), file)
+
+
+def _rows(frame: pd.DataFrame, file: TextIO, *, header: bool) -> None:
+    frame.to_csv(file, index=False, header=header, lineterminator="\n")
+
+
+def _lines(frame: pd.DataFrame, file: TextIO) -> None:
+    frame.to_json(file, orient="records", lines=True, force_ascii=False)
 
 
 def write_simulation(
@@ -258,21 +225,18 @@ def write_simulation(
 def _write(
     chunks: Iterable[Simulation], out: Path, truth: Path, exams_format: str
 ) -> dict[str, object]:
-    counts: dict[str, int] = dict.fromkeys(("exams", *TABLES), 0)
-    first: Simulation | None = None
+    files: dict[str, tuple[Path, tuple[str, ...]]] = {
+        "exams": (out / f"exams.{exams_format}", EXAM_COLUMNS)
+    }
+    files |= {n: (truth / f"{n}.{_TRUTH_FORMATS[n]}", columns) for n, columns in TABLES.items()}
+    counts, first = dict.fromkeys(files, 0), None
     with ExitStack() as stack:
-        exams = stack.enter_context(_whole(out / f"exams.{exams_format}", EXAM_COLUMNS))
-        sinks = {
-            name: stack.enter_context(_whole(truth / f"{name}.{_TRUTH_FORMATS[name]}", columns))
-            for name, columns in TABLES.items()
-        }
+        opened = {name: stack.enter_context(_appending(*file)) for name, file in files.items()}
         for chunk in chunks:
             first = first or chunk
-            exams.append(chunk.exams)
-            counts["exams"] += len(chunk.exams)
-            for name, sink in sinks.items():
-                frame = getattr(chunk.truth, name)
-                sink.append(frame)
+            for name, append in opened.items():
+                frame = chunk.exams if name == "exams" else getattr(chunk.truth, name)
+                append(frame)
                 counts[name] += len(frame)
     if first is not None:
         _write_fixed(first, out, truth)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from pipeline.simulate.lexicon import Frame, frames
+from pipeline.simulate.lexicon import Frame, frames, slot_spellings
 from pipeline.simulate.people import Person, birth_date, clock_time, exam_date, exam_moment
 
 
@@ -144,33 +144,6 @@ _Found: TypeAlias = tuple[str, str, str]
 _Slot: TypeAlias = Callable[[Context, Random], _Found]
 
 
-def _patient(c: Context, rng: Random) -> _Found:
-    u = rng.random()
-    if u < 0.4:
-        return c.patient.comma, "NAME", "LAST, FIRST M"
-    if u < 0.7:
-        return f"{c.patient.family}^{c.patient.given}".upper(), "NAME", "LAST^FIRST"
-    return c.patient.full, "NAME", "First Last"
-
-
-def _referring(c: Context, rng: Random) -> _Found:
-    u = rng.random()
-    if u < 0.4:
-        return f"{c.referring.family}^{c.referring.given}".upper(), "NAME", "LAST^FIRST"
-    if u < 0.7:
-        return f"{c.referring.family}, {c.referring.given}".upper(), "NAME", "LAST, FIRST"
-    return c.referring.full, "NAME", "First Last"
-
-
-def _reader(c: Context, rng: Random) -> _Found:
-    u = rng.random()
-    if u < 0.4:
-        return c.reader.full, "NAME", "sig First Last"
-    if u < 0.8:
-        return c.reader.formal, "NAME", "sig First M. Last"
-    return f"{c.reader.given[0]}. {c.reader.family}", "NAME", "sig F. Last"
-
-
 def _initials(c: Context, rng: Random) -> _Found:
     if rng.random() < 0.5:
         return c.reader.initials, "NAME", "initials"
@@ -207,34 +180,27 @@ def _email(c: Context) -> _Found:
     return f"{safe}@{domain}", "EMAIL", "email"
 
 
-_SLOTS: Final[Mapping[str, _Slot]] = {
-    "patient": _patient,
-    "fullname": lambda c, _: (c.patient.full, "NAME", "First Last"),
-    "mrn": lambda c, _: (c.patient_id, "ID", "mrn"),
-    "accession": lambda c, _: (c.accession, "ID", "accession"),
+_DRAWN: Final[Mapping[str, _Slot]] = {
     "date": lambda c, rng: _date(c.when, rng),
     "datetime": lambda c, rng: _moment(c.signed, rng),
     "time": lambda c, rng: (clock_time(c.signed, rng=rng)[0], "TIME", "time"),
     "prior": _prior,
     "birth": _birth,
-    "hospital": lambda c, _: (c.site["name"], "HOSPITAL", "hospital"),
-    "location": lambda c, _: (c.site["place"], "LOCATION", "city"),
-    "referring": _referring,
-    "reflast": lambda c, _: (c.referring.family, "NAME", "Dr Last"),
-    "fullref": lambda c, _: (c.referring.full, "NAME", "First Last"),
-    "phone": lambda c, _: (c.phone, "PHONE", "phone"),
     "pager": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "pager"),
     "extension": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "ext"),
     "email": lambda c, _: _email(c),
-    "reader": _reader,
-    "readercomma": lambda c, _: (c.reader.comma, "NAME", "sig LAST, FIRST M"),
-    "readercaps": lambda c, _: (c.reader.full.upper(), "NAME", "sig caps"),
     "initials": _initials,
     "npi": lambda _, rng: (str(rng.randrange(1_000_000_000, 1_999_999_999)), "ID", "npi"),
-    "nurse": lambda c, _: (f"{c.trainee.given} {c.referring.family[0]}.", "NAME", "body nurse"),
-    "relative": lambda c, _: (f"{c.trainee.given} {c.patient.family}", "NAME", "relative"),
-    "trainee": lambda c, _: (c.trainee.full, "NAME", "sig First Last"),
 }
+"""Slots that need more than a pattern; the others stand in ``spellings.toml``."""
+
+
+def _spelled(slot: str, context: Context, rng: Random) -> _Found:
+    ways = slot_spellings()[slot]
+    u = rng.random() if len(ways) > 1 else 0.0
+    way = next(each for each in ways if u < each.below)
+    text = way.text.format(c=context)
+    return text.upper() if way.capitals else text, way.category, way.kind
 
 
 def _words(text: str, context: Context, rng: Random) -> str:
@@ -289,4 +255,5 @@ def fill(document: Document, frame: Frame, context: Context, rng: Random) -> Non
         elif text == "titled":
             _titled(document, context)
         else:
-            document.identify(*_SLOTS[text](context, rng))
+            found = _DRAWN[text](context, rng) if text in _DRAWN else _spelled(text, context, rng)
+            document.identify(*found)

@@ -8,11 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple, TypeAlias
 
 Frame: TypeAlias = tuple[tuple[str, bool], ...]
 """A line with identifier slots: pieces of (text or slot name, is it a slot)."""
 
+Templates: TypeAlias = tuple[tuple[str, ...], ...]
+"""Templates of every phrase, in phrase order."""
+
+_SIDES: Final = ("left", "right")
 _SLOT: Final = re.compile(r"<(\w+)>")
 
 
@@ -51,9 +56,9 @@ class Wording:
 
     pathologies: tuple[Pathology, ...]
     phrases: tuple[str, ...]
-    single: Mapping[str, tuple[tuple[str, ...], ...]]
-    pair: Mapping[str, tuple[tuple[str, ...], ...]]
-    triple: Mapping[str, tuple[tuple[str, ...], ...]]
+    single: Mapping[str, Templates]
+    pair: Mapping[str, Templates]
+    triple: Mapping[str, Templates]
     mixed: Mapping[tuple[int, int], tuple[str, ...]]
 
 
@@ -73,17 +78,52 @@ def names() -> dict[str, list[str]]:
     return _load("names.toml")
 
 
+class Spelling(NamedTuple):
+    """One way to write an identifier, taken where a uniform number lies ``below``."""
+
+    text: str
+    category: str
+    kind: str
+    below: float = 1.0
+    capitals: bool = False
+
+
+@cache
+def _spellings() -> dict[str, dict[str, Any]]:
+    return _load("spellings.toml")
+
+
+@cache
+def date_spellings() -> tuple[tuple[str, str], ...]:
+    """Return the ways to write a date, name and pattern, those with day, month and year first."""
+    return tuple(_spellings()["date"].items())
+
+
+@cache
+def moment_spellings() -> tuple[tuple[str, str], ...]:
+    """Return the ways to write a date with its time, name and pattern."""
+    return tuple(_spellings()["moment"].items())
+
+
+@cache
+def slot_spellings() -> dict[str, tuple[Spelling, ...]]:
+    """Return the ways to write each identifier that a slot may name."""
+    slots = _spellings()["slot"].items()
+    return {slot: tuple(Spelling(**each) for each in ways) for slot, ways in slots}
+
+
+def _on(text: str, side: str) -> str:
+    return text.replace("{side}", side)
+
+
 def _noun(text: str, side: str) -> Noun:
-    article, words = text.replace("{side}", side).split("|")
+    article, words = _on(text, side).split("|")
     return Noun(article, words)
 
 
 def _pathology(entry: Mapping[str, Any]) -> Pathology:
-    def both_sides(items: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        left, right = (tuple(i.replace("{side}", s) for i in items) for s in ("left", "right"))
-        return left, right
-
-    left, right = (tuple(_noun(n, s) for n in entry["detailed"]) for s in ("left", "right"))
+    left, right = (tuple(_noun(n, side) for n in entry["detailed"]) for side in _SIDES)
+    seen_left, seen_right = (tuple(_on(s, side) for s in entry["signs"]) for side in _SIDES)
     return Pathology(
         name=entry["name"],
         compartment=entry["compartment"],
@@ -91,19 +131,12 @@ def _pathology(entry: Mapping[str, Any]) -> Pathology:
         airspace=entry.get("airspace", False),
         nouns=tuple(_noun(n, "") for n in entry["nouns"]),
         detailed=(left, right),
-        signs=both_sides(entry["signs"]),
+        signs=(seen_left, seen_right),
         rivals=tuple(entry["rivals"]),
         present=tuple(entry.get("present", ())),
         absent=tuple(entry.get("absent", ())),
         clear=tuple(entry.get("clear", ())),
     )
-
-
-def _templates(
-    entries: Mapping[str, Mapping[str, list[str]]], phrases: tuple[str, ...], *, keys: list[str]
-) -> tuple[tuple[str, ...], ...]:
-    """Return the templates of every phrase, in phrase order, joined over the named lists."""
-    return tuple(tuple(t for key in keys for t in entries[p].get(key, ())) for p in phrases)
 
 
 @cache
@@ -116,47 +149,30 @@ def wording() -> Wording:
     for first, second, template in mixed_rows:
         key = (phrases.index(first), phrases.index(second))
         mixed[key] = (*mixed.get(key, ()), template)
-    plain = {
-        key: _templates(raw, phrases, keys=keys)
-        for key, keys in {
-            "xray": ["both", "xray"],
-            "ct": ["both", "ct"],
-            "pair": ["pair"],
-            "triple": ["triple"],
-        }.items()
-    }
+
+    def templates(*keys: str, otherwise: Templates = ()) -> Templates:
+        """Join each phrase's named lists; a phrase without any takes what stands for it else."""
+        own = [tuple(t for key in keys for t in raw[phrase].get(key, ())) for phrase in phrases]
+        return tuple(each or other for each, other in zip_longest(own, otherwise, fillvalue=()))
+
+    def by_mode(key: str) -> dict[str, Templates]:
+        plain = templates(key)
+        translated = templates(f"{key}_translated", otherwise=plain)
+        return {"xray": plain, "ct": plain, "translated": translated}
+
+    ct = templates("both", "ct")
     return Wording(
         pathologies=tuple(_pathology(e) for e in _load("pathologies.toml")["pathology"]),
         phrases=phrases,
         single={
-            "xray": plain["xray"],
-            "ct": plain["ct"],
-            "translated": _preferring(raw, phrases, "translated", plain["ct"]),
+            "xray": templates("both", "xray"),
+            "ct": ct,
+            "translated": templates("translated", otherwise=ct),
         },
-        pair=_by_mode(raw, phrases, "pair", plain["pair"]),
-        triple=_by_mode(raw, phrases, "triple", plain["triple"]),
+        pair=by_mode("pair"),
+        triple=by_mode("triple"),
         mixed=mixed,
     )
-
-
-def _preferring(
-    entries: Mapping[str, Mapping[str, list[str]]],
-    phrases: tuple[str, ...],
-    key: str,
-    otherwise: tuple[tuple[str, ...], ...],
-) -> tuple[tuple[str, ...], ...]:
-    own = _templates(entries, phrases, keys=[key])
-    return tuple(mine or other for mine, other in zip(own, otherwise, strict=True))
-
-
-def _by_mode(
-    entries: Mapping[str, Mapping[str, list[str]]],
-    phrases: tuple[str, ...],
-    key: str,
-    plain: tuple[tuple[str, ...], ...],
-) -> dict[str, tuple[tuple[str, ...], ...]]:
-    translated = _preferring(entries, phrases, f"{key}_translated", plain)
-    return {"xray": plain, "ct": plain, "translated": translated}
 
 
 def _frame(line: str) -> Frame:

@@ -6,12 +6,15 @@ that chunks of a long simulation never collide and neighbouring patients do not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from calendar import day_name, month_name
+from collections.abc import Sequence
 from datetime import datetime
 from random import Random
 from typing import Final, NamedTuple
 
 import numpy as np
+
+from pipeline.simulate.lexicon import date_spellings, moment_spellings
 
 _PRIME: Final = 99_999_989
 _STEP: Final = 61_803_397
@@ -92,11 +95,8 @@ def phone(rng: Random) -> str:
     return spelling[rng.randrange(4)].format(area, last)
 
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December",
-)  # fmt: skip
-_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_FULL_DATES: Final = 12
+"""Spellings of a date, from the first, that say day, month and year."""
 
 
 def _ordinal(day: int) -> str:
@@ -105,57 +105,31 @@ def _ordinal(day: int) -> str:
     return f"{day}{({1: 'st', 2: 'nd', 3: 'rd'}).get(day % 10, 'th')}"
 
 
-def _month(d: datetime) -> str:
-    return _MONTHS[d.month - 1]
-
-
-FORMATS: Final[dict[str, Callable[[datetime], str]]] = {
-    "m/d/yyyy": lambda d: f"{d.month}/{d.day}/{d.year}",
-    "mm/dd/yyyy": lambda d: f"{d.month:02d}/{d.day:02d}/{d.year}",
-    "mm/dd/yy": lambda d: f"{d.month:02d}/{d.day:02d}/{d.year % 100:02d}",
-    "m-d-yy": lambda d: f"{d.month}-{d.day}-{d.year % 100:02d}",
-    "yyyy-mm-dd": lambda d: f"{d.year}-{d.month:02d}-{d.day:02d}",
-    "d.m.yyyy": lambda d: f"{d.day}.{d.month}.{d.year}",
-    "Month d, yyyy": lambda d: f"{_month(d)} {d.day}, {d.year}",
-    "d Month yyyy": lambda d: f"{d.day} {_month(d)} {d.year}",
-    "Mon d yyyy": lambda d: f"{_month(d)[:3]} {d.day} {d.year}",
-    "ddMONyyyy": lambda d: f"{d.day:02d}{_month(d)[:3].upper()}{d.year}",
-    "d-Mon-yy": lambda d: f"{d.day}-{_month(d)[:3]}-{d.year % 100:02d}",
-    "Weekday, Month d, yyyy": lambda d: f"{_WEEKDAYS[d.weekday()]}, {_month(d)} {d.day}, {d.year}",
-    "Month dth": lambda d: f"{_month(d)} {_ordinal(d.day)}",
-    "Month yyyy": lambda d: f"{_month(d)} {d.year}",
-    "m/yyyy": lambda d: f"{d.month}/{d.year}",
-    "m/d": lambda d: f"{d.month}/{d.day}",
-}
-"""Spelling → how to write a date so."""
-
-_MOMENTS: Final[dict[str, Callable[[datetime], str]]] = {
-    "m/d/yyyy h:mm": lambda d: f"{d.month}/{d.day}/{d.year} {d.hour:02d}:{d.minute:02d}",
-    "m/d/yyyy at h:mm PM": lambda d: f"{d.month}/{d.day}/{d.year} at {_twelve(d)}",
-    "yyyymmddhhmm": lambda d: f"{d:%Y%m%d%H%M}",
-    "yyyymmddhhmmss": lambda d: f"{d:%Y%m%d%H%M%S}",
-    "Month d, yyyy h:mm": lambda d: f"{_month(d)} {d.day}, {d.year} {d.hour:02d}:{d.minute:02d}",
-}
-_DATE_ITEMS: Final = tuple(FORMATS.items())
-_FULL_ITEMS: Final = _DATE_ITEMS[:12]
-_MOMENT_ITEMS: Final = tuple(_MOMENTS.items())
-
-
 def _twelve(d: datetime) -> str:
     return f"{d.hour % 12 or 12}:{d.minute:02d} {'AM' if d.hour < 12 else 'PM'}"
 
 
+def _written(d: datetime, pattern: str) -> str:
+    """Fill a pattern of ``spellings.toml``."""
+    month = month_name[d.month]
+    return pattern.format(
+        d=d, month=month, short=month[:3], capitals=month[:3].upper(),
+        weekday=day_name[d.weekday()], th=_ordinal(d.day), clock=_twelve(d),
+    )  # fmt: skip
+
+
 def exam_date(d: datetime, *, rng: Random, partial: bool = True) -> tuple[str, str]:
     """Spell a date, partly (month only) on request; return it and the name of the spelling."""
-    items = _DATE_ITEMS if partial else _FULL_ITEMS
-    name, write = items[int(rng.random() * len(items))]
-    return write(d), name
+    items = date_spellings()[: None if partial else _FULL_DATES]
+    name, pattern = items[int(rng.random() * len(items))]
+    return _written(d, pattern), name
 
 
 def exam_moment(d: datetime, *, rng: Random) -> tuple[str, str]:
     """Spell a date with its time of day; return it and the name of the spelling."""
-    name, write = _MOMENT_ITEMS[int(rng.random() * len(_MOMENT_ITEMS))]
-    return write(d), name
+    items = moment_spellings()
+    name, pattern = items[int(rng.random() * len(items))]
+    return _written(d, pattern), name
 
 
 def birth_date(d: datetime, *, rng: Random) -> tuple[str, str]:

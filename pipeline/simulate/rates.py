@@ -24,18 +24,15 @@ rates    (R, P, K)  expected CT label of a phrase among X-rays that get a CT
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from pipeline.simulate.cases import Practice, draw_cases, granted
 from pipeline.simulate.department import LEVELS, Observation, Variation, ct_labels
 from pipeline.simulate.lexicon import hospital, wording
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.int64]
 
 
 @cache
@@ -66,7 +63,7 @@ def _edges(shown: FloatArray, hedged: float) -> FloatArray:
 
 
 def ct_statement(
-    u: FloatArray, shown: FloatArray, *, hedged: float, silent: NDArray[np.bool_] | None = None
+    u: FloatArray, shown: FloatArray, *, hedged: float, silent: BoolArray | None = None
 ) -> IntArray:
     """Return what each CT report states of a finding; where it is ``silent`` it never says absent.
 
@@ -101,7 +98,7 @@ _ASKED_EXAMS: Final = 6000
 """Exams drawn to learn how often each phrase is the one that a CT is asked about."""
 
 
-def hedged(means: FloatArray) -> NDArray[np.bool_]:
+def hedged(means: FloatArray) -> BoolArray:
     """Whether each phrase is a hedge: those that mean all or nothing are none."""
     return np.asarray((means > LEVELS[0]) & (means < LEVELS[1]), dtype=np.bool_)
 
@@ -109,7 +106,7 @@ def hedged(means: FloatArray) -> NDArray[np.bool_]:
 def scattered(
     chance: FloatArray,
     *,
-    hedges: NDArray[np.bool_],
+    hedges: BoolArray,
     mention: FloatArray,
     variation: Variation,
     rng: np.random.Generator,

@@ -14,12 +14,11 @@ reader sees the same patients.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from calibration.arrays import BoolArray, FloatArray
 from pipeline.simulate.cases import Practice
 from pipeline.simulate.department import (
     CURVES,
@@ -32,8 +31,6 @@ from pipeline.simulate.department import (
 from pipeline.simulate.lexicon import hospital, names, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 XRAY_STYLES = ("templated", "narrative", "terse", "capitals", "attested", "numbered")
 """How X-ray reports are dictated; each reader leans to one."""
@@ -192,7 +189,7 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
     for habit in reader.habits:
         weights[habit.pathology, habit.phrase] *= habit.boost
 
-    def is_too_low(tilt: FloatArray) -> NDArray[np.bool_]:
+    def is_too_low(tilt: FloatArray) -> BoolArray:
         return np.asarray((_tilted(weights, tilt) * chance).sum(axis=1) < wanted)
 
     low, high = np.full(wanted.size, -2.0), np.full(wanted.size, 2.0)

@@ -101,29 +101,26 @@ class Scribe:
         version: int = 1,
     ) -> str:
         """Write a chest report; return its exam_id."""
-        document, text, where = dictate(
+        dictated = dictate(
             cells, style=style, context=order.context(signed), wording=wording(), rng=self.rng
         )
-        written = _Version(signed, status, version, style)
-        exam_id = self._row(order, text, document, written)
-        self._findings(order, exam_id, cells, where, written)
-        return exam_id
+        return self._report(order, cells, dictated, _Version(signed, status, version, style))
 
     def addendum(
         self, order: Order, cells: Sequence[Cell], *, signed: datetime, version: int
     ) -> str:
         """Write an addendum that gives the CT away; return its exam_id."""
-        document, text, where = dictate_addendum(
+        dictated = dictate_addendum(
             cells, context=order.context(signed), wording=wording(), rng=self.rng
         )
         written = _Version(signed, "addendum", version, "addendum")
-        exam_id = self._row(order, text, document, written)
-        self._findings(order, exam_id, cells, where, written)
-        return exam_id
+        return self._report(order, cells, dictated, written)
 
     def other(self, order: Order, *, signed: datetime) -> str:
         """Write a report of another body part; return its exam_id."""
-        document, text = dictate_other(context=order.context(signed), rng=self.rng)
+        document, text = dictate_other(
+            context=order.context(signed), wording=wording(), rng=self.rng
+        )
         return self._row(order, text, document, _Version(signed))
 
     def exclude(self, order: Order, exam_id: str, reason: str) -> None:
@@ -153,19 +150,22 @@ class Scribe:
             )
         return exam_id
 
-    def _findings(
+    def _report(
         self,
         order: Order,
-        exam_id: str,
         cells: Sequence[Cell],
-        where: Mapping[int, str],
+        dictated: tuple[Document, str, Mapping[int, str]],
         written: _Version,
-    ) -> None:
+    ) -> str:
+        """Enter a dictated report and what it states."""
+        document, text, where = dictated
+        exam_id = self._row(order, text, document, written)
         rows, words = self.ledger.rows["report_findings"], wording()
         about = (exam_id, order.accession, written.version, written.status)
         how = (order.exam["modality"], written.style)
         for p, k in cells:
             rows.append((*about, *how, words.pathologies[p].name, words.phrases[k], where[p]))
+        return exam_id
 
 
 def _distinctive(text: str, category: str) -> bool:

@@ -20,19 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from calibration.arrays import FloatArray
 from pipeline.simulate.department import Department, ct_labels, phrase_logits, phrase_means
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.readers import Reader, Staff
-
-FloatArray: TypeAlias = NDArray[np.float64]
 
 CLEAR_SHIFT: Final = 0.5
 """Log odds from which a reader is clearly off."""
@@ -45,6 +43,8 @@ MARGINS: Final = (0.2, 0.15)
 
 _ALMOST: Final = (0.1, 0.075)
 """Shift and slope - 1 so small that a word about them is false: half the margins."""
+
+_WORDS: Final = ("overcalls", "undercalls", "too sure", "too cautious")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,46 +75,45 @@ class Standing:
     def clear(self) -> frozenset[str]:
         """Words that a page must say: the reader is clearly off in this direction."""
         low, high = CLEAR_SLOPES
-        shifts = (self.shift, self.at_half)
-        told = {
-            "overcalls": max(shifts) <= -CLEAR_SHIFT,
-            "undercalls": min(shifts) >= CLEAR_SHIFT,
-            "too sure": self.slope <= low,
-            "too cautious": self.slope >= high,
-        }
-        return frozenset(word for word, holds in told.items() if holds)
+        least, most = self._shifts
+        return _holding(
+            most <= -CLEAR_SHIFT, least >= CLEAR_SHIFT, self.slope <= low, self.slope >= high
+        )
 
     def direction(self) -> str:
         """Words beyond the margins of indifference at the middle of the words in use, or none."""
         shift, slope = MARGINS
-        told = {
-            "overcalls": self.shift < -shift,
-            "undercalls": self.shift > shift,
-            "too sure": self.slope < 1.0 - slope,
-            "too cautious": self.slope > 1.0 + slope,
-        }
-        return ", ".join(word for word, holds in told.items() if holds) or "none"
+        told = _holding(
+            self.shift < -shift,
+            self.shift > shift,
+            self.slope < 1.0 - slope,
+            self.slope > 1.0 + slope,
+        )
+        return ", ".join(word for word in _WORDS if word in told) or "none"
 
     def false(self) -> frozenset[str]:
         """Words that a page must not say: the truth lies on the other side, or almost at none."""
-        shift, slope = _ALMOST
-        told = {
-            "overcalls": min(self.shift, self.at_half) > -shift,
-            "undercalls": max(self.shift, self.at_half) < shift,
-            "too sure": self.slope > 1.0 - slope,
-            "too cautious": self.slope < 1.0 + slope,
-        }
-        return frozenset(word for word, holds in told.items() if holds)
+        return self._beyond(*_ALMOST)
 
     def reversed(self) -> frozenset[str]:
         """Words that would send the reader away from the truth: the truth is opposite."""
-        told = {
-            "overcalls": min(self.shift, self.at_half) > 0.0,
-            "undercalls": max(self.shift, self.at_half) < 0.0,
-            "too sure": self.slope > 1.0,
-            "too cautious": self.slope < 1.0,
-        }
-        return frozenset(word for word, holds in told.items() if holds)
+        return self._beyond(0.0, 0.0)
+
+    def _beyond(self, shift: float, slope: float) -> frozenset[str]:
+        """Words whose opposite is true, or would be if the truth were moved by so much."""
+        least, most = self._shifts
+        return _holding(
+            least > -shift, most < shift, self.slope > 1.0 - slope, self.slope < 1.0 + slope
+        )
+
+    @property
+    def _shifts(self) -> tuple[float, float]:
+        """The smaller and the larger of the shifts at the middle and at one half."""
+        return min(self.shift, self.at_half), max(self.shift, self.at_half)
+
+
+def _holding(*holds: bool) -> frozenset[str]:
+    return frozenset(word for word, told in zip(_WORDS, holds, strict=True) if told)
 
 
 def line_of(rates: FloatArray, use: FloatArray, logits: FloatArray) -> tuple[float, float]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
@@ -21,9 +21,6 @@ from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
 from pipeline.simulate.scribe import Order, Scribe
 from pipeline.simulate.sentences import Cell
-
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]
 
 _HOME_ADVANTAGE: Final = 4.0
 """How much rather an exam is read by a reader of its own site."""
@@ -44,7 +41,7 @@ class Cohort:
     probability: FloatArray
     ct: IntArray
     label: FloatArray
-    versions: Mapping[str, NDArray[np.bool_]]
+    versions: Mapping[str, BoolArray]
 
 
 def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Generator) -> Cohort:
@@ -76,16 +73,16 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
     )
 
 
-def _is_kind(episodes: Sequence[Episode], kind: str) -> NDArray[np.bool_]:
+def _is_kind(episodes: Sequence[Episode], kind: str) -> BoolArray:
     return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
 
 
 def _reported(
     cases: Cases,
-    no_xray: NDArray[np.bool_],
+    no_xray: BoolArray,
     readers: tuple[IntArray, IntArray],
     staff: Staff,
-    versions: Mapping[str, NDArray[np.bool_]],
+    versions: Mapping[str, BoolArray],
     rng: np.random.Generator,
 ) -> Cohort:
     """Put what X-rays mean into words, and let CT find what is there."""
