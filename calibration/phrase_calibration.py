@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
@@ -46,13 +45,6 @@ class PhraseCalibration:
     expected: FloatArray
     expected_low: FloatArray
     expected_high: FloatArray
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per phrase, columns as the attributes."""
-        names = [name for name in self.__slots__ if name != "phrases"]
-        return pd.DataFrame(
-            {"phrase": self.phrases, **{name: getattr(self, name) for name in names}}
-        )
 
 
 def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:

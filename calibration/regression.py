@@ -125,10 +125,6 @@ class LogisticCalibration:
     intercept: Estimate
     slope: Estimate
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"slope {self.slope.summary()}, intercept {self.intercept.summary()}"
-
 
 def logistic_calibration(tally: Tally, *, phrase_table: PhraseTable) -> LogisticCalibration:
     """Fit logit P(label) = intercept + slope · logit(mean_k) by maximum likelihood.

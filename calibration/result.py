@@ -85,10 +85,6 @@ class GroupResult:
         rows = [{"statistic": name, **asdict(getattr(self, name))} for name in names]
         return pd.DataFrame(rows)
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"ECE {self.ece.summary()}; reference level {self.ece.reference_level:.3f}"
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Replicates:

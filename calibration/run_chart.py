@@ -52,10 +52,6 @@ class Process:
     high: float
     signals: tuple[Signal, ...]
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"{self.n} values, mean {self.mean:.3f}, limits {self.low:.3f} to {self.high:.3f}"
-
 
 def process(values: FloatArray) -> Process:
     """Judge values (T,) as one process."""

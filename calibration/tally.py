@@ -91,11 +91,6 @@ class Tally:
     def __radd__(self, other: object) -> Tally:
         return self if other == 0 else NotImplemented
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        used = int(np.count_nonzero(self.n))
-        return f"{self.total:g} observations, {used} of {self.n_phrases} phrases used"
-
     @classmethod
     def empty(cls, n_phrases: int) -> Tally:
         """No observation of any of K phrases."""

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy.stats import mannwhitneyu, rankdata
 
 from calibration.arrays import BoolArray, FloatArray
@@ -99,29 +98,6 @@ class SuccessSplit:
         """Reference-free indicators that mislead about some reference-dependent one."""
         found = {free for free, dependent in self.success if self.misleads(free, dependent)}
         return tuple(sorted(found))
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per pair: rho and interval among successes and failures, misleads."""
-        rows = [
-            {
-                "free": free,
-                "dependent": dependent,
-                "rho_success": up.value,
-                "rho_success_low": up.low,
-                "rho_success_high": up.high,
-                "rho_failure": self.failure[free, dependent].value,
-                "rho_failure_low": self.failure[free, dependent].low,
-                "rho_failure_high": self.failure[free, dependent].high,
-                "misleads": self.misleads(free, dependent),
-            }
-            for (free, dependent), up in self.success.items()
-        ]
-        return pd.DataFrame(rows)
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        named = ", ".join(self.misleading) or "none"
-        return f"{self.n_success} successes, {self.n_failure} failures; misleading: {named}"
 
 
 def split_by_success(

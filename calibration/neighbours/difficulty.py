@@ -68,11 +68,6 @@ class Difficulty:
         """One row per item, one column per indicator."""
         return pd.DataFrame({**self.human, **self.free, **self.dependent})
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        count = len(self.human) + len(self.free) + len(self.dependent)
-        return f"{count} indicators of {self.n} items from {self.models} models"
-
 
 def difficulty(
     *,

@@ -70,13 +70,6 @@ class RankingRisk:
         """Risk over all pairs."""
         return self.over_all_pairs
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        return (
-            f"ranking risk {self.over_all_pairs:.3f} of {self.pairs:,} pairs, "
-            f"{self.over_untied:.3f} of {self.untied:,} judged unequal (tied scores: {self.ties})"
-        )
-
 
 def ranking_risk(*, score: ArrayLike, judged: ArrayLike, ties: ScoreTies = "half") -> RankingRisk:
     """Count wrongly ordered pairs in O(N log N).

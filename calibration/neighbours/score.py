@@ -61,10 +61,6 @@ class ItemScore(float):
         """One row per item: item (row number from 0) and value."""
         return pd.DataFrame({"item": np.arange(self.n), "value": self.per_item})
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"{self.method}: {self.estimate().summary()}"
-
 
 class SignedScore(ItemScore):
     """The mean absolute value of one signed error per item.
@@ -155,7 +151,3 @@ class BinnedScore(float):
                 "accuracy": self.accuracy.ravel(),
             }
         )
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"{self.method}: {float(self):.3f} (n = {self.n})"

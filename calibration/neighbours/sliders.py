@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
@@ -68,24 +67,6 @@ class SliderResult:
     spiegelhalter: FitTest
     error: ItemScore
     ranking: RankingRisk
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per distinct slider value: stated, observed (isotonic), n, label_mass."""
-        return pd.DataFrame(
-            {
-                "stated": self.stated,
-                "observed": self.observed,
-                "n": self.tally.n,
-                "label_mass": self.tally.label_mass,
-            }
-        )
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        return (
-            f"Brier {self.corp.score:.3f}, of which miscalibration {self.corp.miscalibration:.3f}, "
-            f"smooth ECE {self.smooth_error:.3f} (n = {self.n})"
-        )
 
 
 def slider_calibration(*, slider: ArrayLike, label: ArrayLike) -> SliderResult:

@@ -159,12 +159,6 @@ class MethodScore:
     halves: int
     failure: str = ""
 
-    def summary(self) -> str:
-        """One line for a caption."""
-        if self.failure:
-            return f"{self.method}: not fitted ({self.failure})"
-        return f"{self.method}: ECE {self.ece:.3f}, Brier {self.brier:.3f} held out"
-
 
 def compare_methods(
     tally: Tally,

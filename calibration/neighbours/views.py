@@ -14,7 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
@@ -134,22 +133,6 @@ class CaseErrors:
     def histogram(self, bins: int = 20) -> FloatArray:
         """Cases per equal bin of distance in [0, 1], shape (bins,)."""
         return np.histogram(self.distance, bins=bins, range=(0.0, 1.0), weights=self.weight)[0]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Columns phrase, label, cases, distance, entropy_nats."""
-        return pd.DataFrame(
-            {
-                "phrase": self.phrase,
-                "label": self.label,
-                "cases": self.weight,
-                "distance": self.distance,
-                "entropy_nats": self.entropy,
-            }
-        )
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        return f"mean distance {self.mean_distance:.3f} over {self.n:g} cases"
 
 
 def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:

@@ -65,7 +65,7 @@ def test_a_method_that_can_not_be_fitted_says_why_instead_of_guessing() -> None:
     failed = {score.method: score for score in scores if score.failure}
     assert set(failed) == {"platt", "beta"}
     assert math.isnan(failed["platt"].ece)
-    assert "all labels agree" in failed["platt"].summary()
+    assert "all labels agree" in failed["platt"].failure
 
 
 def test_too_few_answers_are_refused() -> None:
