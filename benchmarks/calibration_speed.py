@@ -27,7 +27,7 @@ from calibration.curve import calibration_error, curve_points  # noqa: E402
 from calibration.estimate import Options, multinomial_moments  # noqa: E402
 from calibration.result import calibrate  # noqa: E402
 from calibration.substitution.cost import substitution_cost  # noqa: E402
-from calibration.substitution.transport import transport_maps  # noqa: E402
+from calibration.substitution.transport import transport_map  # noqa: E402
 from calibration.survey import PhraseTable, builtin  # noqa: E402
 from calibration.tally import Tally, tally, tally_groups  # noqa: E402
 
@@ -152,7 +152,10 @@ def ours(hospital: Hospital, g: np.random.Generator) -> tuple[int, np.ndarray, n
         substitution_cost(*drawn, source=TABLES, target=TABLES)
     cost = substitution_cost(n, mass, source=TABLES, target=TABLES)
     share = n / n.sum(axis=1, keepdims=True)
-    maps = transport_maps(cost, phrases=SCALE.phrases, source_weights=share)
+    maps = [
+        transport_map(each, phrases=SCALE.phrases, source_weights=used)
+        for each, used in zip(cost, share, strict=True)
+    ]
     weights = np.stack([fitted.weights() for fitted in maps])
     after = (np.einsum("gk,gkl->gl", each, weights) for each in (n, mass))
     error = calibration_error(*after, tables=TABLES)

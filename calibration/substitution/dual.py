@@ -1,16 +1,16 @@
-"""Newton's method on the smooth dual of the unbalanced problem, many problems at a time.
+"""Newton's method on the smooth dual of the unbalanced problem.
 
     D(g) = −ε Σ_k a_k log Z_k(g) − τ Σ_l b_l expm1(−g_l / τ),   Z_k = Σ_l w_l exp((g_l − C_kl) / ε)
 
-=====================  =============================================================  ============
+=====================  =============================================================  ==========
 symbol                 meaning                                                        shape
-=====================  =============================================================  ============
-``cost``               C; inf forbids a cell                                          (B, K, L)
-``log_prior``          log w                                                          (B, L)
-``a``, ``b``           strict row sums and prior column weights; 0 is padding         (B, K), (B, L)
-``g``                  dual variable of the columns                                   (B, L)
-∇D = b − Tᵀ1 + b·expm1(−g/τ)   how far the columns are from their optimal weights     (B, L)
-=====================  =============================================================  ============
+=====================  =============================================================  ==========
+``cost``               C; inf forbids a cell                                          (K, L)
+``log_prior``          log w                                                          (L,)
+``a``, ``b``           strict row sums and prior column weights, all above 0          (K,), (L,)
+``g``                  dual variable of the columns                                   (L,)
+∇D = b − Tᵀ1 + b·expm1(−g/τ)   how far the columns are from their optimal weights     (L,)
+=====================  =============================================================  ==========
 
 Conventions that make the certificate independent of the processor:
 
@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import FloatArray
 
 _TOLERANCE = 1e-13
 _ACCEPTABLE = 1e-9
@@ -49,17 +49,17 @@ _LEAST = 1e-300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DualProblems:
-    """B problems of one shape; rows of weight 0 and columns of weight 0 are padding.
+class DualProblem:
+    """One problem, phrases and targets in use alone.
 
     Attributes
     ----------
     cost
-        C, inf where a cell is forbidden, (B, K, L).
+        C, inf where a cell is forbidden, (K, L).
     log_prior
-        log w of the columns, (B, L).
+        log w of the columns, (L,).
     a, b
-        Row sums (B, K) and prior column weights (B, L).
+        Row sums (K,) and prior column weights (L,).
     epsilon, tau
         Regularisation and the price of changing the columns, both > 0.
     """
@@ -71,180 +71,123 @@ class DualProblems:
     epsilon: float
     tau: float
 
-    def part(self, which: IntArray) -> DualProblems:
-        """Only the problems of these places."""
-        return replace(
-            self,
-            cost=self.cost[which],
-            log_prior=self.log_prior[which],
-            a=self.a[which],
-            b=self.b[which],
-        )
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DualSolution:
+    """The plan (K, L), the largest component of the gradient, and Newton steps taken."""
+
+    plan: FloatArray
+    gradient: float
+    steps: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DualSolutions:
-    """Plans (B, K, L), the largest component of each gradient (B,), and Newton steps (B,)."""
-
-    plan: FloatArray
-    gradient: FloatArray
-    steps: IntArray
-
-
-@dataclass(slots=True, eq=False)
-class _Points:
-    """One point g of every problem's dual: D(g), the plan, b exp(−g/τ) and the gradient."""
+class _Point:
+    """One point g of the dual: D(g), the plan, b exp(−g/τ) and the gradient."""
 
     g: FloatArray
-    value: FloatArray
+    value: float
     plan: FloatArray
     pull: FloatArray
     gradient: FloatArray
 
     @property
-    def size(self) -> FloatArray:
-        """Largest component of each gradient, (B,)."""
-        return np.asarray(np.abs(self.gradient).max(axis=1, initial=0.0))
-
-    def part(self, which: IntArray) -> _Points:
-        return _Points(
-            self.g[which],
-            self.value[which],
-            self.plan[which],
-            self.pull[which],
-            self.gradient[which],
-        )
-
-    def put(self, which: IntArray, other: _Points) -> None:
-        """Overwrite the problems of these places."""
-        self.g[which], self.value[which], self.plan[which] = other.g, other.value, other.plan
-        self.pull[which], self.gradient[which] = other.pull, other.gradient
+    def size(self) -> float:
+        """Largest component of the gradient."""
+        return float(np.abs(self.gradient).max(initial=0.0))
 
 
-def solve_dual(problems: DualProblems) -> DualSolutions:
-    """Damped Newton ascent; each problem stops at the tolerance or where no step helps.
+def solve_dual(problem: DualProblem) -> DualSolution:
+    """Damped Newton ascent, to the tolerance or to where no step helps.
 
     Returns
     -------
-    DualSolutions
-        ``gradient`` is the certificate: a caller decides from it whether a plan is usable.
+    DualSolution
+        ``gradient`` is the certificate: a caller decides from it whether the plan is usable.
     """
-    points, steps = _climb(problems, _scaled(problems), tolerance=_TOLERANCE)
-    stuck = np.flatnonzero(points.size > _ACCEPTABLE)
-    if len(stuck):
-        again, more = _cooled(problems.part(stuck))
-        points.put(stuck, again)
-        steps[stuck] += more
-    _polish(problems, points)
-    return DualSolutions(points.plan, points.size, steps)
+    point, steps = _climb(problem, _scaled(problem), tolerance=_TOLERANCE)
+    if point.size > _ACCEPTABLE:
+        point, more = _cooled(problem)
+        steps += more
+    # From a small gradient one Newton step more leaves rounding.
+    after = _at(problem, point.g + _direction(problem, point))
+    best = after if after.size < point.size else point
+    return DualSolution(best.plan, best.size, steps)
 
 
-def _scaled(problems: DualProblems) -> FloatArray:
+def _scaled(problem: DualProblem) -> FloatArray:
     """Come near from 0 by scaling, which maximises D over each g_l with the plan's rows held.
 
     Far from the solution exp(−g/τ) makes Newton's steps short, and scaling has no such trouble.
     """
-    g = np.zeros_like(problems.b)
-    rate = 1.0 / problems.epsilon + 1.0 / problems.tau
-    target = np.log(np.where(problems.b > 0, problems.b, 1.0))
+    g = np.zeros_like(problem.b)
+    rate, target = 1.0 / problem.epsilon + 1.0 / problem.tau, np.log(problem.b)
     for _ in range(_SCALINGS):
-        columns = _at(problems, g).plan.sum(axis=1)
-        columns = np.where(problems.b > 0, np.maximum(columns, _LEAST), 1.0)
-        g = (target - np.log(columns) + g / problems.epsilon) / rate
+        columns = np.maximum(_at(problem, g).plan.sum(axis=0), _LEAST)
+        g = (target - np.log(columns) + g / problem.epsilon) / rate
     return g
 
 
-def _polish(problems: DualProblems, points: _Points) -> None:
-    """Take one step more where it helps: from a small gradient Newton's step leaves rounding."""
-    after = _at(problems, points.g + _direction(problems, points))
-    better = np.flatnonzero(after.size < points.size)
-    points.put(better, after.part(better))
-
-
-def _cooled(problems: DualProblems) -> tuple[_Points, IntArray]:
+def _cooled(problem: DualProblem) -> tuple[_Point, int]:
     """Climb at an ε as large as the costs, and from there at ever smaller ones."""
-    costs = np.abs(problems.cost[np.isfinite(problems.cost)])
-    largest = float(costs.max(initial=problems.epsilon))
-    levels = int(np.ceil(np.log(largest / problems.epsilon) / np.log(_COOLING)))
-    g, steps = np.zeros_like(problems.b), np.zeros(len(problems.b), dtype=np.int64)
+    costs = np.abs(problem.cost[np.isfinite(problem.cost)])
+    largest = float(costs.max(initial=problem.epsilon))
+    levels = int(np.ceil(np.log(largest / problem.epsilon) / np.log(_COOLING)))
+    g, steps = np.zeros_like(problem.b), 0
     for level in range(levels, 0, -1):
-        warm = replace(problems, epsilon=problems.epsilon * _COOLING**level)
-        points, more = _climb(warm, g, tolerance=_ROUGHLY)
-        g, steps = points.g, steps + more
-    points, more = _climb(problems, g, tolerance=_TOLERANCE)
-    return points, steps + more
+        warm = replace(problem, epsilon=problem.epsilon * _COOLING**level)
+        point, more = _climb(warm, g, tolerance=_ROUGHLY)
+        g, steps = point.g, steps + more
+    point, more = _climb(problem, g, tolerance=_TOLERANCE)
+    return point, steps + more
 
 
-def _climb(
-    problems: DualProblems, start: FloatArray, *, tolerance: float
-) -> tuple[_Points, IntArray]:
-    """Newton steps until every problem is within the tolerance or can't be helped."""
-    points = _at(problems, start)
-    steps = np.zeros(len(start), dtype=np.int64)
-    moving = np.flatnonzero(points.size > tolerance)
-    for _ in range(_MAX_STEPS):
-        if not len(moving):
+def _climb(problem: DualProblem, start: FloatArray, *, tolerance: float) -> tuple[_Point, int]:
+    """Newton steps until the gradient is within the tolerance or no step helps."""
+    point, steps = _at(problem, start), 0
+    while point.size > tolerance and steps < _MAX_STEPS:
+        after = _line_search(problem, point)
+        if after is None:
             break
-        after, helped = _line_search(problems.part(moving), points.part(moving))
-        moving = moving[helped]
-        points.put(moving, after.part(np.flatnonzero(helped)))
-        steps[moving] += 1
-        moving = moving[points.size[moving] > tolerance]
-    return points, steps
+        point, steps = after, steps + 1
+    return point, steps
 
 
-def _at(problems: DualProblems, g: FloatArray) -> _Points:
-    a, b = problems.a, problems.b
-    scores = problems.log_prior[:, None, :] + (g[:, None, :] - problems.cost) / problems.epsilon
-    top = scores.max(axis=2)
-    kernel = np.exp(scores - top[:, :, None])
-    normaliser = kernel.sum(axis=2)
-    plan = kernel * (a / normaliser)[:, :, None]
-    slip = b * np.expm1(np.minimum(-g / problems.tau, _LARGEST_EXPONENT))
-    value = -problems.tau * slip.sum(axis=1)
-    value -= problems.epsilon * (a * (top + np.log(normaliser))).sum(axis=1)
-    return _Points(g, value, plan, b + slip, (b - plan.sum(axis=1)) + slip)
+def _at(problem: DualProblem, g: FloatArray) -> _Point:
+    a, b = problem.a, problem.b
+    scores = problem.log_prior + (g - problem.cost) / problem.epsilon
+    top = scores.max(axis=1)
+    kernel = np.exp(scores - top[:, None])
+    normaliser = kernel.sum(axis=1)
+    plan = kernel * (a / normaliser)[:, None]
+    slip = b * np.expm1(np.minimum(-g / problem.tau, _LARGEST_EXPONENT))
+    value = -problem.tau * slip.sum() - problem.epsilon * (a * (top + np.log(normaliser))).sum()
+    return _Point(g, float(value), plan, b + slip, (b - plan.sum(axis=0)) + slip)
 
 
-def _direction(problems: DualProblems, points: _Points) -> FloatArray:
+def _direction(problem: DualProblem, point: _Point) -> FloatArray:
     """Newton's direction; the curvature is scaled to a unit diagonal before it is solved."""
-    share = points.plan / np.where(problems.a > 0, problems.a, 1.0)[:, :, None]
-    curvature = np.matmul(points.plan.swapaxes(1, 2), share) / -problems.epsilon
-    diagonal = np.einsum("bii->bi", curvature)
-    diagonal[...] = 0.0
-    diagonal[...] = points.pull / problems.tau - curvature.sum(axis=1)
+    curvature = point.plan.T @ (point.plan / problem.a[:, None]) / -problem.epsilon
+    np.fill_diagonal(curvature, 0.0)
+    diagonal = point.pull / problem.tau - curvature.sum(axis=0)
     scale = np.where(diagonal > 0, diagonal, 1.0) ** -0.5
-    curvature *= scale[:, :, None] * scale[:, None, :]
-    diagonal[...] = 1.0
-    right = (points.gradient * scale)[:, :, None]
-    return np.asarray(np.linalg.solve(curvature, right)[:, :, 0] * scale)
+    curvature *= scale[:, None] * scale
+    np.fill_diagonal(curvature, 1.0)
+    return np.asarray(np.linalg.solve(curvature, point.gradient * scale) * scale)
 
 
-def _line_search(problems: DualProblems, points: _Points) -> tuple[_Points, BoolArray]:
-    """Halve each problem's step until it helps; which found one, (B,)."""
-    direction = _direction(problems, points)
-    slope = (points.gradient * direction).sum(axis=1)
-    seen = _ARMIJO * slope > _ROUNDING * np.maximum(1.0, np.abs(points.value))
-    found = _at(problems, points.g + direction)
-    length = np.ones(len(slope))
-    waiting = np.flatnonzero(~_helps(points, found, slope, seen, length))
-    for _ in range(_MAX_HALVINGS):
-        if not len(waiting):
-            break
-        length[waiting] /= 2.0
-        g = points.g[waiting] + length[waiting, None] * direction[waiting]
-        tried = _at(problems.part(waiting), g)
-        found.put(waiting, tried)
-        helps = _helps(points.part(waiting), tried, slope[waiting], seen[waiting], length[waiting])
-        waiting = waiting[~helps]
-    helped = np.ones(len(slope), dtype=bool)
-    helped[waiting] = False
-    return found, helped
-
-
-def _helps(
-    before: _Points, after: _Points, slope: FloatArray, seen: BoolArray, length: FloatArray
-) -> BoolArray:
-    """Whether D rose enough or, where D can't show it, the gradient is shorter."""
-    rose = after.value >= before.value + _ARMIJO * length * slope
-    return np.asarray(np.where(seen, rose, after.size <= (1.0 - _ARMIJO * length) * before.size))
+def _line_search(problem: DualProblem, point: _Point) -> _Point | None:
+    """Halve the step until it helps; None if none does."""
+    direction = _direction(problem, point)
+    slope = float(point.gradient @ direction)
+    seen = _ARMIJO * slope > _ROUNDING * max(1.0, abs(point.value))
+    length = 1.0
+    for _ in range(_MAX_HALVINGS + 1):
+        found = _at(problem, point.g + length * direction)
+        # Where D cannot show that it rose, the gradient has to be shorter.
+        if seen and found.value >= point.value + _ARMIJO * length * slope:
+            return found
+        if not seen and found.size <= (1.0 - _ARMIJO * length) * point.size:
+            return found
+        length /= 2.0
+    return None

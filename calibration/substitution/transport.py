@@ -15,7 +15,6 @@ Every solve carries its certificate: the row residual, the dual gradient, and ``
 
 A small ε makes a map decisive, a small τ lets the use of words drift. Each setting is one point:
 the share of words a map would change, and the true ECE and Brier score after it.
-Stability: how often the maps of bootstrap replicates have the same main targets.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from calibration.curve import calibration_error
 from calibration.errors import CalibrationError, check_option
 from calibration.scores import brier
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
-from calibration.substitution.dual import DualProblems, DualSolutions, solve_dual
+from calibration.substitution.dual import DualProblem, DualSolution, solve_dual
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -102,105 +101,59 @@ def transport_map(
     CalibrationError
         If a used phrase may go nowhere.
     """
-    b = source_weights if target_weights is None else target_weights
-    problem = _Problem(phrases, regularisation)
-    return problem.maps(cost[None], source_weights[None], b[None])[0]
+    a, b = source_weights, source_weights if target_weights is None else target_weights
+    rows, columns = np.flatnonzero(a), np.flatnonzero(b)
+    plan, gradient, steps = np.zeros_like(cost), float("nan"), 0
+    if rows.size:
+        inside = np.ix_(rows, columns)
+        solved = _solve(cost[inside], a[rows], b[columns], regularisation)
+        plan[inside], gradient, steps = solved.plan, solved.gradient, solved.steps
+    # No phrase in use is a stated absence, not an empty plan.
+    posed = bool(rows.size)
+    residual = float(np.abs(plan.sum(axis=1) - a).max(initial=0.0)) if posed else float("nan")
+    return SubstitutionMap(
+        phrases=phrases,
+        source_weights=a,
+        target_weights=b,
+        cost=cost,
+        plan=plan,
+        objective=_objective(cost, plan, a, b, regularisation) if posed else float("nan"),
+        row_residual=residual,
+        dual_gradient=gradient,
+        converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
+        method="dual Newton" if posed else "no observations",
+        regulariser=regularisation.regulariser,
+        epsilon=regularisation.epsilon,
+        tau=regularisation.tau,
+        steps=steps,
+    )
 
 
-def transport_maps(
-    cost: FloatArray,
-    *,
-    phrases: tuple[str, ...],
-    source_weights: FloatArray,
-    regularisation: Regularisation = STANDARD,
-) -> list[SubstitutionMap]:
-    """Solve many problems side by side, one a replicate or a group, several times as fast.
-
-    As :func:`transport_map` for costs (B, K, K) and shares (B, K), each with b = a.
-    """
-    problem = _Problem(phrases, regularisation)
-    return problem.maps(cost, source_weights, source_weights)
+def _solve(cost: FloatArray, a: FloatArray, b: FloatArray, paid: Regularisation) -> DualSolution:
+    """Solve for the phrases in use and the targets that can be reached."""
+    if not np.isfinite(cost).any(axis=1).all():
+        msg = "cost: a phrase in use has no allowed target, not even itself."
+        raise CalibrationError(msg)
+    # a factor of b shifts g and leaves the plan
+    level = b * (a.sum() / b.sum())
+    weight = level if paid.regulariser == "kl" else np.ones_like(level)
+    return solve_dual(DualProblem(cost, np.log(weight), a, level, paid.epsilon, paid.tau))
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """What problems solved side by side share."""
-
-    phrases: tuple[str, ...]
-    regularisation: Regularisation
-
-    def maps(self, cost: FloatArray, a: FloatArray, b: FloatArray) -> list[SubstitutionMap]:
-        """Solve those with a phrase in use; phrases that none uses are left out of the work."""
-        posed = np.flatnonzero(a.any(axis=1))
-        rows, columns = np.flatnonzero(a.any(axis=0)), np.flatnonzero(b.any(axis=0))
-        plan = np.zeros_like(cost)
-        gradient, steps = np.full(len(a), np.nan), np.zeros(len(a), dtype=np.int64)
-        if len(posed):
-            inside = np.ix_(posed, rows, columns)
-            solved = self._solve(cost[inside], a[np.ix_(posed, rows)], b[np.ix_(posed, columns)])
-            plan[inside], gradient[posed], steps[posed] = solved.plan, solved.gradient, solved.steps
-        return [
-            self._map(cost[k], plan[k], (a[k], b[k]), float(gradient[k]), int(steps[k]))
-            for k in range(len(a))
-        ]
-
-    def _solve(self, cost: FloatArray, a: FloatArray, b: FloatArray) -> DualSolutions:
-        used, reachable = a > 0, b > 0
-        prices = np.where(used[:, :, None], cost, 0.0)
-        if not np.all((np.isfinite(prices) & reachable[:, None, :]).any(axis=2)):
-            msg = "cost: a phrase in use has no allowed target, not even itself."
-            raise CalibrationError(msg)
-        # a factor of b shifts g and leaves the plan
-        level = b * (a.sum(axis=1) / b.sum(axis=1))[:, None]
-        weight = level if self.regularisation.regulariser == "kl" else np.ones_like(level)
-        with np.errstate(divide="ignore"):
-            log_prior = np.log(np.where(reachable, weight, 0.0))
-        paid = self.regularisation
-        problems = DualProblems(prices, log_prior, a, level, paid.epsilon, paid.tau)
-        return solve_dual(problems)
-
-    def _map(
-        self,
-        cost: FloatArray,
-        plan: FloatArray,
-        weights: tuple[FloatArray, FloatArray],
-        gradient: float,
-        steps: int,
-    ) -> SubstitutionMap:
-        """Put one solution together; no phrase in use is a stated absence, not an empty plan."""
-        a, b = weights
-        posed = bool(a.any())
-        residual = float(np.abs(plan.sum(axis=1) - a).max(initial=0.0)) if posed else float("nan")
-        return SubstitutionMap(
-            phrases=self.phrases,
-            source_weights=a,
-            target_weights=b,
-            cost=cost,
-            plan=plan,
-            objective=self._objective(cost, plan, a, b) if posed else float("nan"),
-            row_residual=residual,
-            dual_gradient=gradient,
-            converged=bool(gradient <= _ACCEPTABLE and residual <= 1e-10),
-            method="dual Newton" if posed else "no observations",
-            regulariser=self.regularisation.regulariser,
-            epsilon=self.regularisation.epsilon,
-            tau=self.regularisation.tau,
-            steps=steps,
-        )
-
-    def _objective(self, cost: FloatArray, plan: FloatArray, a: FloatArray, b: FloatArray) -> float:
-        paid = self.regularisation
-        cells = np.ix_(a > 0, b > 0)
-        inner, flow, weight = cost[cells], plan[cells], b[b > 0]
-        linear = float(np.sum(np.where(flow > 0, inner * np.where(flow > 0, flow, 1.0), 0.0)))
-        if paid.regulariser == "kl":
-            prior = np.outer(a[a > 0], weight)
-            spread = float(rel_entr(flow, prior).sum() - flow.sum() + prior.sum())
-        else:
-            spread = float(rel_entr(flow, np.ones_like(flow)).sum() - flow.sum())
-        columns = flow.sum(axis=0)
-        pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
-        return linear + paid.epsilon * spread + paid.tau * pull
+def _objective(
+    cost: FloatArray, plan: FloatArray, a: FloatArray, b: FloatArray, paid: Regularisation
+) -> float:
+    cells = np.ix_(a > 0, b > 0)
+    inner, flow, weight = cost[cells], plan[cells], b[b > 0]
+    linear = float(np.sum(np.where(flow > 0, inner * np.where(flow > 0, flow, 1.0), 0.0)))
+    if paid.regulariser == "kl":
+        prior = np.outer(a[a > 0], weight)
+        spread = float(rel_entr(flow, prior).sum() - flow.sum() + prior.sum())
+    else:
+        spread = float(rel_entr(flow, np.ones_like(flow)).sum() - flow.sum())
+    columns = flow.sum(axis=0)
+    pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
+    return linear + paid.epsilon * spread + paid.tau * pull
 
 
 @dataclass(frozen=True, slots=True)

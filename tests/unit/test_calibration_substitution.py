@@ -42,7 +42,7 @@ from calibration.substitution.programs import (
     monotone_map,
 )
 from calibration.substitution.suggestion import Suggestion, Suppressed
-from calibration.substitution.transport import Regularisation, frontier, transport_maps
+from calibration.substitution.transport import Regularisation, frontier
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 
@@ -76,7 +76,8 @@ def test_identity_costs_nothing_and_unused_phrases_have_no_cost() -> None:
 def test_no_observation_is_a_stated_absence_of_a_map() -> None:
     nothing = transport_map(np.full((2, 2), np.nan), phrases=("a", "b"), source_weights=np.zeros(2))
     assert not nothing.converged
-    assert nothing.method == "no observations"
+    assert (nothing.method, nothing.steps) == ("no observations", 0)
+    assert np.isnan([nothing.objective, nothing.row_residual, nothing.dual_gradient]).all()
     with pytest.raises(NotConvergedError, match="did not converge"):
         nothing.weights()
 
@@ -403,23 +404,6 @@ def test_frontier_of_nothing_observed_has_no_map_and_no_scores() -> None:
     )
     assert (point.epsilon, point.tau, point.converged) == (2e-3, 3e-3, False)
     assert np.isnan([point.words_changed, point.ece_after, point.brier_after]).all()
-
-
-def test_maps_solved_side_by_side_are_those_solved_alone() -> None:
-    tables = phrase_bins(SCALE.distributions)
-    tallies = [overconfident(), overconfident(gap=0.1), Tally.empty(len(SCALE))]
-    n = np.stack([t.n for t in tallies])
-    mass = np.stack([t.label_mass for t in tallies])
-    cost = substitution_cost(n, mass, source=tables, target=tables)
-    share = n / np.maximum(n.sum(axis=1, keepdims=True), 1.0)
-    paid = Regularisation(2e-3, 2e-3)
-    together = transport_maps(cost, phrases=NAMES, source_weights=share, regularisation=paid)
-    for k, found in enumerate(together):
-        alone = transport_map(cost[k], phrases=NAMES, source_weights=share[k], regularisation=paid)
-        assert found.phrases == NAMES
-        assert (found.epsilon, found.converged) == (2e-3, alone.converged)
-        np.testing.assert_allclose(found.plan, alone.plan, atol=1e-9)
-    assert [found.converged for found in together] == [True, True, False]
 
 
 def test_a_map_that_did_not_converge_is_written_without_weights_and_plan() -> None:
