@@ -21,6 +21,8 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
+_PARAGRAPH: Final = re.compile(r"\S[ \t\r]{0,80}\n(?:[ \t\r]{0,80}\n|(?=[A-Z][a-z]))")
+"""Where a note ends and findings without a header begin, before the impression has its header."""
 _MARKED: Final = re.compile(r"[.:;](?!\d)")
 _SAYING: Final = (
     "is|are|of|may|could|suggest|suggests|suggestive|suspicious|consistent|compatible|in"
@@ -95,7 +97,8 @@ class SectionReader:
         if not headers:
             return self._unheaded(text, begin, len(text))
         sections = self._unheaded(text, begin, headers[0].start)
-        last_read = max((i for i, header in enumerate(headers) if header.entry.read), default=-1)
+        read = [number for number, header in enumerate(headers) if header.entry.read]
+        first_read, last_read = (read[0], read[-1]) if read else (-1, -1)
         for number, header in enumerate(headers):
             following = headers[number + 1].start if number + 1 < len(headers) else len(text)
             start = header.start if header.entry.keep else header.end
@@ -105,6 +108,9 @@ class SectionReader:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
                 )
+            elif number < first_read and headers[number + 1].entry.name == IMPRESSION:
+                stop = _PARAGRAPH.search(text, header.end, following)
+                sections += self._unheaded(text, stop.end() if stop else following, following)
         return [section for section in sections if text[section.start : section.end].strip()]
 
     def _request_ends(self, text: str, end: int) -> int:
