@@ -14,7 +14,7 @@ from typing import NamedTuple
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
-from extraction.rules.scan import Clause, Item, Scope
+from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
@@ -129,7 +129,9 @@ def _decide(
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
-        return _said(items, mention, chosen, rule)
+        denied = chosen.cue.kind == "negation" and chosen.side == "before"
+        said = _weakened(items, chosen) if denied else chosen
+        return _said(items, mention, said, rule)
     advice = _advice(items, mention)
     if advice is not None:
         return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")
@@ -178,6 +180,17 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
         return True
     between = items[nearest.at + 1 : mention.at]
     return behind.cue.phrase in DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
+
+
+def _weakened(items: Sequence[Item], negation: Scope) -> Scope:
+    """Turn a hedge that touches a denial and has no other object: "probably no effusion"."""
+    at = negation.at - 1
+    if at < 0 or items[at].last != items[at + 1].first or governs(items, 0, at):
+        return negation
+    phrase = _OPPOSITE.get(next((c.phrase for c in items[at].lexeme.cues), None))
+    if phrase is None:
+        return negation
+    return negation._replace(at=at, cue=Cue(phrase, "hedge", "before"))
 
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:

@@ -113,6 +113,7 @@ _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _POSSESSIVE: Final = "'"
+_HYPHEN: Final = "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
@@ -121,6 +122,7 @@ _RELATIVE: Final = frozenset({"which", "that"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
 _YEAR: Final = 4
 _TODAY: Final = frozenset({"this", "today", "current", "now"})
+_TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
@@ -149,6 +151,8 @@ def _until(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: G
             (parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
             or (parts & Part.COMMA and _missed(items, at, j, cue))
         ):
+            return j
+        if cue.kind in _SILENT and tokens[items[j].first].word in _TELLING:
             return j
         if governed and _list_closes(items, j, closed=closed):
             return j
@@ -305,7 +309,8 @@ def backward(
                 break
             tied = True
         if governed and not joined and parts & Part.MENTION and cue.kind != "negation":
-            break
+            if not _one_thing(items, j, tokens):
+                break
         tied = tied or bool(parts & Part.COORDINATOR)
         joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
             joined and not parts & Part.MENTION
@@ -313,6 +318,13 @@ def backward(
         governed = governed or bool(parts & GOVERNABLE)
         first = j
     return Scope(at, cue, first, at, "after")
+
+
+def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
+    """Whether nothing parts a name from the next: "TB pneumonia?", "collapse-consolidation"."""
+    between = tokens[items[j].last : items[j + 1].first]
+    named = bool(items[j + 1].lexeme.parts & Part.MENTION)
+    return named and all(token.word == _HYPHEN for token in between)
 
 
 def _sets_against(item: Item, tokens: list[Token]) -> bool:

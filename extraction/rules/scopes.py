@@ -35,7 +35,9 @@ _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "qu
 _CHANGE_WITHIN: Final = 4
 _PLACED: Final = 2
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
+_QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
 _SUSPICIOUS: Final = "suspicious"
+_AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 _GREATER: Final = ">"
 """Between two findings: the first is likelier ("atelectasis > infection")."""
 
@@ -108,6 +110,8 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
     if _grades_change(item, tokens, grammar):
         return False
     word = tokens[item.first].word
+    if word in _AGAINST_ONE:
+        return not _compares(item, tokens, grammar)
     if word == _GREATER:
         return 0 < at < len(items) - 1 and all(
             side.lexeme.parts & Part.MENTION and gap <= _SHORT
@@ -132,12 +136,28 @@ def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFil
 
 def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
     """Whether what is suspicious is there to be seen: a "suspicious nodule" is no doubtful one."""
-    named = items[at + 1] if at + 1 < len(items) and not items[at].lexeme.finite else None
-    if named is None or not named.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT):
+    named = None if items[at].lexeme.finite else _qualified(items, at)
+    if named is None:
         named = next((i for i in reversed(items[:at]) if i.lexeme.parts & Part.MENTION), None)
     return named is not None and grammar.things.issuperset(
         [*named.lexeme.pathologies, *named.lexeme.splits]
     )
+
+
+def _qualified(items: list[Item], at: int) -> Item | None:
+    """Give the thing that a quality before it is of, over places and other qualities."""
+    for item in items[at + 1 :]:
+        if item.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT):
+            return item
+        if item.lexeme.parts & ~_QUALITY:
+            return None
+    return None
+
+
+def _compares(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
+    """Whether "vs" only names what is compared with: "unchanged vs 2019", "vs prior"."""
+    after = tokens[item.last].word if item.last < len(tokens) else ""
+    return not after.isalpha() or after in grammar.earlier
 
 
 def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
