@@ -23,7 +23,7 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-REVISION: Final = "7"
+REVISION: Final = "8"
 """Raised whenever the rules change what any report yields."""
 
 MAX_CHARACTERS: Final = 2_000_000

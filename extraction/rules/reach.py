@@ -308,9 +308,9 @@ def backward(
             if parts & Part.COLON or not _last_of_list(items, j):
                 break
             tied = True
-        if governed and not joined and parts & Part.MENTION and cue.kind != "negation":
-            if not _one_thing(items, j, tokens):
-                break
+        second = governed and not joined and bool(parts & Part.MENTION)
+        if second and cue.kind != "negation" and not _one_thing(items, j, tokens):
+            break
         tied = tied or bool(parts & Part.COORDINATOR)
         joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
             joined and not parts & Part.MENTION

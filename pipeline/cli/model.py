@@ -103,27 +103,31 @@ def _tell(output: Output, content: dict[str, object], tried: list[Tried]) -> Non
 
 
 def _machine() -> Iterator[Tried]:
-    """Say which GPUs there are; without one a model is computed on the processor, slowly."""
+    """Say which GPUs there are; without one a model is computed on the processor, slowly.
+
+    A driver that is there and does not answer is a check that failed, not a machine without a GPU.
+    """
     from extraction.audit.trial import Tried
 
+    required = f"driver {_DRIVER} for CUDA 13"
     try:
         done = subprocess.run(  # noqa: S603 (a fixed command, no argument of anybody's)
             _QUERY, capture_output=True, text=True, timeout=30, check=True
         )
-    except (OSError, subprocess.SubprocessError):
-        yield Tried(
-            "GPU and driver", None, f"driver {_DRIVER}", "none seen", "reads on a processor"
-        )
+    except FileNotFoundError:
+        yield Tried("GPU and driver", None, required, "none seen", "reads on a processor")
+        return
+    except (OSError, subprocess.SubprocessError) as error:
+        code = getattr(error, "returncode", None)
+        said = type(error).__name__ if code is None else f"exit code {code}"
+        yield Tried("GPU and driver", False, required, f"{_QUERY[0]} gives no answer ({said})")
         return
     for line in done.stdout.splitlines():
-        name, driver, memory = (cell.strip() for cell in line.split(","))
-        major = int(driver.split(".")[0]) if driver.split(".")[0].isdigit() else 0
-        yield Tried(
-            "GPU and driver",
-            major >= _DRIVER,
-            f"driver {_DRIVER} for CUDA 13",
-            f"{name}, driver {driver}, {int(float(memory)):,} MiB",
-        )
+        name, driver, memory = (cell.strip() for cell in line.rsplit(",", 2))
+        major = driver.partition(".")[0]
+        held = f"{int(memory):,} MiB" if memory.isdigit() else "memory not told"
+        fits = major.isdigit() and int(major) >= _DRIVER
+        yield Tried("GPU and driver", fits, required, f"{name}, driver {driver}, {held}")
 
 
 def _digests(model: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from extraction.engines import model
+from extraction.engines import health, model
 from extraction.engines.kinds import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelRefusedError
@@ -137,6 +137,37 @@ def test_nobody_is_asked_while_a_busy_server_wants_to_be_left_alone(serve: Serve
     _, url = serve(part)
     assert read(engine(url, concurrency=1), 6) == [NothingStated()] * 6
     assert times[1] - times[0] >= 1
+
+
+def test_server_that_is_busy_for_too_long_costs_attempts_after_all(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert health.LONGEST_BUSY == 600
+    monkeypatch.setattr(health, "LONGEST_BUSY", 0.4)
+    stage, url = serve(always(Play(status=429, headers={"Retry-After": "0"})))
+    began = time.monotonic()
+    assert read(engine(url, attempts=2), 3) == [Failed("server error")] * 3
+    assert time.monotonic() - began >= 0.4
+    assert len(stage.asked) > 3 * 2
+
+
+def test_busy_time_is_counted_anew_after_every_answer(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "LONGEST_BUSY", 0.5)
+    busy = Play(status=429, headers={"Retry-After": "0"}, wait_seconds=0.1)
+    _, url = serve(lambda _, number: NONE if number % 4 == 0 else busy)
+    assert read(engine(url, attempts=1, concurrency=1), 4) == [NothingStated()] * 4
+
+
+def test_last_refusal_of_a_report_is_told_in_the_servers_own_words(serve: Serve) -> None:
+    too_long = json.dumps({"error": {"message": "Prompt exceeds the limit."}}).encode()
+    _, url = serve(lambda _, number: Play(status=400, raw=too_long) if number == 2 else NONE)
+    read_by = engine(url, concurrency=1)
+    assert "server_said" not in read_by.counts()
+    outcomes = read(read_by, 3)
+    assert Counter(outcomes) == {NothingStated(): 2, Failed("request refused"): 1}
+    assert read_by.counts()["server_said"] == "400 Prompt exceeds the limit."
 
 
 @pytest.mark.parametrize("status", [400, 429, 500])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import typer
@@ -20,6 +21,9 @@ from extraction.rules.engine import RuleEngine
 from pipeline.cli import model as group
 from pipeline.errors import ConfigurationError, GateFailedError
 from tests.fixtures.extraction.stage import Play, Serve, always, serving
+
+STAND_IN = Path(__file__).parents[1] / "fixtures" / "extraction" / "model_stand_in.py"
+Checked: TypeAlias = Callable[[str | None], list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -123,6 +127,61 @@ def test_weights_are_hashed_whole_once_and_again_when_they_change(tmp_path: Path
     assert weight_digests(model, kept=kept) == expected | {"a.safetensors": changed}
     kept.write_text("no JSON")
     assert weight_digests(model, kept=kept)["b.safetensors"] == expected["b.safetensors"]
+
+
+@pytest.fixture
+def checked(app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checked:
+    """Check a model that a program stands in for, on a machine whose driver answers as told."""
+    model, driver = tmp_path / "small", tmp_path / "bin" / "nvidia-smi"
+    model.mkdir()
+    (model / "config.json").write_text('{"max_position_embeddings": 8192}')
+    (model / "tokenizer.json").write_text("{}")
+    (model / "model.safetensors").write_bytes(b"weights")
+    python = tmp_path / "python"
+    python.write_text(f"#!{sys.executable}\n{STAND_IN.read_text()}")
+    python.chmod(0o700)
+    (tmp_path / "plays.json").write_text(json.dumps({"answers": [["- none\n", False]]}))
+    monkeypatch.setenv("PATH", str(driver.parent))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def check(answer: str | None) -> list[dict[str, Any]]:
+        if answer is not None:
+            driver.parent.mkdir()
+            driver.write_text(f"#!/bin/sh\n{answer}\n")
+            driver.chmod(0o700)
+        out = tmp_path / "check.json"
+        asked = ["model", "check", "--model", str(model), "--vllm-python", str(python)]
+        with pytest.raises(GateFailedError):  # the stand-in knows none of the ten
+            CliRunner().invoke(app, [*asked, "--out", str(out)], catch_exceptions=False)
+        lines = json.loads(out.read_text())["checks"]
+        return [line for line in lines if line["name"] == "GPU and driver"]
+
+    return check
+
+
+def test_every_gpu_has_a_line_and_an_old_driver_fails(checked: Checked) -> None:
+    new, old, odd = checked(
+        "echo 'NVIDIA H200, 580.82.07, 143771'; echo 'Tesla T4, 535.1, 15360'; "
+        "echo 'NVIDIA GB10, 580.95.05, [N/A]'"
+    )
+    assert new["passed"] is True
+    assert new["found"] == "NVIDIA H200, driver 580.82.07, 143,771 MiB"
+    assert old["passed"] is False
+    assert old["required"] == "driver 580 for CUDA 13"
+    assert odd["passed"] is True
+    assert odd["found"] == "NVIDIA GB10, driver 580.95.05, memory not told"
+
+
+def test_machine_without_a_driver_is_not_held_against_the_model(checked: Checked) -> None:
+    (line,) = checked(None)
+    assert line["passed"] is None
+    assert (line["found"], line["note"]) == ("none seen", "reads on a processor")
+
+
+def test_driver_that_does_not_answer_is_no_machine_without_one(checked: Checked) -> None:
+    (line,) = checked("echo 'NVIDIA-SMI has failed because it could not communicate'; exit 9")
+    assert line["passed"] is False
+    assert line["found"] == "nvidia-smi gives no answer (exit code 9)"
 
 
 def test_guided_reading_is_no_check_of_the_model(app: typer.Typer) -> None:

@@ -128,7 +128,7 @@ def test_prompts_of_one_modality_share_the_worked_examples(
     assert shared.count("Statements:") == len(load_prompts().examples["CT"])
 
 
-@pytest.mark.parametrize("status", [500, 502, 503, 429, 408])
+@pytest.mark.parametrize("status", [500, 502, 503, 429, 408, 425])
 def test_passing_error_is_tried_again(status: int, serve: Serve) -> None:
     stage, url = serve(in_turn(Play(status=status), Play(status=status), Play(ANSWER)))
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED

@@ -73,7 +73,10 @@ def test_same_turns_give_the_same_words_and_end_by_themselves_both_ways(
             assert isinstance(reply, Reply)
             said.append((reply.text, reply.prompt_tokens, reply.cut))
     assert said[0] == said[1]
-    assert "<|im_" not in said[0][0]
+    text, _, cut = said[0]
+    assert not cut
+    assert text
+    assert "<|im_" not in text
 
 
 def test_model_that_would_rather_talk_is_held_to_the_grammar(vllm: ModelProcess) -> None:
