@@ -28,6 +28,10 @@ _SAYING: Final = (
     "is|are|of|may|could|suggest|suggests|suggestive|suspicious|consistent|compatible|in"
 )
 """Behind one of these a header's name is a word of a sentence ("findings are")."""
+_TITLE: Final = (
+    r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile)\b[^.?:;\n]{0,40}\.[ \t]{1,4})?"
+)
+"""The name of the examination may stand before a request: "Chest PA. Fall, ?rib fracture"."""
 _REQUEST_WITHIN: Final = 400
 _REQUEST_ENDS: Final = re.compile(
     r"[.!](?=\s)|(?<=[a-z0-9?)])\s(?=(?:No|The|There|Lungs?|Heart|Normal|Clear|Both|Cardiac)\b)"
@@ -65,7 +69,9 @@ class SectionReader:
         }
         openings = [opening for entry in vocabulary.sections for opening in entry.openings]
         complaints = "|".join(map(re.escape, sorted(openings, key=len, reverse=True))) or r"(?!)"
-        self._opening = re.compile(rf"\s{{0,80}}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE)
+        self._opening = re.compile(
+            rf"\s{{0,80}}{_TITLE}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE
+        )
         spoken = "|".join(name for entry in vocabulary.sections for name in entry.spoken) or "(?!)"
         self._spoken = re.compile(
             rf"(?:(?P<line>^|\n)[ \t]*|(?<=\s))(?P<name>{spoken})\b(?!\s(?:{_SAYING})\b)",

@@ -178,10 +178,21 @@ class RuleEngine:
             if dangling is not None and previous and not clause.aside:
                 item = clause.items[dangling.at]
                 decisions[-len(previous) :] = carry_back(previous, dangling.cue, item)
+            if clause.aside and mentions and mentions[0].at == 0:
+                found = _in_apposition(found, decisions)
             decisions += found
             if mentions and not clause.aside:
                 previous = found
         return decisions
+
+
+def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:
+    """Let a bare name in parentheses share the certainty of the name it follows: "(PJP)"."""
+    first = aside[0].mention.first - 1
+    host = next((said for said in before if said.mention.last == first), None)
+    if host is None or host.mention.base or any(s.rule != "plain assertion" for s in aside):
+        return aside
+    return [host._replace(mention=said.mention, rule="in apposition") for said in aside]
 
 
 def _finding(section: str, text: str, tokens: list[Token], decision: Decision) -> Finding:

@@ -238,13 +238,23 @@ def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token])
         verb = verb or is_finite(item)
         if item.lexeme.parts & Part.COMMA:
             comma, verb = j, False
-        if number in item.lexeme.absent or number in item.lexeme.silent:
+        if number in item.lexeme.silent:
             return j
+        if number in item.lexeme.absent:
+            return None if _is_of_another(items, at, j) else j
         if number in item.lexeme.present:
             return j if comma < 0 or verb or _closes(items, j, tokens) else None
         if number in item.lexeme.subjects and verb:
             return None
     return None
+
+
+def _is_of_another(items: Sequence[Item], at: int, j: int) -> bool:
+    """Whether a quality is of a finding right behind it: "Heart: small pericardial effusion"."""
+    if j + 1 == len(items) or not items[at + 1].lexeme.parts & Part.COLON:
+        return False
+    following = items[j + 1]
+    return following.first == items[j].last and bool(following.lexeme.parts & Part.MENTION)
 
 
 def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
