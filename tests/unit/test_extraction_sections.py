@@ -54,6 +54,23 @@ def test_anatomy_brings_the_findings_back_after_a_skipped_section() -> None:
     assert sections("HISTORY: cough\nLUNGS: Clear.") == [("findings", "LUNGS: Clear.")]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INDICATION: cough.\n\nClear.\n\nIMPRESSION: Normal.",
+        "EXAM: Chest\nINDICATION: cough\nCOMPARISON: none\nClear.\nIMPRESSION: Normal.",
+        "Reported by: registrar, not yet verified\nClear.\nSummary: Normal.",
+    ],
+)
+def test_findings_without_a_header_stand_between_a_note_and_the_impression(text: str) -> None:
+    assert sections(text) == [("findings", "Clear."), ("impression", "Normal.")]
+
+
+def test_note_that_a_line_break_parts_is_no_finding() -> None:
+    text = "INDICATION: 61M with cough,\nrule out pneumonia.\nIMPRESSION: Clear."
+    assert sections(text) == [("impression", "Clear.")]
+
+
 def test_history_without_a_later_header_ends_with_its_line() -> None:
     assert sections("History: cough.\nSmall effusion.") == [("findings", "Small effusion.")]
 
