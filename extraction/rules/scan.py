@@ -6,6 +6,7 @@ A clause ends at a contrast ("but"), at a semicolon, before "there is", and at t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
@@ -45,7 +46,7 @@ class Scope(NamedTuple):
     side: str
 
 
-def governs(items: list[Item], first: int, last: int) -> bool:
+def governs(items: Sequence[Item], first: int, last: int) -> bool:
     """Tell whether a cue has anything to speak of between two positions."""
     return any(item.lexeme.parts & GOVERNABLE for item in items[first:last])
 
