@@ -30,7 +30,7 @@ import pandas as pd
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
 from pipeline.formats.attachments import document_text
-from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
+from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import exams as fhir_exams
@@ -39,6 +39,7 @@ from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.validation import IngestOptions, validate
 from pipeline.store.workspace import Workspace
+from pipeline.vault.codes import merge_table, patients_joined, said_of, under_one_number
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0
@@ -62,6 +63,13 @@ MESSAGE = b"\r".join(
         b"OBX|3|ED|||X^TEXT^PLAIN^Base64^Q2xlYXIu||||||F",
     )
 )
+MERGE = b"\r".join(
+    (
+        b"MSH|^~\\&|PAS|SITE|X|Y|20260301120000||ADT^A40|1|P|2.7", b"EVN|A40|20260301",
+        b"PID|1||M1^^^NM^MR~M3^^^NM^MR~E2", b"MRG|M2^^^NM^MR~M4|||M5",
+        b"PID|2||M7^^^NM^MR", b"MRG|M1^^^NM^MR",
+    )
+)  # fmt: skip
 REPORT = (
     "PATIENT: DOE, JANE Q  MRN: 12345678 DOB: 3/3/1930\nHISTORY: Jane Doe is a 96 y.o. woman.\n"
     "COMPARISON: CT of March 3, 2021 at 14:05.\n"
@@ -80,6 +88,12 @@ RESOURCE = {
     "resultsInterpreter": [{"reference": "Practitioner/d", "display": "Dr Faith Hope"}],
     "presentedForm": [{"contentType": "text/html", "data": "PHA+Q2xlYXIuPC9wPg=="}],
     "conclusion": "Likely normal.",
+}  # fmt: skip
+PATIENT = {
+    "resourceType": "Patient", "id": "p", "identifier": [{"system": "u", "value": "M1"}],
+    "link": [{"type": "replaced-by", "other": {"reference": "Patient/p",
+              "identifier": {"system": "u", "value": "M2"}}},
+             {"type": "replaces", "other": {"reference": "Patient/q"}}],
 }  # fmt: skip
 CELLS = {
     "accession": "A1", "patient_id": "7", "reader_id": "r1", "modality": "XR",
@@ -182,13 +196,15 @@ class Fuzz:
 
     def message(self) -> tuple[int, Outcomes]:
         """Read mutated messages one by one."""
-        raw = [mutated(MESSAGE, self.rng) for _ in range(TOGETHER)]
+        raw = [mutated(self.rng.choice((MESSAGE, MERGE)), self.rng) for _ in range(TOGETHER)]
         return len(raw), self._judged([x for each in raw for x in exams(each, MessageOptions())])
 
     def feed(self) -> tuple[int, Outcomes]:
         """Read a file of mutated messages in their frames."""
         path = self.folder / "feed.hl7"
-        raw = [b"\x0b" + mutated(MESSAGE, self.rng) + b"\x1c\r" for _ in range(TOGETHER)]
+        sent = (MESSAGE, MESSAGE, MERGE)
+        raw = [b"\x0b" + mutated(self.rng.choice(sent), self.rng) + b"\x1c\r"
+               for _ in range(TOGETHER)]  # fmt: skip
         path.write_bytes(b"".join(raw))
         found = [x for raw in framing.messages(path) for x in exams(raw, MessageOptions())]
         return TOGETHER, self._judged(found)
@@ -196,16 +212,22 @@ class Fuzz:
     def resource(self) -> tuple[int, Outcomes]:
         """Read resources of which some values are something else, and some bytes."""
         path = self.folder / "reports.ndjson"
-        lines = [json.dumps(changed(RESOURCE, self.rng)).encode() for _ in range(TOGETHER)]
+        of = (RESOURCE, PATIENT)
+        lines = [json.dumps(changed(of[n % 2], self.rng)).encode() for n in range(TOGETHER)]
         lines += [mutated(lines[0], self.rng) for _ in range(TOGETHER // 4)]
         path.write_bytes(b"\n".join(lines))
-        found = [
-            one
-            for _, each in resources_of(path)
-            for one in (
-                [SetAside(each)] if isinstance(each, str) else fhir_exams(each, Directory(), {})
-            )
-        ]
+        read = [each for _, each in resources_of(path)]
+        directory = Directory()
+        found: list[Mapping[str, str] | SetAside | Merge] = []
+        for each in read:
+            if not isinstance(each, str):
+                directory.add(each)
+        for each in read:
+            if isinstance(each, str):
+                found.append(SetAside(each))
+            else:
+                found += fhir_exams(each, directory, {})
+                found += directory.merges(each)
         outcomes = self._judged(found)
         if outcomes.total() < TOGETHER:
             outcomes["NOT ACCOUNTED"] += 1
@@ -261,7 +283,7 @@ class Fuzz:
 
     def attachment(self) -> tuple[int, Outcomes]:
         """Read messages and resources whose report is a mutated document or mutated base64."""
-        found: list[Mapping[str, str] | SetAside] = []
+        found: list[Mapping[str, str] | SetAside | Merge] = []
         for _ in range(TOGETHER // 2):
             data = base64.b64encode(mutated(self.rng.choice(DOCUMENTS + ENCLOSED), self.rng))
             if self.rng.random() < 0.3:
@@ -307,8 +329,8 @@ class Fuzz:
             outcomes["file refused"] += 1
         return outcomes or Counter(["no rows"])
 
-    def _judged(self, found: list[Mapping[str, str] | SetAside]) -> Outcomes:
-        rows: Iterator[Row] = ((number, each) for number, each in enumerate(found, start=1))
+    def _judged(self, found: list[Mapping[str, str] | SetAside | Merge]) -> Outcomes:
+        rows: Iterator[FeedRow] = ((number, each) for number, each in enumerate(found, start=1))
         outcomes: Outcomes = Counter()
         for batch in batches("fuzz", rows, size=1000):
             outcomes += self._stored(batch)
@@ -317,9 +339,13 @@ class Fuzz:
     def _stored(self, batch: ExamBatch) -> Outcomes:
         judged = validate(batch, source="fuzz", options=CHECKS, seen=set())
         self.store.write("raw", "exams", "fuzz", judged.exams)
+        self.store.write("raw", "merges", "fuzz", merge_table(judged.merges))
+        stands = patients_joined(said_of(self.store, shared=False)).stands
+        under_one_number(judged.exams, stands)
         before = len(batch.exams) + len(batch.quarantined)
         outcomes: Outcomes = Counter(judged.quarantined["reason"])
         outcomes["exam"] += len(judged.exams)
+        outcomes["merge"] += len(judged.merges)
         if len(judged.exams) + len(judged.quarantined) != before:
             outcomes["NOT ACCOUNTED"] += 1
         return +outcomes

@@ -82,7 +82,7 @@ def bare(config: str) -> None:
     import pipeline.run.run
     from pipeline.flows import gather, hand_out
     from pipeline.run.workers import in_worker, perform
-    from pipeline.stage import Stage
+    from pipeline.stages import Stage
 
     class Bare(pipeline.run.run.Run):
         """A run whose stages are called from threads, as many as there are workers."""

@@ -24,7 +24,7 @@ from pipeline.deidentify import LeakScan
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
-from pipeline.stages import clean, extract, pair, tally
+from pipeline.stages import clean, extract, pair, register, tally
 from pipeline.stages.ingest import INGEST
 
 SIZES = (10**4, 10**6, 10**8)
@@ -83,9 +83,9 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
         source = INGEST.do(site, str(folder / "hospital" / "exams.csv")).found
     exams = source.kept
     costs.cpu["ingest"] /= exams
-    shards = clean.shards(site, [source])
+    shards = register.shards(site, [source])
     with costs.timed("register", exams):
-        clean.REGISTER.do(site, tuple(shards))
+        register.REGISTER.do(site, register.Everyone.of(shards, [source]))
     with costs.timed("de-identify", exams):
         coded = [clean.CLEAN.do(site, shard).found for shard in shards]
     with costs.timed("pair", exams):

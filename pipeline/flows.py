@@ -20,7 +20,7 @@ from pydantic import Field
 
 from pipeline.run.gates import Gathered, Issued
 from pipeline.run.run import Run, Summary
-from pipeline.stages import clean, deliver, extract, ingest, issue, pages, pair, tally
+from pipeline.stages import clean, deliver, extract, ingest, issue, pages, pair, register, tally
 from pipeline.stages.pages import RunFacts
 
 ConfigPath = Annotated[str, Field(pattern=r"\.toml$", max_length=4096, title="radcal.toml")]
@@ -56,8 +56,8 @@ def _nightly(run: Run) -> Summary:
 def gather(run: Run) -> Gathered:
     """Go from exports to tallies; what is known already is found, not made."""
     sources = run.map(ingest.INGEST, ingest.sources(run.site))
-    exams = clean.shards(run.site, sources)
-    registered = run.call(clean.REGISTER, tuple(exams))
+    exams = register.shards(run.site, sources)
+    registered = run.call(register.REGISTER, register.Everyone.of(exams, sources))
     coded = run.map(clean.CLEAN, exams)
     paired = run.map(pair.PAIR, pair.blocks(run.site, coded))
     read = run.map(extract.EXTRACT, extract.shards(paired))

@@ -123,18 +123,20 @@ def purge(
     from pipeline.vault.upkeep import purge as purge_workspace
     from pipeline.vault.vault import Vault
 
-    store = Workspace.of(load(config))
+    settings = load(config)
+    store, shared = Workspace.of(settings), settings.input.patient_ids_shared
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
     with store.locked():
         if dry_run:
-            summary = purge_workspace(store, before=before, vault=None).summary()
+            summary = purge_workspace(store, before=before, vault=None, shared=shared).summary()
         else:
             events = AuditLog(store.root / "audit.jsonl")
             with (
                 events.attempt("purge", before=before.isoformat()),
                 Vault.open(store.root / "raw" / "vault.sqlite") as vault,
             ):
-                summary = purge_workspace(store, before=before, vault=vault).summary()
+                found = purge_workspace(store, before=before, vault=vault, shared=shared)
+                summary = found.summary()
             counts = {name: int(str(count)) for name, count in summary.items()}
             events.append("purge", before=before.isoformat(), **counts)
     emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)

@@ -35,6 +35,8 @@ class ExamBatch:
         `QUARANTINE_COLUMNS`.
     files
         The file that each exam stands in, while they are read.
+    merges
+        What was said of patients' numbers, each with its file and row.
     notes
         What a run tells of, with counts: values that no map knows, times that a clock has twice.
     faults
@@ -44,6 +46,7 @@ class ExamBatch:
     exams: pd.DataFrame
     quarantined: pd.DataFrame
     files: tuple[str, ...] = ()
+    merges: tuple[tuple[str, int, Merge], ...] = ()
     notes: Mapping[str, int] = field(default_factory=dict)
     faults: Mapping[str, int] = field(default_factory=dict)
 
@@ -63,12 +66,27 @@ class SetAside:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What a source says of one patient's numbers, each with who gave it ('' where nobody says).
+
+    The first became the last; where `listed`, all of them are the patient's at once. `site` is
+    where it was said: who gave those that name nobody.
+    """
+
+    numbers: tuple[tuple[str, str], ...]
+    listed: bool = False
+    site: str = ""
+
+
 def text_mark(text: str) -> str:
     """Give a short hash of a text: what tells versions apart that are signed at one time."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
+FeedRow: TypeAlias = tuple[int, Mapping[str, str] | SetAside | Merge]
+"""What feeds say of a row: an exam, why it is none, or how its patient's numbers were merged."""
 
 
 def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
@@ -76,7 +94,7 @@ def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatc
     return gathered(((source, rows),), size=size)
 
 
-def gathered(files: Iterable[tuple[str, Iterable[Row]]], *, size: int) -> Iterator[ExamBatch]:
+def gathered(files: Iterable[tuple[str, Iterable[FeedRow]]], *, size: int) -> Iterator[ExamBatch]:
     """Gather the rows of several files, each with its name, into batches across them.
 
     A feed may come as one message a file; a batch a file would make a shard of each.
@@ -86,18 +104,18 @@ def gathered(files: Iterable[tuple[str, Iterable[Row]]], *, size: int) -> Iterat
         yield _batch(chunk)
 
 
-def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside]]) -> ExamBatch:
+def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside | Merge]]) -> ExamBatch:
+    read = [(file, row, found) for file, row, found in chunk if isinstance(found, Mapping)]
     exams = [
-        {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number}
-        for _, number, found in chunk
-        if not isinstance(found, SetAside)
+        {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number} for _, number, found in read
     ]
     frame = pd.DataFrame(exams, columns=[*_COLUMNS, "source_row"])
     frame = frame.astype({**dict.fromkeys(_COLUMNS, "str"), "source_row": "int64"})
-    files = tuple(name for name, _, found in chunk if not isinstance(found, SetAside))
+    files = tuple(name for name, *_ in read)
+    merges = tuple((file, row, one) for file, row, one in chunk if isinstance(one, Merge))
     aside = [
         (name, number, found.reason, found.detail)
         for name, number, found in chunk
         if isinstance(found, SetAside)
     ]
-    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)), files)
+    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)), files, merges)

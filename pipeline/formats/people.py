@@ -1,13 +1,18 @@
-"""Names of people as sources write them → one comparable form; values shown without them."""
+"""People as sources write them: names in one comparable form, the numbers that are one patient's.
+
+Values are shown without names.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from graphlib import CycleError, TopologicalSorter
+from typing import Final, TypeAlias
 
 from pipeline.names import Lexicon, load
 
@@ -84,6 +89,64 @@ def person_from_text(name: str) -> Person | None:
         return Person("", parts[0], parts[1])
     names = parts[0].split()
     return Person("", names[-1], " ".join(names[:-1]))
+
+
+Said: TypeAlias = tuple[tuple[str, ...], bool]
+"""Numbers, folded: the first became the last, or, where true, all are one patient's at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Which numbers are one patient's, and what was said that contradicts something else said.
+
+    ``stands`` gives for a number the one that it is read as; ``unclear`` holds what joins nobody.
+    """
+
+    stands: Mapping[str, str]
+    unclear: frozenset[Said]
+
+
+def joined(said: Iterable[Said]) -> Joined:
+    """Find whose numbers are one patient's; only what was said decides, in any order.
+
+    A number that became two others, of which none became the other, is followed to neither, and
+    nothing is followed in a circle. Of lists that share a number, one must hold all their numbers:
+    a placeholder that stands beside many patients' numbers would make one patient of them.
+    """
+    every = {each for each in said if len(set(each[0])) > 1}
+    became: defaultdict[str, set[str]] = defaultdict(set)
+    for numbers, listed in every:
+        if not listed:
+            became[numbers[0]].add(numbers[-1])
+    stands = _ends(became)
+    unclear = {each for each in every if not each[1] and each[0][0] not in stands}
+    lists = {each: frozenset(stands.get(n, n) for n in each[0]) for each in every if each[1]}
+    near: defaultdict[str, set[frozenset[str]]] = defaultdict(set)
+    for one in lists.values():
+        for number in one:
+            near[number].add(one)
+    whole = {one for one in lists.values() if all(each <= one for n in one for each in near[n])}
+    unclear |= {
+        each for each, one in lists.items()
+        if not any(one <= other for n in one for other in near[n] & whole)
+    }  # fmt: skip
+    alike = {number: min(one) for one in whole for number in one}
+    found = {number: alike.get(end, end) for number, end in (stands | alike).items()}
+    return Joined({n: one for n, one in found.items() if n != one}, frozenset(unclear))
+
+
+def _ends(became: Mapping[str, set[str]]) -> dict[str, str]:
+    """Give what each number became in the end, where that is one and not itself."""
+    order = TopologicalSorter(became)
+    with suppress(CycleError):  # what stands in a circle, or leads there, never gets ready
+        order.prepare()
+    ends: dict[str, set[str]] = {}
+    while ready := order.get_ready():
+        for number in ready:
+            after = {end for next_ in became.get(number, ()) for end in ends[next_]}
+            ends[number] = set(sorted(after)[:2]) or {number}
+        order.done(*ready)
+    return {number: min(end) for number, end in ends.items() if number in became and len(end) == 1}
 
 
 def named_reader(name: str) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pandas as pd
@@ -145,7 +145,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     notes, signed = _unknown(raw, fails), _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
-    return ExamBatch(kept, quarantined, notes=+notes, faults=+_counted(fails))
+    return replace(batch, exams=kept, quarantined=quarantined, notes=+notes, faults=_counted(fails))
 
 
 def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
@@ -175,7 +175,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
 
 
 def _counted(fails: pd.DataFrame) -> Counter[str]:
-    return Counter({str(name): int(count) for name, count in fails.sum().items()})
+    return +Counter({str(name): int(count) for name, count in fails.sum().items()})
 
 
 def _unknown(raw: pd.DataFrame, fails: pd.DataFrame) -> Counter[str]:

@@ -22,7 +22,7 @@ from typing import Final, TypeVar
 from pipeline.errors import RadcalError
 from pipeline.run.shield import in_words
 from pipeline.run.workers import Done
-from pipeline.stage import Stage
+from pipeline.stages import Stage
 from pipeline.store.files import plain, typed_json
 from pipeline.store.provenance import version
 from pipeline.store.workspace import Workspace

@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
-from pipeline.stage import merged
+from pipeline.stages import merged
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, FlowStep
 from reports.content import Gate
 from reports.strings import Strings
 
 if TYPE_CHECKING:
-    from pipeline.stages.clean import Coded, Registered
+    from pipeline.stages.clean import Coded
     from pipeline.stages.deliver import Delivered
     from pipeline.stages.extract import Read
     from pipeline.stages.ingest import Ingested
     from pipeline.stages.issue import Issue
     from pipeline.stages.pair import Paired
+    from pipeline.stages.register import Registered
     from pipeline.stages.tally import Tallied
 
 
@@ -54,7 +55,8 @@ class Gathered:
         failed = self.failed.total()
         apart = sum((shard.disagreement for shard in self.read), Disagreement())
         return Accounting(
-            rows_in=sum(source.rows for source in self.sources),
+            rows_in=sum(source.rows for source in self.sources)
+            + sum(self.registered.set_aside.values()),
             rows_kept=sum(source.kept for source in self.sources),
             rows_quarantined=self.quarantined.total(),
             exams_cleaned=sum(shard.cleaned for shard in self.coded),
@@ -78,8 +80,8 @@ class Gathered:
 
     @property
     def quarantined(self) -> Counter[str]:
-        """Rows set aside on reading, by reason."""
-        return merged(source.quarantined for source in self.sources)
+        """Rows set aside on reading, and where everyone got a code, by reason."""
+        return merged((*(s.quarantined for s in self.sources), self.registered.set_aside))
 
     @property
     def reading(self) -> Counter[str]:

@@ -22,8 +22,7 @@ from pipeline.run.books import LastRun, StageEntry, last_run
 from pipeline.run.gates import Accounting, Gathered
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
-from pipeline.stage import Keyed, Look, Named, merged
-from pipeline.stages import clean, extract, ingest, pages, pair, tally
+from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
 from pipeline.stages.clean import CLEAN
 from pipeline.stages.deliver import Delivered
 from pipeline.stages.extract import EXTRACT
@@ -70,6 +69,7 @@ class Manifest:
     config_hash: str
     configuration: Configuration
     sources: tuple[Ingested, ...]
+    set_aside: Mapping[str, int]
     reading_notes: Mapping[str, int]
     ingredients: Ingredients
     accounting: Accounting
@@ -99,6 +99,7 @@ class Manifest:
             config_hash=site.config.digest,
             configuration=site.config,
             sources=tuple(gathered.sources),
+            set_aside=gathered.quarantined,
             reading_notes=gathered.reading,
             ingredients={stage.kind: stage.ingredients(site) for stage in KEYED},
             accounting=gathered.accounting(),
@@ -208,11 +209,10 @@ def draw_refusal(
 
 def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
     a = manifest.accounting
-    set_aside = merged(source.quarantined for source in manifest.sources)
     return RunCounts(
         exports=len(manifest.sources),
         rows_read=a.rows_in,
-        set_aside=tuple(sorted(set_aside.items())),
+        set_aside=tuple(sorted(manifest.set_aside.items())),
         noted=tuple(sorted(manifest.reading_notes.items())),
         cleaned=a.exams_cleaned,
         withheld=a.exams_withheld,
@@ -269,7 +269,7 @@ def outlook(site: Site) -> tuple[StageState, ...]:
 def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
     """Follow the recipe of `pipeline.flows` by looking; whoever asks stops where work is left."""
     yield (sources := ingest.INGEST.look(site, ingest.sources(site)))
-    yield (coded := clean.CLEAN.look(site, clean.shards(site, sources.found)))
+    yield (coded := clean.CLEAN.look(site, register.shards(site, sources.found)))
     yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))
     yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
     yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))

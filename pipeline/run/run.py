@@ -33,7 +33,7 @@ from pipeline.run.rehearsal import cheap_findings
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged
 from pipeline.site.site import Site
-from pipeline.stage import Stage
+from pipeline.stages import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE

@@ -32,7 +32,7 @@ from pipeline.errors import ConfigurationError, RadcalError, ShardTimeoutError
 from pipeline.run.shield import UnforeseenError, shielded
 from pipeline.run.workers import Done, in_worker, perform, workers
 from pipeline.site.site import Site
-from pipeline.stage import Stage
+from pipeline.stages import Stage
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

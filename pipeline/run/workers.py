@@ -26,7 +26,7 @@ from typing import Generic, ParamSpec, TypeVar
 from pipeline.errors import ShardTimeoutError
 from pipeline.run.shield import shielded
 from pipeline.site.site import Site
-from pipeline.stage import Made, Stage
+from pipeline.stages import Made, Stage
 
 P = ParamSpec("P")
 R = TypeVar("R")

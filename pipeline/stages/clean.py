@@ -2,57 +2,45 @@
 
     exports → ingest → **de-identify** → pair → extract → tally → gates → pages → deliver
 
-`REGISTER` gives everyone in the new exams a code, in one process, before shards are cleaned side by
-side; `CLEAN` takes one shard of exams. What cannot be proved clean is withheld with a reason.
+Everyone in the exams has a code by now (`pipeline.stages.register`); shards are cleaned side by
+side. What cannot be proved clean is withheld with a reason.
 """
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pandas as pd
 
 from pipeline.config.basis import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
-from pipeline.formats.readers import reader_notes
 from pipeline.names.lexicon import contents, own_lexicon
-from pipeline.stage import Keyed, Made, Named, Stage, options
+from pipeline.stages import Keyed, Named, options
 from pipeline.vault.codes import (
-    FEWEST,
-    Room,
     exam_identifiers,
-    normalised,
     patient_identifiers,
-    stated_months,
+    patients_joined,
+    said_of,
     study_identifiers,
+    under_one_number,
 )
 from pipeline.vault.key import key_from_environment
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
-    from pipeline.stages.ingest import Ingested
 
 _IDENTIFIERS: Final = (
     "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
     "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",
     "relative_names", "other_ids",
 )  # fmt: skip
-_LOG: Final = logging.getLogger("radcal")
-_BATCH_EXAMS: Final = 50_000
-"""So many exams' identifiers are held at a time, however long the export is."""
 _WORD_LISTS: Final = "deidentification.word_lists"
-_WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
-_NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
-"""What is said to have been performed before has no place in any calendar of ours."""
-_MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +48,15 @@ class ExamShard:
     """One shard of exams, and the batch of neighbours whose people the leak scan looks for.
 
     ``months`` is the key of the run's table of exams whose month is not stated as it is, ``moved``
-    a hash of what it holds of this shard; '' where it holds nothing.
+    a hash of what it holds of this shard, ``merged`` one of how its patients' numbers were merged;
+    '' where there is nothing.
     """
 
     shard: str
     batch: tuple[str, ...]
     months: str = ""
     moved: str = ""
+    merged: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,97 +69,6 @@ class Coded:
     withheld: Mapping[str, int]
     removed: Mapping[str, int]
     phrases_locked: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Months:
-    """What a run's exams have for months beside their shifted times.
-
-    ``moved`` holds ``shard, source_digest, month, is_own`` of those whose month is stated as
-    another; ``rooms`` each patient's room for a date shift, by the hash of who it is.
-    """
-
-    key: str
-    moved: pd.DataFrame
-    rooms: Mapping[int, Room]
-
-
-def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
-    """Give each shard of these sources, in their order, the batch of neighbours it lies in."""
-    batches: list[list[str]] = [[]]
-    held = 0.0
-    for source in sources:
-        for shard in source.shards:
-            if held >= _BATCH_EXAMS:
-                batches.append([])
-                held = 0.0
-            batches[-1].append(shard)
-            held += source.kept / len(source.shards)
-    months = _months(site, tuple(shard for batch in batches for shard in batch))
-    moved = {str(shard): _digest(rows) for shard, rows in months.moved.groupby("shard")}
-    return [
-        ExamShard(shard, tuple(batch), months.key if shard in moved else "", moved.get(shard, ""))
-        for batch in batches
-        for shard in batch
-    ]
-
-
-@lru_cache(maxsize=1)
-def _months(site: Site, shards: tuple[str, ...]) -> _Months:
-    """Look at all exams of each patient for months that would tell the date shift."""
-    each = [_times(site, shard) for shard in shards]
-    exams = pd.concat(each, ignore_index=True) if each else _times_of(pd.DataFrame(columns=_WHEN))
-    room = exams.groupby("patient")[["later", "earlier"]].min()
-    tight = room[room["later"] + room["earlier"] <= FEWEST].index
-    rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))
-    stated: dict[tuple[int, pd.Timestamp], tuple[str, bool]] = {}
-    for patient, times in exams[exams["patient"].isin(tight)].groupby("patient")["performed_at"]:
-        at = sorted(set(times))
-        months, is_own, rooms[patient] = stated_months(at)
-        stated |= {(patient, t): both for t, *both in zip(at, months, is_own, strict=True)}  # type: ignore[misc]
-    holding = set(exams.loc[exams["patient"].isin(tight), "shard"])
-    found = [_moved(site, shard, stated) for shard in shards if shard in holding]
-    moved = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_MOVED)
-    return _Months(_digest(moved), moved, rooms)
-
-
-def _times(site: Site, shard: str, *more: str) -> pd.DataFrame:
-    found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
-    return _times_of(found).assign(shard=shard)
-
-
-def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
-    """Say of exams whose they are, and by how many days they could be later or earlier."""
-    exams = exams[exams["performed_at"] >= _NO_EARLIER]
-    at = pd.to_datetime(exams["performed_at"], utc=True)
-    start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")
-    day = pd.Timedelta(days=1)
-    end = start + pd.to_timedelta(start.dt.days_in_month, unit="D")
-    people = [normalised(each) for each in patient_identifiers(exams)]
-    return exams.assign(
-        patient=pd.util.hash_array(np.array(people, dtype=object), categorize=False),
-        earlier=(at - start) // day,
-        later=-(-(end - at) // day) - 1,
-    )
-
-
-def _moved(
-    site: Site, shard: str, stated: Mapping[tuple[int, pd.Timestamp], tuple[str, bool]]
-) -> pd.DataFrame:
-    """Give the exams of a shard whose stated month is another than their own."""
-    exams = _times(site, shard, "source_digest")
-    who = zip(exams["patient"], exams["performed_at"], strict=True)
-    both = [stated.get(each, ("", True)) for each in who]
-    exams = exams.assign(month=[m for m, _ in both], is_own=[own for _, own in both])
-    true = exams["performed_at"].dt.strftime("%Y-%m")
-    other = (exams["month"] != "") & ((exams["month"] != true) | ~exams["is_own"])
-    moved: pd.DataFrame = exams.loc[other, _MOVED].drop_duplicates()
-    return moved
-
-
-def _digest(moved: pd.DataFrame) -> str:
-    rows = moved.drop(columns="shard").astype("str")
-    return digest_of(*sorted(rows.itertuples(index=False, name=None))) if len(moved) else ""
 
 
 class Clean(Keyed[ExamShard, Coded]):
@@ -192,7 +91,7 @@ class Clean(Keyed[ExamShard, Coded]):
 
     def key(self, site: Site, item: ExamShard) -> str:
         """Hash the shard's name, which is a hash of the exams in it, and their stated months."""
-        return digest_of(self.digest(site), item.shard, item.moved)
+        return digest_of(self.digest(site), item.shard, item.moved, item.merged)
 
     def find(self, site: Site, key: str) -> Coded | None:
         """Give the counts of a shard that was cleaned."""
@@ -204,6 +103,8 @@ class Clean(Keyed[ExamShard, Coded]):
         """Code and clean the shard's exams."""
         store = site.workspace
         exams = store.read("raw", "exams", [item.shard])
+        if item.merged:
+            exams = under_one_number(exams, _stands(site))
         cleaned = clean(
             exams,
             codes=replace(_codes(site, exams), months=_stated(site, item)),
@@ -227,52 +128,10 @@ class Clean(Keyed[ExamShard, Coded]):
 CLEAN: Final = Clean()
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """How many shards were new, and what looks wrong in the readers' ids of all of them."""
-
-    shards: int
-    notes: Mapping[str, int]
-
-
-class Register(Stage[tuple[ExamShard, ...], Registered]):
-    """Give every patient, study and reader of new shards a code; one writer, before the rest."""
-
-    name = "register"
-
-    def is_done_here(self, site: Site) -> bool:
-        """Only the run's own process may write to the vault."""
-        del site
-        return True
-
-    def do(self, site: Site, item: tuple[ExamShard, ...]) -> Made[Registered]:
-        """Register the shards that are not cleaned yet, and look at all readers' ids."""
-        months = _months(site, tuple(each.shard for each in item))
-        if months.key and not site.workspace.has("raw", "months", months.key):
-            site.workspace.write("raw", "months", months.key, months.moved)
-        todo = [
-            each.shard for each in item
-            if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
-        ]  # fmt: skip
-        columns = ["accession", "patient_id", "patient_domain", "reader_id", "site", "status"]
-        columns.append("source_digest")
-        # Codes lie at random places of the vault: many at once touch each page of it once.
-        at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
-        with site.open_vault(read_only=False) as vault:
-            for first in range(0, len(todo), at_once):
-                some = todo[first : first + at_once]
-                exams = site.workspace.read("raw", "exams", some, columns=columns)
-                vault.codes("study", sorted(set(study_identifiers(exams))))
-                vault.codes("exam", exam_identifiers(exams))
-                vault.codes("reader", _distinct(exams["reader_id"]))
-                vault.codes("site", _distinct(exams["site"]))
-                patients = sorted(set(patient_identifiers(exams)))
-                vault.codes("patient", patients)
-                vault.shift_days(patients, _rooms(months, patients))
-        return Made(Registered(len(todo), _reader_notes(site, [each.shard for each in item])))
-
-
-REGISTER: Final = Register()
+def _stands(site: Site) -> Mapping[str, str]:
+    """Give the numbers by which merged patients are known."""
+    shared = site.config.input.patient_ids_shared
+    return patients_joined(said_of(site.workspace, shared=shared)).stands
 
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:
@@ -298,11 +157,6 @@ def _stated(site: Site, item: ExamShard) -> Mapping[str, tuple[str, bool]]:
     moved = moved[moved["shard"] == item.shard]
     both = zip(moved["month"], moved["is_own"].astype(bool), strict=True)
     return dict(zip(moved["source_digest"], both, strict=True))
-
-
-def _rooms(months: _Months, patients: Sequence[str]) -> list[Room | None]:
-    people = np.array([normalised(each) for each in patients], dtype=object)
-    return [months.rooms.get(int(each)) for each in pd.util.hash_array(people, categorize=False)]
 
 
 def _deidentifier(site: Site) -> Deidentifier:
@@ -350,19 +204,3 @@ def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
         )
     )
     return LeakScan.from_known(people, lexicon=site.once(_deidentifier).lexicon)
-
-
-def _reader_notes(site: Site, shards: Sequence[str]) -> Mapping[str, int]:
-    """Count and tell what looks wrong in the readers' ids, before any page is made of them."""
-    columns, found = ["reader_id", "reader_name"], set[tuple[str, str]]()
-    for shard in shards:
-        exams = site.workspace.read("raw", "exams", [shard], columns=columns).drop_duplicates()
-        found.update(zip(exams["reader_id"], exams["reader_name"], strict=True))
-    notes = reader_notes(found)
-    for note, count in notes.items():
-        _LOG.warning("%s: %d; see [input.reader_ids]", note, count)
-    return notes
-
-
-def _distinct(values: pd.Series) -> list[str]:
-    return sorted(set(values[values != ""]))

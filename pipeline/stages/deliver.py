@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from pipeline.errors import ConfigurationError, StorageError
-from pipeline.stage import Made, Stage
+from pipeline.stages import Made, Stage
 from pipeline.store.files import plain, typed_json
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable

@@ -19,7 +19,7 @@ import pandas as pd
 from extraction.engines.account import Disagreement
 from extraction.tables import read_reports
 from pipeline.config.basis import digest_of
-from pipeline.stage import Keyed, Named
+from pipeline.stages import Keyed, Named
 from pipeline.tables.versions import joined
 
 if TYPE_CHECKING:

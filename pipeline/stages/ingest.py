@@ -19,13 +19,14 @@ import pandas as pd
 
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.exams import ExamBatch
+from pipeline.formats.exams import ExamBatch, Merge
 from pipeline.formats.fhir.resources import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
-from pipeline.stage import Keyed, Look, Named, options
+from pipeline.stages import Keyed, Look, Named, options
+from pipeline.vault.codes import merge_table
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -39,7 +40,8 @@ class Ingested:
 
     ``quarantined`` counts rows set aside by reason, ``attribution`` where readers were found, and
     ``reading`` what was not written as it should be; ``not_before`` is when a row that lay in the
-    future may be judged again, '' if there is none.
+    future may be judged again, '' if there is none. ``merges`` is the key of what it says of
+    patients' numbers, '' where it says nothing.
     """
 
     rows: int
@@ -49,6 +51,7 @@ class Ingested:
     reading: Mapping[str, int]
     shards: tuple[str, ...]
     not_before: str
+    merges: str = ""
 
 
 class Ingest(Keyed[str, Ingested]):
@@ -93,6 +96,7 @@ class Ingest(Keyed[str, Ingested]):
             return None
         found = store.facts("raw", "quarantine", key, Ingested)
         whole = all(store.has("raw", "exams", shard) for shard in found.shards)
+        whole &= not found.merges or store.has("raw", "merges", found.merges)
         return found if whole else None
 
     def make(self, site: Site, item: str, key: str) -> Ingested:
@@ -114,6 +118,8 @@ class Ingest(Keyed[str, Ingested]):
             msg = f"{path.name}: changed while it was read. Run again when the export is complete."
             raise InputError(msg)
         found, quarantined = batches.sum()
+        if found.merges:  # under a key of its own, so that other code finds the same
+            store.write("raw", "merges", found.merges, merge_table(batches.merges))
         store.write("raw", "quarantine", key, quarantined, facts=found)
         return found
 
@@ -137,12 +143,14 @@ class _Batches:
     def __init__(self) -> None:
         self.set_aside: list[pd.DataFrame] = []
         self.shards: list[str] = []
+        self.merges: list[tuple[str, int, Merge]] = []
         self.kept = 0
         self.attribution: Counter[str] = Counter()
         self.reading: Counter[str] = Counter()
 
     def add(self, batch: ExamBatch, shard: str) -> None:
         self.set_aside.append(batch.quarantined)
+        self.merges += batch.merges
         self.kept += len(batch.exams)
         self.attribution.update(_attribution(batch.exams))
         self.reading.update(_reading(batch.exams))
@@ -161,6 +169,7 @@ class _Batches:
             reading=dict(sorted(self.reading.items())),
             shards=tuple(self.shards),
             not_before=_not_before(rows),
+            merges=digest_of(*map(str, self.merges)) if self.merges else "",
         )
         return found, rows
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from calibration.profile import ProfileSettings
 from pipeline.config.basis import digest_of
-from pipeline.stage import Keyed, Named
+from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import added
 from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table
 from pipeline.tables.results import Period, choose_period

@@ -26,7 +26,7 @@ from pipeline.pages import content
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_enough_readers
-from pipeline.stage import Keyed, Look, Named, options
+from pipeline.stages import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
-from pipeline.stage import Keyed, Named, options
+from pipeline.stages import Keyed, Named, options
 from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import FlowStep, PairedExams, pair
 from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time, parts

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
-from pipeline.stage import Keyed, Named
+from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import Answer, Block, alternatives, mix, tallied, words
 from pipeline.tables.pairing import FlowStep
 

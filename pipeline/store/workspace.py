@@ -47,8 +47,8 @@ from pipeline.store.objects import (
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
 _PAGES: Final = "analysis/pages"
-IRREPLACEABLE: Final = ("returns",)
-"""Tables that hold what people wrote, not what a run made."""
+IRREPLACEABLE: Final = ("returns", "merges")
+"""Tables that hold what people wrote, or what exports said that may be gone."""
 _LEAST_FREE_BYTES: Final = 64 * 2**20
 
 

@@ -128,7 +128,8 @@ def _with_signing_reader(
         ]
     )
     reader = reader[~reader.index.duplicated()]
-    return xr.assign(reader_code=xr["study_code"].map(reader).fillna(xr["reader_code"]))
+    named = xr["study_code"].map(reader).astype("object")  # of no reader at all: not numbers
+    return xr.assign(reader_code=named.fillna(xr["reader_code"]))
 
 
 def _cues(xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from pipeline.errors import InputError
+from pipeline.formats.exams import Merge
+from pipeline.formats.people import Joined, Said, joined
+from pipeline.store.workspace import Workspace
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {
@@ -40,6 +44,7 @@ _LEEWAY_DAYS: Final = 15
 _SPANS_DAYS: Final = (0, 30, 60, 120, 240, 10**6)
 """Exams of a patient within so many days of one another are of one month, if they must be."""
 _DAY: Final = pd.Timedelta(days=1)
+_SAID: Final = ("site", "listed", "numbers", "issuers")
 
 Room: TypeAlias = tuple[int, int]
 """How many days a patient's shift may be less, and more, and still fit all stated months."""
@@ -88,8 +93,12 @@ def patient_identifiers(exams: pd.DataFrame) -> list[str]:
     """
     numbers = exams["patient_id"].tolist()
     issuers = exams["patient_domain"] if "patient_domain" in exams else [""] * len(numbers)
-    each = zip(issuers, numbers, strict=True)
-    return [f"{issuer}{_OF}{number}" if issuer else number for issuer, number in each]
+    return [patient_identifier(*each) for each in zip(numbers, issuers, strict=True)]
+
+
+def patient_identifier(number: str, issuer: str) -> str:
+    """Name a patient by a number and who gave it, '' where that is not to tell patients apart."""
+    return f"{issuer}{_OF}{number}" if issuer else number
 
 
 def study_identifiers(exams: pd.DataFrame) -> list[str]:
@@ -101,6 +110,67 @@ def study_identifiers(exams: pd.DataFrame) -> list[str]:
         return list(exams["accession"])
     each = zip(patient_identifiers(exams), exams["accession"], strict=True)
     return [f"{patient}{_OF}{accession}" for patient, accession in each]
+
+
+def merge_table(merges: Iterable[tuple[str, int, Merge]]) -> pd.DataFrame:
+    """Give what a source says of patients' numbers as a table of the raw zone."""
+    rows = [(file, row, said.site, said.listed, *map(list, zip(*said.numbers, strict=True)))
+            for file, row, said in merges]  # fmt: skip
+    return pd.DataFrame(rows, columns=["source", "row", *_SAID])
+
+
+def said_in(merges: pd.DataFrame, *, shared: bool) -> list[Said]:
+    """Give what each row of such a table says, patients named as the vault knows them."""
+    found: list[Said] = []
+    for site, listed, numbers, issuers in merges[list(_SAID)].itertuples(index=False):
+        own = [patient_identifier(n, "" if shared else by or site)
+               for n, by in zip(numbers, issuers, strict=True)]  # fmt: skip
+        found.append((tuple(own), bool(listed)))
+    return found
+
+
+def said_of(store: Workspace, *, shared: bool) -> set[Said]:
+    """Give all that was ever said of patients' numbers: exports go, and their exams may stay."""
+    keys = store.keys("raw", "merges")
+    return {
+        said for key in keys for said in said_in(store.read("raw", "merges", [key]), shared=shared)
+    }
+
+
+def folded(said: Said) -> Said:
+    """Fold the numbers of what was said, as they are looked up."""
+    return tuple(map(normalised, said[0])), said[1]
+
+
+def patients_joined(said: Collection[Said]) -> Joined:
+    """Find which numbers are one patient's; gives a number that stands as it was written."""
+    found = joined(map(folded, said))
+    written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}
+    return replace(found, stands={n: written[one] for n, one in found.stands.items()})
+
+
+def under_one_number(exams: pd.DataFrame, stands: Mapping[str, str]) -> pd.DataFrame:
+    """Give exams under the numbers by which their patients are known.
+
+    A number that was merged into another stays among ``other_ids``: a text may hold it.
+
+    Parameters
+    ----------
+    stands
+        Folded identifier of a patient → the identifier that stands for the same (`people.Joined`).
+    """
+    found = [stands.get(normalised(each), "") for each in patient_identifiers(exams)]
+    merged = pd.Series([each != "" for each in found], index=exams.index, dtype=bool)
+    if not merged.any():
+        return exams
+    each = [one.rpartition(_OF) for one in found]
+    parts = {"patient_domain": [issuer for issuer, *_ in each], "patient_id": [n for *_, n in each]}
+    now = {name: exams[name].mask(merged, pd.Series(parts[name], index=exams.index, dtype="str"))
+           for name in parts if name in exams}  # fmt: skip
+    if "other_ids" in exams:
+        more = exams["other_ids"] + ";" + exams["patient_id"]
+        now["other_ids"] = exams["other_ids"].mask(merged, more.str.strip(";"))
+    return exams.assign(**now)
 
 
 def readable(identifier: str) -> str:

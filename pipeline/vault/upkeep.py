@@ -12,7 +12,7 @@ again; tallies, results and pages hold no text and no identifier and stay.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +29,11 @@ from pipeline.vault.codes import (
     exam_identifiers,
     normalised,
     patient_identifiers,
+    patients_joined,
+    said_in,
+    said_of,
     study_identifiers,
+    under_one_number,
 )
 from pipeline.vault.key import Box, Key
 from pipeline.vault.vault import SCHEMA, Vault
@@ -138,7 +142,9 @@ class Purged:
         return {"raw_exams": self.raw_exams, "clean_exams": self.clean_exams, "codes": self.codes}
 
 
-def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Purged:
+def purge(
+    store: Workspace, *, before: pd.Timestamp, vault: Vault | None, shared: bool = False
+) -> Purged:
     """Delete what was performed before a time.
 
     Parameters
@@ -149,16 +155,19 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
         Exams performed earlier go; a coded exam goes when its whole month lies earlier.
     vault
         Forgets patients and studies that have no exam left; None only counts, deleting nothing.
+    shared
+        Whether all sources share one numbering of patients (``[input] patient_ids_shared``).
     """
     month = before.strftime("%Y-%m")
     delete = vault is not None
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw, digests = 0, set[str]()
+    stands = patients_joined(said_of(store, shared=shared)).stands
     for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
         digests |= set(frame["source_digest"][gone])
-        for domain, values in identifiers(frame).items():
+        for domain, values in identifiers(under_one_number(frame, stands)).items():
             old[domain] |= set(values[gone])
             left[domain] |= set(values[~gone])
         raw += _drop(store, "raw", "exams", key, gone, delete=delete)
@@ -174,7 +183,19 @@ def purge(store: Workspace, *, before: pd.Timestamp, vault: Vault | None) -> Pur
     codes = sum(map(len, forgotten.values()))
     if vault is not None:
         codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
+        nobody = {normalised(patient) for patient in forgotten["patient"]}
+        _forget_merges(store, lambda number: stands.get(number, number) in nobody, shared=shared)
     return Purged(raw, clean, codes)
+
+
+def _forget_merges(store: Workspace, is_gone: Callable[[str], bool], *, shared: bool) -> None:
+    """Drop what was said of the numbers of patients who were forgotten."""
+    for key in store.keys("raw", "merges"):
+        frame = store.read("raw", "merges", [key])
+        left = [not any(is_gone(normalised(number)) for number in numbers)
+                for numbers, _ in said_in(frame, shared=shared)]  # fmt: skip
+        if not all(left):
+            store.write("raw", "merges", key, frame[left].reset_index(drop=True))
 
 
 def _forget_months(store: Workspace, digests: set[str]) -> None:

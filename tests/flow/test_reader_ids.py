@@ -11,10 +11,8 @@ import pytest
 from pipeline.errors import ConfigurationError
 from pipeline.formats.readers import ONLY_CASE, SEVERAL_NAMES, ReaderRules, reader_notes
 from pipeline.site.site import Site
-from pipeline.stages.clean import REGISTER, shards
-from pipeline.stages.ingest import INGEST, sources
 from pipeline.vault.key import new_key
-from tests.fixtures.here import Here, coded
+from tests.fixtures.here import coded, registered
 
 HEAD = "accession,patient_id,reader_id,reader_name,modality,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
 KS = (("KS1", "Stone^Karla"), ("ks1", "Sand^Kim"))
@@ -40,8 +38,7 @@ def coding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Coding:
         Site.forget()
         site = Site.open(str(tmp_path / "radcal.toml"))
         keys = [shard.key for shard in coded(site)]
-        here = Here(site)
-        found = here.call(REGISTER, tuple(shards(site, here.map(INGEST, sources(site)))))
+        _, found = registered(site)
         return site.workspace.read("analysis", "clean_exams", keys), found.notes
 
     return run

@@ -15,9 +15,10 @@ from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import extract, tally
 from pipeline.stages import pair as pair_stage
-from pipeline.stages.clean import Coded, Registered
+from pipeline.stages.clean import Coded
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.pair import PAIR, Block, Paired
+from pipeline.stages.register import Registered
 from pipeline.stages.tally import TALLY
 from pipeline.tables import observations as sums
 from pipeline.tables.pairing import pair

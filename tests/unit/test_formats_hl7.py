@@ -484,6 +484,8 @@ def test_a_place_that_the_site_names_for_the_modality_decides_over_the_exams_nam
     assert exams(write(tmp_path, raw), own)["modality"].item() == "TDM"
 
 
-def test_numbers_made_one_patients_are_counted_for_they_are_not_followed(tmp_path: Path) -> None:
-    merge = HEAD.format(control="9").replace("ORU^R01", "ADT^A40") + "\rPID|1||M1\rMRG|M2\r"
-    assert reasons(write(tmp_path, merge, message())) == ["patients_merged"]
+def test_a_merge_that_does_not_say_what_became_what_is_set_aside(tmp_path: Path) -> None:
+    head = HEAD.format(control="9").replace("ORU^R01", "ADT^A40")
+    for merge in ("PID|1||M1\rMRG|\r", "PID|1||M1\rMRG|M1\r", "PID|1||\rMRG|M2\r"):
+        assert reasons(write(tmp_path, f"{head}\r{merge}", message())) == ["merge_unclear"]
+    assert reasons(write(tmp_path, f"{head}\rPID|1||M1\rMRG|M2\r", message())) == []

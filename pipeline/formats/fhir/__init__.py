@@ -15,7 +15,7 @@ from typing import Final
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
-from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered, text_mark
+from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered, text_mark
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
@@ -261,13 +261,15 @@ def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
     return [source], [*beside, *([] if source in beside else [source])]
 
 
-def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Row]:
+def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:
     for number, resource in resources_of(path):
         if isinstance(resource, str):
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
             for found in exams(resource, directory, options.exam_codes):
                 yield number, found
+        elif text_of(resource, "resourceType") == "Patient":
+            yield from ((number, merge) for merge in directory.merges(resource))
         elif text_of(resource, "resourceType") not in (*KINDS, _REMARK):
             yield number, SetAside("other_resource", "not a report, patient, practitioner or order")
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from pipeline.formats.decoding import FALLBACK, fallback, opened
+from pipeline.formats.exams import Merge
 from pipeline.formats.people import Person, drafter, person_from_text
 from pipeline.formats.readers import dictator, signer
 
@@ -51,6 +52,7 @@ class _Place:
 
 _REPORT: Final = "DiagnosticReport"
 _REPLACED: Final = "replaced-by"
+_REPLACES: Final = "replaces"
 _MOST_REPLACED: Final = 4
 
 
@@ -89,10 +91,20 @@ class Directory:
         """Give the patient of a reference, or the one by whom that one was replaced."""
         found = self.get(pointed)
         for _ in range(_MOST_REPLACED):
-            links = (link for link in items(found, "link") if text_of(link, "type") == _REPLACED)
-            other = next((reference(link, "other") for link in links), "")
-            found = self.get(other) or found
+            others = {reference(link, "other") for link in _links(found, _REPLACED)}
+            found = (self.get(others.pop()) if len(others) == 1 else {}) or found
         return found
+
+    def merges(self, patient: Resource) -> Iterator[Merge]:
+        """Give what a patient says of being replaced, or of whom it replaces."""
+        own = {"subject": {"reference": f"Patient/{text_of(patient, 'id')}"}}
+        mine = patient_numbers(own, patient)[:2]
+        for kind in (_REPLACED, _REPLACES):
+            for link in _links(patient, kind):
+                whose = self.get(reference(link, "other"))
+                other = patient_numbers({"subject": items(link, "other")}, whose)[:2]
+                if other[0] and mine[0] and other != mine:
+                    yield Merge((mine, other) if kind == _REPLACED else (other, mine))
 
     def document(self, url: str) -> Resource:
         """Give the Binary at an address with its data, or an empty one; nothing is fetched."""
@@ -101,6 +113,10 @@ class Directory:
             return {}
         place = found.get(_PLACE)
         return place.read() if isinstance(place, _Place) else found
+
+
+def _links(patient: Resource, kind: str) -> list[dict[str, Any]]:
+    return [link for link in items(patient, "link") if text_of(link, "type") == kind]
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:

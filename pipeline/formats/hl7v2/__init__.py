@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.exams import ExamBatch, Row, SetAside, gathered
+from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
@@ -60,7 +60,7 @@ def _files(source: Path) -> list[Path]:
     return [source]
 
 
-def _rows(path: Path, options: MessageOptions) -> Iterator[Row]:
+def _rows(path: Path, options: MessageOptions) -> Iterator[FeedRow]:
     if path.stat().st_size == 0:
         yield 1, SetAside("no_header", "the file is empty")
     held: dict[bytes, tuple[int, bytes]] = {}

@@ -9,14 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import Final
 
 import hl7
 
-from pipeline.formats.exams import SetAside, text_mark
+from pipeline.formats.exams import Merge, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.fields import SUB, FieldMap, Head, Place, numbers_of
+from pipeline.formats.hl7v2.fields import (
+    FieldMap,
+    Head,
+    Place,
+    merges_of,
+    numbers_of,
+    patient_id,
+)
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter
@@ -73,75 +79,12 @@ def _share(found: Sequence[Order], patient: int, line: str) -> None:
             order.segments.append(line)
 
 
-_RECORD: Final = ("MR", "MRN")
-_PERSON: Final = ("PN", "NI", "NH", "SS", "DL", "PPN", "TAX")
-_NATIONAL: Final = "NN"
-"""With the letters of a country behind it: NNITA, NNBEL."""
-_LAST: Final = 2
-_FILLER: Final = 4
-_NOBODY: Final = frozenset(
-    {"unused", "unknown", "unk", "none", "n/a", "na", "null", "undefined", "unassigned"}
-)
-_NOT_A_PATIENT: Final = ("AN", "VN")
-"""Types of a PID-3 repetition: medical record, person's own or national number, account, visit."""
-
-
-def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> tuple[str, str]:
-    """Choose among the patient's numbers: the authority's, else a medical record number.
-
-    Gives the number and its own assigning authority, each '' where there is none.
-
-    A repetition's fifth component says what it is. After those of record come numbers of no type or
-    another one, then a person's own (national, social security), which is all that some systems
-    send; numbers of accounts and visits are no patient's.
-    """
-    candidates = [
-        (components, place)
-        for place in places
-        if isinstance(place, Place)
-        for components in head.repetitions(place)
-        if components and components[0].strip()
-    ]
-    if authority:
-        for components, _ in candidates:
-            if _issuer(components) == authority:
-                return components[0].strip(), authority
-    ranked = [
-        ((rank == _LAST, places.index(place), rank), (number, _issuer(components)))
-        for components, place in candidates
-        if (number := "".join(components[_at(place)]).strip())
-        and (rank := _rank("".join(components[4:5]).strip().upper(), number)) is not None
-    ]
-    return min(ranked, key=itemgetter(0))[1] if ranked else ("", "")
-
-
-def _issuer(components: Sequence[str]) -> str:
-    """Give a number's assigning authority: the name of its space."""
-    return "".join(components[3:4]).split(SUB)[0].strip()
-
-
-def _at(place: Place) -> slice:
-    return slice(max(place.component, 1) - 1, max(place.component, 1))
-
-
-def _rank(kind: str, number: str) -> int | None:
-    """Order a patient's numbers by their type; None is no patient's. A word is no number.
-
-    Placeholders (UNKNOWN, 000-00-0000) would make one patient of many.
-    """
-    digits = [c for c in number if c.isdigit()]
-    is_filler = len(digits) > _FILLER and len(set(digits)) == 1
-    if kind in _NOT_A_PATIENT or is_filler or number.casefold() in _NOBODY:
-        return None
-    if kind in _PERSON or kind.startswith(_NATIONAL) or not digits:
-        return _LAST
-    return 0 if kind in _RECORD else 1
-
-
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
 _KINDS: Final = ("ORU", "MDM")
 """Types of message that bring a report: a result, or a document with its notes (TXA)."""
+_MERGING: Final = ("A18", "A30", "A34", "A35", "A36", "A39", "A40", "A46", "A47")
+"""Events that make one patient of two numbers; others with MRG move an account or a visit."""
 _CANCELLED: Final = "T11"
 _OF_EVENT: Final = {"T06": "addendum", "T08": "corrected", "T10": "corrected"}
 """Event of a document's message → what it makes of the document."""
@@ -183,7 +126,7 @@ class MessageOptions:
     encoding: str = ""
 
 
-def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAside]:
+def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAside | Merge]:
     """Read one message; always gives at least one entry, and never raises."""
     if len(raw) > framing.MAX_MESSAGE_BYTES:
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
@@ -196,20 +139,27 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
     return [
-        each if isinstance(each, SetAside) else {**each, "decoded_as": decoded_as} for each in found
+        {**each, "decoded_as": decoded_as} if isinstance(each, Mapping) else each for each in found
     ]
 
 
-def _exams(lines: Sequence[str], options: MessageOptions) -> Iterator[Mapping[str, str] | SetAside]:
+def _exams(
+    lines: Sequence[str], options: MessageOptions
+) -> Iterator[Mapping[str, str] | SetAside | Merge]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
-    if any(line.startswith("MRG") for line in lines):
-        yield SetAside("patients_merged", "two numbers became one patient's; this is not followed")
-        return
+    merges = list(merges_of(lines, separators, options.fields.places, options.patient_authority))
     if message not in _KINDS:
-        yield SetAside("not_oru_r01", "another type of message")
+        names_former = any(line.startswith("MRG") for line in lines)
+        if names_former and (event not in _MERGING or not merges):
+            yield SetAside("merge_unclear", "another event, or it does not say what became what")
+        elif not merges:
+            yield SetAside("not_oru_r01", "another type of message")
+        else:
+            yield from merges
         return
+    yield from merges
     found = orders(lines, options.fields.segments)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]

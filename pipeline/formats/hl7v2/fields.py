@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import hl7
 
 from pipeline.errors import ConfigurationError
+from pipeline.formats.exams import Merge
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
 
@@ -223,6 +224,131 @@ def person(components: Sequence[str]) -> Person | None:
     if not family and identifier.isalpha():
         return None
     return Person(identifier, family, given) if identifier or family else None
+
+
+_RECORD: Final = ("MR", "MRN")
+_PERSON: Final = ("PN", "NI", "NH", "SS", "DL", "PPN", "TAX")
+_NATIONAL: Final = "NN"
+"""With the letters of a country behind it: NNITA, NNBEL."""
+_LAST: Final = 2
+_FILLER: Final = 4
+_NO_PATIENT: Final = _NOBODY | {"unused"}
+_NOT_A_PATIENT: Final = ("AN", "VN")
+"""Types of a PID-3 repetition: medical record, person's own or national number, account, visit."""
+_FORMER: Final = tuple(Place("MRG", at, 1) for at in (1, 4, 2))
+"""Where a patient's former numbers stand: as PID-3, PID-2 and PID-4 name those of now."""
+
+
+class _Number(NamedTuple):
+    """A number, who gave it, its type, how far it may tell a patient (None: not), its place."""
+
+    number: str
+    issuer: str
+    kind: str
+    rank: int | None
+    at: int
+
+    @property
+    def known_as(self) -> tuple[str, str]:
+        return self.number, self.issuer
+
+
+def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> tuple[str, str]:
+    """Choose among the patient's numbers: the authority's, else a medical record number.
+
+    Gives the number and its own assigning authority, each '' where there is none.
+
+    A repetition's fifth component says what it is. After those of record come numbers of no type or
+    another one, then a person's own (national, social security), which is all that some systems
+    send; numbers of accounts and visits are no patient's.
+    """
+    chosen = _chosen(_numbers(head, places), authority)
+    return chosen.known_as if chosen else ("", "")
+
+
+def merges_of(
+    lines: Sequence[str],
+    separators: Separators,
+    places: Mapping[str, Sequence[Place | str]],
+    authority: str,
+) -> Iterator[Merge]:
+    """Give what a message says of its patients' numbers.
+
+    A former number (MRG) became the one by which the patient's exams are known. Numbers of one
+    authority and type that stand in one list (PID-3) are one patient's.
+    """
+    people: list[list[str]] = []
+    for line in lines:
+        if line.startswith("PID"):
+            people.append([lines[0], line])
+        elif line.startswith("MRG") and people:
+            people[-1].append(line)
+    for each in people:
+        listed = "".join(each[1].split(separators.field)[3:4])
+        if len(each) == 2 and separators.repetition not in listed:
+            continue
+        head = Head(each, separators)
+        own = _numbers(head, places["patient_id"])
+        if (now := _chosen(own, authority)) is None:
+            continue
+        known = {number.known_as for number in own}
+        site = head.first(places["site"])
+        for former in _former(head, now.issuer):
+            if former not in known:
+                yield Merge((former, now.known_as), site=site)
+        alike = dict.fromkeys(
+            number.known_as for number in own
+            if number[1:3] == now[1:3] and now.issuer and number.at == now.at
+            and number.rank not in (None, _LAST)
+        )  # fmt: skip
+        if len(alike) > 1:
+            yield Merge(tuple(alike), listed=True, site=site)
+
+
+def _numbers(head: Head, places: Sequence[Place | str]) -> list[_Number]:
+    """Read a patient's numbers, as the places have them."""
+    found = []
+    for at, place in enumerate(each for each in places if isinstance(each, Place)):
+        for components in head.repetitions(place):
+            number = "".join(components[max(place.component, 1) - 1 : max(place.component, 1)])
+            issuer = "".join(components[3:4]).split(SUB)[0].strip()
+            kind = "".join(components[4:5]).strip().upper()
+            if number := number.strip():
+                found.append(_Number(number, issuer, kind, _rank(kind, number), at))
+    return found
+
+
+def _chosen(found: Sequence[_Number], authority: str) -> _Number | None:
+    named = [each for each in found if authority and each.issuer == authority]
+    ranked = [
+        (each.rank == _LAST, each.at, each.rank, each) for each in found if each.rank is not None
+    ]
+    ranked.sort(key=lambda key: key[:3])
+    return next(iter([*named, *(each for *_, each in ranked)]), None)
+
+
+def _former(head: Head, issuer: str) -> list[tuple[str, str]]:
+    """Give a patient's former numbers; those that name nobody were given by `issuer`."""
+    for place in _FORMER:
+        found = [each for each in _numbers(head, (place,)) if each.rank is not None]
+        found = [each for each in found if each.rank != _LAST] or found
+        if found:
+            return [(each.number, each.issuer or issuer) for each in found]
+    return []
+
+
+def _rank(kind: str, number: str) -> int | None:
+    """Order a patient's numbers by their type; None is no patient's. A word is no number.
+
+    Placeholders (UNKNOWN, 000-00-0000) would make one patient of many.
+    """
+    digits = [c for c in number if c.isdigit()]
+    is_filler = len(digits) > _FILLER and len(set(digits)) == 1
+    if kind in _NOT_A_PATIENT or is_filler or number.casefold() in _NO_PATIENT:
+        return None
+    if kind in _PERSON or kind.startswith(_NATIONAL) or not digits:
+        return _LAST
+    return 0 if kind in _RECORD else 1
 
 
 def _is_place(part: str) -> bool:

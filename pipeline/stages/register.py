@@ -1,0 +1,293 @@
+"""Identified exams → everyone in them known to the vault, under a code of their own.
+
+    exports → ingest → **register** → de-identify → pair → extract → tally → gates → pages → deliver
+
+One process looks at all exams of a run before shards are cleaned side by side. It says which
+numbers are one patient's, because messages merged them (now or in a run before), and which months
+are stated beside shifted times. A merge that contradicts another joins nobody and is set aside.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from pipeline.config.basis import digest_of
+from pipeline.formats.people import Joined
+from pipeline.formats.readers import reader_notes
+from pipeline.stages import Made, Stage
+from pipeline.stages.clean import CLEAN, ExamShard
+from pipeline.vault.codes import (
+    FEWEST,
+    Room,
+    exam_identifiers,
+    folded,
+    normalised,
+    patient_identifiers,
+    patients_joined,
+    said_in,
+    said_of,
+    stated_months,
+    study_identifiers,
+    under_one_number,
+)
+
+if TYPE_CHECKING:
+    from pipeline.site.site import Site
+    from pipeline.stages.ingest import Ingested
+
+_LOG: Final = logging.getLogger("radcal")
+_BATCH_EXAMS: Final = 50_000
+"""So many exams' identifiers are held at a time, however long the export is."""
+_WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
+_NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
+"""What is said to have been performed before has no place in any calendar of ours."""
+_MOVED: Final = ["shard", "source_digest", "month", "is_own"]
+_MERGED: Final = "exam under a patient number that was merged into another"
+CONTRADICTING: Final = "merges_contradict"
+_WHY_NOT: Final = "merged in a circle or into two, or listed with different numbers; not followed"
+
+
+@dataclass(frozen=True, slots=True)
+class _Months:
+    """What a run's exams have for months beside their shifted times.
+
+    ``moved`` holds ``shard, source_digest, month, is_own`` of those whose month is stated as
+    another; ``rooms`` each patient's room for a date shift, by the hash of who it is; ``merged``
+    which numbers of a shard's patients stand for others, hashed, and of how many exams.
+    """
+
+    key: str
+    moved: pd.DataFrame
+    rooms: Mapping[int, Room]
+    merged: Mapping[str, tuple[str, int]]
+
+
+def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
+    """Give each shard of these sources, in their order, the batch of neighbours it lies in."""
+    batches: list[list[str]] = [[]]
+    held = 0.0
+    for source in sources:
+        for shard in source.shards:
+            if held >= _BATCH_EXAMS:
+                batches.append([])
+                held = 0.0
+            batches[-1].append(shard)
+            held += source.kept / len(source.shards)
+    merged = _joined(site)
+    months = _months(
+        site, tuple(s for batch in batches for s in batch), tuple(sorted(merged.stands.items()))
+    )
+    moved = {str(shard): _digest(rows) for shard, rows in months.moved.groupby("shard")}
+    return [
+        ExamShard(
+            shard,
+            tuple(batch),
+            months.key if shard in moved else "",
+            moved.get(shard, ""),
+            months.merged.get(shard, ("", 0))[0],
+        )
+        for batch in batches
+        for shard in batch
+    ]
+
+
+@lru_cache(maxsize=1)
+def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], ...]) -> _Months:
+    """Look at all exams of each patient for months that would tell the date shift.
+
+    `merged` gives the patient's numbers that are read as another.
+    """
+    stands = dict(merged)
+    each = [_times(site, shard, stands) for shard in shards]
+    exams = pd.concat(each, ignore_index=True) if each else _times_of(pd.DataFrame(columns=_WHEN))
+    room = exams.groupby("patient")[["later", "earlier"]].min()
+    tight = room[room["later"] + room["earlier"] <= FEWEST].index
+    rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))
+    stated: dict[tuple[int, pd.Timestamp], tuple[str, bool]] = {}
+    for patient, times in exams[exams["patient"].isin(tight)].groupby("patient")["performed_at"]:
+        at = sorted(set(times))
+        months, is_own, rooms[patient] = stated_months(at)
+        stated |= {(patient, t): both for t, *both in zip(at, months, is_own, strict=True)}  # type: ignore[misc]
+    holding = set(exams.loc[exams["patient"].isin(tight), "shard"])
+    found = [_moved(site, shard, stated, stands) for shard in shards if shard in holding]
+    moved = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_MOVED)
+    return _Months(_digest(moved), moved, rooms, _merged(site, shards, stands))
+
+
+def _merged(
+    site: Site, shards: Sequence[str], stands: Mapping[str, str]
+) -> dict[str, tuple[str, int]]:
+    """Say of shards with merged numbers which these are, hashed, and how many exams have them."""
+    found = {}
+    for shard in shards if stands else ():
+        exams = site.workspace.read("raw", "exams", [shard], columns=_WHEN)
+        folded = Counter(normalised(each) for each in patient_identifiers(exams))
+        own = sorted((n, stands[n], count) for n, count in folded.items() if n in stands)
+        if own:
+            found[shard] = digest_of(*own), sum(count for *_, count in own)
+    return found
+
+
+def _times(
+    site: Site, shard: str, stands: Mapping[str, str], more: Sequence[str] = ()
+) -> pd.DataFrame:
+    found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
+    return _times_of(under_one_number(found, stands)).assign(shard=shard)
+
+
+def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
+    """Say of exams whose they are, and by how many days they could be later or earlier."""
+    exams = exams[exams["performed_at"] >= _NO_EARLIER]
+    at = pd.to_datetime(exams["performed_at"], utc=True)
+    start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")
+    day = pd.Timedelta(days=1)
+    end = start + pd.to_timedelta(start.dt.days_in_month, unit="D")
+    people = [normalised(each) for each in patient_identifiers(exams)]
+    return exams.assign(
+        patient=pd.util.hash_array(np.array(people, dtype=object), categorize=False),
+        earlier=(at - start) // day,
+        later=-(-(end - at) // day) - 1,
+    )
+
+
+def _moved(
+    site: Site,
+    shard: str,
+    stated: Mapping[tuple[int, pd.Timestamp], tuple[str, bool]],
+    stands: Mapping[str, str],
+) -> pd.DataFrame:
+    """Give the exams of a shard whose stated month is another than their own."""
+    exams = _times(site, shard, stands, ["source_digest"])
+    who = zip(exams["patient"], exams["performed_at"], strict=True)
+    both = [stated.get(each, ("", True)) for each in who]
+    exams = exams.assign(month=[m for m, _ in both], is_own=[own for _, own in both])
+    true = exams["performed_at"].dt.strftime("%Y-%m")
+    other = (exams["month"] != "") & ((exams["month"] != true) | ~exams["is_own"])
+    moved: pd.DataFrame = exams.loc[other, _MOVED].drop_duplicates()
+    return moved
+
+
+def _digest(moved: pd.DataFrame) -> str:
+    rows = moved.drop(columns="shard").astype("str")
+    return digest_of(*sorted(rows.itertuples(index=False, name=None))) if len(moved) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Everyone:
+    """A run's shards of exams, and its tables of what is said of patients' numbers."""
+
+    shards: tuple[ExamShard, ...]
+    merges: tuple[str, ...]
+
+    @classmethod
+    def of(cls, shards: Sequence[ExamShard], sources: Sequence[Ingested]) -> Everyone:
+        """Gather what these sources came to."""
+        return cls(tuple(shards), tuple(s.merges for s in sources if s.merges))
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """How many shards were new, and what is to be told of who is in all of them.
+
+    ``notes`` counts what looks wrong in the readers' ids, and exams under a number that was merged;
+    ``set_aside`` the rows, by reason, whose merge contradicts another.
+    """
+
+    shards: int
+    notes: Mapping[str, int]
+    set_aside: Mapping[str, int] = field(default_factory=dict)
+
+
+class Register(Stage[Everyone, Registered]):
+    """Give every patient, study and reader of new shards a code; one writer, before the rest."""
+
+    name = "register"
+
+    def is_done_here(self, site: Site) -> bool:
+        """Only the run's own process may write to the vault."""
+        del site
+        return True
+
+    def do(self, site: Site, item: Everyone) -> Made[Registered]:
+        """Register the shards that are not cleaned yet, and look at all readers' ids."""
+        merged = _joined(site)
+        every = tuple(each.shard for each in item.shards)
+        months = _months(site, every, tuple(sorted(merged.stands.items())))
+        if months.key and not site.workspace.has("raw", "months", months.key):
+            site.workspace.write("raw", "months", months.key, months.moved)
+        todo = [
+            each.shard for each in item.shards
+            if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
+        ]  # fmt: skip
+        columns = ["accession", "patient_id", "patient_domain", "reader_id", "site", "status"]
+        columns.append("source_digest")
+        # Codes lie at random places of the vault: many at once touch each page of it once.
+        at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
+        with site.open_vault(read_only=False) as vault:
+            for first in range(0, len(todo), at_once):
+                some = todo[first : first + at_once]
+                exams = site.workspace.read("raw", "exams", some, columns=columns)
+                exams = under_one_number(exams, merged.stands)
+                vault.codes("study", sorted(set(study_identifiers(exams))))
+                vault.codes("exam", exam_identifiers(exams))
+                vault.codes("reader", _distinct(exams["reader_id"]))
+                vault.codes("site", _distinct(exams["site"]))
+                patients = sorted(set(patient_identifiers(exams)))
+                vault.codes("patient", patients)
+                vault.shift_days(patients, _rooms(months, patients))
+        notes = Counter(_reader_notes(site, every))
+        notes[_MERGED] = sum(count for _, count in months.merged.values())
+        aside = _contradicting(site, item.merges, merged)
+        return Made(Registered(len(todo), +notes, aside))
+
+
+REGISTER: Final = Register()
+
+
+def _joined(site: Site) -> Joined:
+    """Find whose numbers are one patient's, by what sources of this and of former runs said."""
+    return patients_joined(said_of(site.workspace, shared=site.config.input.patient_ids_shared))
+
+
+def _contradicting(site: Site, merges: Sequence[str], merged: Joined) -> Mapping[str, int]:
+    """Set aside the rows whose merge contradicts another."""
+    if not merges:
+        return {}
+    rows = site.workspace.read("raw", "merges", merges)
+    shared = site.config.input.patient_ids_shared
+    unclear = [folded(said) in merged.unclear for said in said_in(rows, shared=shared)]
+    if not any(unclear):
+        return {}
+    found = rows.loc[unclear, ["source", "row"]]
+    found = found.assign(reason=CONTRADICTING, detail=_WHY_NOT, not_before="")
+    site.workspace.write("raw", "quarantine", digest_of(CONTRADICTING, *merges), found)
+    return {CONTRADICTING: len(found)}
+
+
+def _rooms(months: _Months, patients: Sequence[str]) -> list[Room | None]:
+    people = np.array([normalised(each) for each in patients], dtype=object)
+    return [months.rooms.get(int(each)) for each in pd.util.hash_array(people, categorize=False)]
+
+
+def _reader_notes(site: Site, shards: Sequence[str]) -> Mapping[str, int]:
+    """Count and tell what looks wrong in the readers' ids, before any page is made of them."""
+    columns, found = ["reader_id", "reader_name"], set[tuple[str, str]]()
+    for shard in shards:
+        exams = site.workspace.read("raw", "exams", [shard], columns=columns).drop_duplicates()
+        found.update(zip(exams["reader_id"], exams["reader_name"], strict=True))
+    notes = reader_notes(found)
+    for note, count in notes.items():
+        _LOG.warning("%s: %d; see [input.reader_ids]", note, count)
+    return notes
+
+
+def _distinct(values: pd.Series) -> list[str]:
+    return sorted(set(values[values != ""]))
