@@ -35,6 +35,7 @@ from pipeline.run.shield import logged
 from pipeline.site.site import Site
 from pipeline.stages import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
+from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE
 from pipeline.vault.audit_log import AuditLog
@@ -269,6 +270,7 @@ def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
     counts = {
         "rows": a.rows_in,
         "set aside": a.rows_quarantined,
+        "under merged numbers": gathered.registered.notes.get(MERGED, 0),
         "cleaned": a.exams_cleaned,
         "withheld": a.exams_withheld,
         "pairs": a.pairs,

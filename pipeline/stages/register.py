@@ -50,7 +50,7 @@ _WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
 _NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
 """What is said to have been performed before has no place in any calendar of ours."""
 _MOVED: Final = ["shard", "source_digest", "month", "is_own"]
-_MERGED: Final = "exam under a patient number that was merged into another"
+MERGED: Final = "exam under a patient number that was merged into another"
 CONTRADICTING: Final = "merges_contradict"
 _WHY_NOT: Final = "merged in a circle or into two, or listed with different numbers; not followed"
 
@@ -244,7 +244,7 @@ class Register(Stage[Everyone, Registered]):
                 vault.codes("patient", patients)
                 vault.shift_days(patients, _rooms(months, patients))
         notes = Counter(_reader_notes(site, every))
-        notes[_MERGED] = sum(count for _, count in months.merged.values())
+        notes[MERGED] = sum(count for _, count in months.merged.values())
         aside = _contradicting(site, item.merges, merged)
         return Made(Registered(len(todo), +notes, aside))
 
