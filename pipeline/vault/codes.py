@@ -16,7 +16,7 @@ import secrets
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,9 @@ import pandas as pd
 from pipeline.errors import InputError
 from pipeline.formats.exams import Merge
 from pipeline.formats.people import Joined, Said, joined
-from pipeline.store.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pipeline.store.workspace import Workspace
 
 Domain: TypeAlias = Literal["patient", "study", "reader", "exam", "site"]
 DOMAINS: Final[Mapping[Domain, str]] = {
