@@ -55,7 +55,8 @@ def carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate,
     )
     found = [phrase for phrase in shown if phrase is not None]
     if strong == weak:
-        found = sorted(found, key=lambda p: -_weight(p))[:1]
+        advised = {swap.phrase for swap in swaps if not swap.finding}
+        found = sorted(found, key=lambda p: (p.phrase not in advised, -_weight(p)))[:1]
     return tuple(found)
 
 

@@ -86,13 +86,15 @@ def about(rate: float, words: Strings) -> str:
     return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
 
 
-def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
-    """Put one swap into words."""
+def action_of(
+    swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
+) -> Action:
+    """Put one of the swaps that are said into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile.pattern, swap.meaning, side)
     title = words("verdict.swap.title", phrase=swap.phrase, instead=swap.instead)
     evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
-    parts = evidence, _own(swap, profile, words), _still_nearer(swap, words, scale)
+    parts = evidence, _own(swap, swaps, profile, words), _still_nearer(swap, words, scale)
     return Action(swap, exception, title, " ".join(part for part in parts if part))
 
 
@@ -114,10 +116,10 @@ def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
     return own
 
 
-def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
+def _own(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings) -> str:
     """Say once of an advised word that it is off itself, and whether that is over all findings."""
     own = off_itself(swap, profile)
-    advising = (each for each in kept_swaps(profile) if off_itself(each, profile) is own)
+    advising = (each for each in swaps if off_itself(each, profile) is own)
     if own is None or next(advising) is not swap:
         return ""
     here = isinstance(own, Habit) or not swap.finding

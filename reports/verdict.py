@@ -72,12 +72,19 @@ class Said:
 
 def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
-    swaps = kept_swaps(profile)
-    actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
+    swaps = swaps_in_order(profile)
+    actions = tuple(action_of(swap, swaps, profile, words, scale) for swap in swaps)
     first, lead = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
     reason = "" if swaps else stay(profile, words, scale)
     return Said(question, first, lead, alone(profile, swaps, words), actions, reason)
+
+
+def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
+    """Give the swaps as they are said: first those of the words that the first sentence shows."""
+    swaps = kept_swaps(profile)
+    shown = [phrase.phrase for phrase in carriers(profile, swaps)]
+    return tuple(sorted(swaps, key=lambda swap: swap.phrase not in shown or bool(swap.finding)))
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:

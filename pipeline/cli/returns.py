@@ -126,7 +126,7 @@ def _sheet(
     try:
         content = path.read_bytes()
         page = _is_pdf(content)
-        given, swaps = read_page(content, passphrases=phrases) if page else (read(content), ())
+        given, swaps = read_page(content, passphrases=phrases) if page else read(content)
     except OSError as error:
         msg = f"{path.name}: cannot be read ({error.strerror})."
         raise InputError(msg) from None

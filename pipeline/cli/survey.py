@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import typer
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from calibration.survey import PhraseTable
     from calibration.survey_fit import FittedPhrase
 
+_STANDALONE: Final = (
+    '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans Condensed, sans-serif"'
+)
 _survey = typer.Typer(help="What phrases mean: fit a survey, or write a built-in table.")
 
 
@@ -147,15 +150,18 @@ def _frame(fitted: _Fitted) -> pd.DataFrame:
 
 
 def _draw(fitted: _Fitted, path: Path) -> None:
-    from reportlab.graphics import renderPDF, renderSVG
-
-    from reports.figures.survey_fit import survey_fit
+    from reports.drawing.pdf import DocumentInfo, to_pdf
+    from reports.drawing.web import to_svg
+    from reports.figures.counts import Surveyed, survey_fit
 
     table = fitted.table
+    asked = zip(table.phrases, table.respondents, strict=True)
+    titles = [phrase if n is None else f"{phrase} (n = {n})" for phrase, n in asked]
     drawing = survey_fit(
-        table.phrases, table.distributions, fitted.answers, respondents=table.respondents
+        [Surveyed(*each) for each in zip(titles, table.distributions, fitted.answers, strict=True)]
     )
     if path.suffix.lower() == ".svg":
-        path.write_text(renderSVG.drawToString(drawing), encoding="utf-8")
+        svg = to_svg(drawing, label=table.source, values="whole")
+        path.write_text(svg.replace("<svg", _STANDALONE, 1), encoding="utf-8")
     else:
-        path.write_bytes(renderPDF.drawToString(drawing, invariant=1))
+        path.write_bytes(to_pdf([drawing], info=DocumentInfo(table.source, "radcal", "Survey")))

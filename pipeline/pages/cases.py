@@ -12,7 +12,7 @@ against a hedging CT no X-ray word can be exactly right or wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -27,7 +27,6 @@ from calibration.neighbours.indicators import mean_entropy
 from calibration.neighbours.views import CaseErrors, phrase_disagreement
 from calibration.regression import indicators
 from calibration.substitution.guardrails import statements_of_certainty
-from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import BANDS, tallied
 from pipeline.tables.results import Scale
@@ -93,7 +92,8 @@ def _factor_rows(
     cells = _withheld(parts, sizes, scale)
     tallies = [tally_of(tallied(part), scale.phrases) for part in parts.values()]
     raw = reader_gaps(tallies, means=scale.phrases.means)
-    adjusted = _adjusted(mix, factor, levels, scale.phrases)
+    others = [name for name in ("pathology", *_NAMES) if name != factor]
+    equal = adjusted(mix, factor, levels, equal=others, scale=scale)
     total = sum(sizes.values())
     for i, level in enumerate(levels):
         cell = cells.get(level)
@@ -102,8 +102,8 @@ def _factor_rows(
             continue
         yield MixRow(
             _NAMES[factor], level, round(sizes[level]), sizes[level] / total,
-            _estimate(raw, i, "mean difference, normal"),
-            _estimate(adjusted, i, "indirect standardisation, normal"),
+            estimate(raw, i, "mean difference, normal"),
+            estimate(equal, i, "indirect standardisation, normal"),
         )  # fmt: skip
 
 
@@ -123,20 +123,27 @@ def _withheld(
     return cells
 
 
-def _adjusted(
-    mix: pd.DataFrame, factor: str, levels: list[str], phrases: PhraseTable
+def adjusted(
+    mix: pd.DataFrame, factor: str, levels: Sequence[str], *, equal: Sequence[str], scale: Scale
 ) -> Gaps | None:
-    """Hold all other factors and the words equal; None where the model cannot be fitted."""
-    others = [name for name in ("pathology", *_NAMES) if name != factor]
-    summed = mix.groupby([factor, "phrase", *others], sort=True, observed=True)
+    """Hold the words and other factors equal; None where the model cannot be fitted.
+
+    Parameters
+    ----------
+    factor, levels
+        Whose levels are measured.
+    equal
+        The factors that are held equal.
+    """
+    summed = mix.groupby([factor, "phrase", *equal], sort=True, observed=True)
     rows = summed[["weight", "mass"]].sum().reset_index()
-    means = dict(zip(phrases.phrases, phrases.means, strict=True))
+    means = dict(zip(scale.phrases.phrases, scale.phrases.means, strict=True))
     at = {level: i for i, level in enumerate(levels)}
     try:
         return adjusted_gaps(
             np.array([at[str(level)] for level in rows[factor]], dtype=np.int64),
             stated=rows["phrase"].map(means).to_numpy(np.float64),
-            design=indicators(rows[others]),
+            design=indicators(rows[list(equal)]),
             n=rows["weight"].to_numpy(np.float64),
             mass=rows["mass"].to_numpy(np.float64),
             n_readers=len(levels),
@@ -145,8 +152,9 @@ def _adjusted(
         return None
 
 
-def _estimate(gaps: Gaps | None, at: int, method: str) -> Estimate | None:
-    if gaps is None or not np.isfinite(gaps.value[at]):
+def estimate(gaps: Gaps | None, at: int | None, method: str) -> Estimate | None:
+    """Give one level's gap, or None where it could not be computed."""
+    if gaps is None or at is None or not np.isfinite(gaps.value[at]):
         return None
     low, high = gaps.limits()
     n = float(gaps.n[at])

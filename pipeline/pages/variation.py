@@ -12,18 +12,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
-from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
-from calibration.gaps import Gaps, ShrunkGaps, adjusted_gaps, reader_gaps, shrink_gaps
+from calibration.gaps import Gaps, ShrunkGaps, reader_gaps, shrink_gaps
 from calibration.groups import tally_of
 from calibration.profile import DepartmentProfile
-from calibration.regression import indicators
 from calibration.rounding import counted as printed
-from calibration.survey import PhraseTable
 from calibration.tally import Tally
 from pipeline.pages import content
-from pipeline.pages.cases import MIX, mix_columns
+from pipeline.pages.cases import MIX, adjusted, estimate, mix_columns
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
@@ -81,33 +77,14 @@ def _measure(
     shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale, signals: frozenset[str]
 ) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
-    raw = reader_gaps(tallies, means=means)
+    raw, seen = reader_gaps(tallies, means=means), mix[mix["reader_code"].isin(codes)]
     return _Measured(
         codes=codes,
         raw=raw,
         shrunk=shrink_gaps(raw),
-        adjusted=_adjusted(codes, mix, scale.phrases),
+        adjusted=adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale),
         signals=signals,
     )
-
-
-def _adjusted(codes: Sequence[str], mix: pd.DataFrame, phrases: PhraseTable) -> Gaps | None:
-    """Adjust for case mix; None where the model cannot be fitted (all labels equal)."""
-    seen = mix[mix["reader_code"].isin(list(codes))]
-    summed = mix_columns(seen).groupby(["reader_code", "phrase", *MIX], sort=True, observed=True)
-    rows = summed[["weight", "mass"]].sum().reset_index()
-    means = dict(zip(phrases.phrases, phrases.means, strict=True))
-    try:
-        return adjusted_gaps(
-            np.searchsorted(codes, rows["reader_code"].tolist()),
-            stated=rows["phrase"].map(means).to_numpy(np.float64),
-            design=indicators(rows[list(MIX)]),
-            n=rows["weight"].to_numpy(np.float64),
-            mass=rows["mass"].to_numpy(np.float64),
-            n_readers=len(codes),
-        )
-    except CalibrationError:
-        return None
 
 
 def _row(
@@ -127,8 +104,8 @@ def _row(
     return ReaderRow(
         code,
         int(counted.total),
-        gap=_of(measured.raw, at, "mean difference, normal"),
-        adjusted=_of(measured.adjusted, at, "indirect standardisation, normal"),
+        gap=estimate(measured.raw, at, "mean difference, normal"),
+        adjusted=estimate(measured.adjusted, at, "indirect standardisation, normal"),
         shrunk=_of_shrunk(measured.shrunk, at, counted.total),
         reliability=float("nan")
         if measured.shrunk is None or at is None
@@ -138,24 +115,8 @@ def _row(
     )
 
 
-def _of(gaps: Gaps | None, at: int | None, method: str) -> Estimate | None:
-    if gaps is None or at is None:
-        return None
-    low, high = gaps.limits()
-    return _estimate(gaps.value, low, high, at, float(gaps.n[at]), method)
-
-
 def _of_shrunk(shrunk: ShrunkGaps | None, at: int | None, n: float) -> Estimate | None:
-    if shrunk is None or at is None:
+    if shrunk is None or at is None or not np.isfinite(shrunk.value[at]):
         return None
-    method = "empirical Bayes, normal"
-    return _estimate(shrunk.value, shrunk.low, shrunk.high, at, n, method)
-
-
-def _estimate(
-    value: FloatArray, low: FloatArray, high: FloatArray, at: int, n: float, method: str
-) -> Estimate | None:
-    """Give one reader's estimate, or None where it could not be computed."""
-    if not np.isfinite(value[at]):
-        return None
-    return Estimate(float(value[at]), float(low[at]), float(high[at]), n, method)
+    value, low, high = (float(part[at]) for part in (shrunk.value, shrunk.low, shrunk.high))
+    return Estimate(value, low, high, n, "empirical Bayes, normal")

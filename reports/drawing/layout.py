@@ -300,7 +300,7 @@ class Composer:
         first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
         with self._once(number, drawing):
             put(drawing, (MARGIN, y), first, kind.muted)
-            second, kind = fit(line, NOTE, width - 2 * MARGIN, smallest=5.0)
+            second, kind = fit(line, NOTE, width - 2 * MARGIN)
             put(drawing, (MARGIN, y + 9.0), second, kind.muted)
         put(drawing, (width - MARGIN, y), page, NOTE.muted, anchor="end", id="page")
 

@@ -91,7 +91,7 @@ SUBHEADING: Final = Type("Bold", 9.0, 12.0)
 BODY: Final = Type("Book", 8.5, 12.0)
 FIGURE: Final = Type("Book", 7.5, 10.0)
 CAPTION: Final = Type("Book", 7.5, 10.5)
-NOTE: Final = Type("Book", 6.5, 9.0)
+NOTE: Final = Type("Book", 7.0, 9.5)
 
 
 @cache

@@ -24,8 +24,8 @@ _GAP: Final = 8.0
 _SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
-_WIDEST: Final = 150.0
-"""A cell wider than this is fitted instead of widening its column."""
+_WIDEST, _EASY = 150.0, 80.0
+"""A cell wider than this is fitted instead of widening its column; or wrapped, where it may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +120,31 @@ class Table:
         needs = [self._need(j) for j in range(len(self.columns))]
         over = sum(needs) - free
         if over > 0:
-            return _narrowed([_longest(c.title) for c in self.columns], needs, free)
+            return _narrowed([self._least(j) for j in range(len(self.columns))], needs, free)
         total = sum(column.share for column in self.columns)
         return tuple(n - over * c.share / total for n, c in zip(needs, self.columns, strict=True))
 
     def _need(self, j: int) -> float:
-        """Width that column j cannot do without: its longest header word and its widest cell."""
-        column = self.columns[j]
-        needs = [_longest(column.title)]
+        """Width that column j would have: its longest header word and its widest cell."""
+        most = _EASY if self.columns[j].wraps else _WIDEST
+        needs = [self._least(j)]
         for row in self.rows:
             cell = row.cells[j]
             if isinstance(cell, Span):
                 needs.append(_SPAN)
             elif isinstance(cell, str):
-                parts = cell.split() if column.wraps else [cell]
-                needs.extend(min(width_of(part, row.kind), _WIDEST) for part in parts)
+                needs.append(min(width_of(cell, row.kind), most))
         return max(needs) + 0.5
+
+    def _least(self, j: int) -> float:
+        """Width below which column j breaks a word of its head, or of cells that wrap."""
+        words = [_longest(self.columns[j].title)]
+        if self.columns[j].wraps:
+            cells = ((row.cells[j], row.kind) for row in self.rows)
+            parts = ((part, kind) for cell, kind in cells if isinstance(cell, str)
+                     for part in cell.split())  # fmt: skip
+            words.extend(min(width_of(part, kind), _WIDEST) for part, kind in parts)
+        return max(words)
 
     def _head(self, widths: tuple[float, ...]) -> Type:
         """Give the type of the heads: smaller where all longest words side by side are too wide."""
@@ -241,13 +250,15 @@ def _longest(title: str) -> float:
 
 
 def _narrowed(heads: list[float], needs: list[float], free: float) -> tuple[float, ...]:
-    """Take what is missing from what the cells want beyond their heads; from heads only at last."""
-    beyond = sum(needs) - sum(heads)
-    left = free - sum(heads)
-    if left < 0:
+    """Take what is missing from the widest cells, down to one width; from heads only at last."""
+    if sum(heads) > free:
         return tuple(head * free / sum(heads) for head in heads)
-    pairs = zip(heads, needs, strict=True)
-    return tuple(head + (need - head) * left / beyond for head, need in pairs)
+    low, high = 0.0, max(needs)
+    for _ in range(30):
+        most = (low + high) / 2
+        widths = [max(head, min(need, most)) for head, need in zip(heads, needs, strict=True)]
+        low, high = (most, high) if sum(widths) <= free else (low, most)
+    return tuple(max(head, min(need, low)) for head, need in zip(heads, needs, strict=True))
 
 
 def _clipped(text: str, kind: Type, width: float) -> list[str]:
@@ -255,8 +266,7 @@ def _clipped(text: str, kind: Type, width: float) -> list[str]:
     lines = wrap(text, kind, width)
     if len(lines) <= _MOST_LINES:
         return lines
-    last, _ = fit(lines[_MOST_LINES - 1] + " …", kind, width, smallest=kind.size)
-    return [*lines[: _MOST_LINES - 1], last if last.endswith("…") else last + "…"]
+    return [*lines[: _MOST_LINES - 1], f"{lines[_MOST_LINES - 1][:-3].rstrip()}…"]
 
 
 def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name: str) -> None:
@@ -267,7 +277,7 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
             y = baseline + i * CAPTION.leading
             put(drawing, (slot.x, y), line, row.kind, id=name)
         return
-    text, kind = fit(cell, row.kind, slot.width, smallest=5.0)
+    text, kind = fit(cell, row.kind, slot.width)
     right = column.align == "right"
     x = slot.right if right else slot.x
     anchor: Anchor = "end" if right else "start"

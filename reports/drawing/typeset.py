@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -15,19 +13,9 @@ from reports.drawing.marks import Anchor, Box, Drawing, Role, Text
 from reports.drawing.style import Type, register_fonts
 
 _ASCENT: Final = 0.76
-_DESCENT: Final = 0.24
+_SMALLEST: Final = 7.0
+"""Points of the smallest type on any page."""
 _ELLIPSIS: Final = "…"
-_FLOOR: ContextVar[float] = ContextVar("smallest type", default=0.0)
-
-
-@contextmanager
-def no_smaller_than(size: float) -> Iterator[None]:
-    """Let `fit` set nothing smaller than so many points until the block ends."""
-    token = _FLOOR.set(size)
-    try:
-        yield
-    finally:
-        _FLOOR.reset(token)
 
 
 @lru_cache(maxsize=65536)
@@ -40,14 +28,6 @@ def width_of_font(string: str, font: str, size: float) -> float:
 def width_of(string: str, kind: Type) -> float:
     """Width of one line in points."""
     return width_of_font(string, kind.font, kind.size)
-
-
-def text_box(mark: Text) -> Box:
-    """Measure the box a line covers, from ascender to descender."""
-    width = width_of_font(mark.string, mark.font, mark.size)
-    shift = {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
-    up, down = _ASCENT * mark.size, _DESCENT * mark.size
-    return Box(mark.x - shift, mark.y - up, width, up + down)
 
 
 def adjoins(mark: Text, after: Text) -> bool:
@@ -69,12 +49,12 @@ def put(
     drawing.add(Text(*at, string, kind.font, kind.size, kind.colour, anchor, id))
 
 
-def fit(string: str, kind: Type, width: float, *, smallest: float = 6.0) -> tuple[str, Type]:
+def fit(string: str, kind: Type, width: float) -> tuple[str, Type]:
     """Make a line fit: first in smaller type, then with an ellipsis in place of its end."""
     natural = width_of(string, kind)
     if natural <= width:
         return string, kind
-    size = max(smallest, _FLOOR.get(), kind.size * width / natural)
+    size = min(max(_SMALLEST, kind.size * width / natural), kind.size)
     kind = replace(kind, size=size)
     if width_of(string, kind) <= width * 1.0001:
         return string, kind

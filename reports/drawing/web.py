@@ -14,11 +14,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, singledispatch
 from html import escape
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Literal
 
@@ -29,6 +29,7 @@ from reports.drawing.marks import (
     Disc,
     Drawing,
     Element,
+    Field,
     Line,
     Mark,
     Picture,
@@ -38,15 +39,13 @@ from reports.drawing.marks import (
     Text,
 )
 from reports.drawing.style import LEAD, NOTE, palette
-from reports.drawing.typeset import adjoins, no_smaller_than, width_of_font
+from reports.drawing.typeset import adjoins, width_of_font
 from reports.strings import Strings
 
 _ENLARGED = 1.75
 """Pixels a point, where a screen has room."""
 _SHORT: Final = 8
 """Letters up to which a line is squeezed by its spaces alone: a code, a number."""
-_SMALLEST: Final = 6.25
-"""Points of the smallest type there: 11 pixels."""
 
 
 def to_svg(
@@ -61,7 +60,7 @@ def to_svg(
     On hovering each mark shows its value, or the whole picture its label, or nothing.
     """
     size = f"{_n(at[0])} {_n(at[1])} {_n(drawing.width)} {_n(drawing.height)}"
-    body = "".join(_merged(_once(drawing.marks, hovers=values == "shown")))
+    body = "".join(map(_draw, _once(drawing.marks, hovers=values == "shown")))
     name = escape(label, quote=True)
     said, title = (f' aria-label="{name}"', "") if values != "whole" else ("", _title(label))
     wide = f' width="{_n(_ENLARGED * drawing.width)}"' if values == "shown" else ""
@@ -74,33 +73,6 @@ def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
         hint = getattr(mark, "hint", "")
         said = hint and (not hovers or hint == getattr(after, "hint", ""))
         yield replace(mark, hint="") if said and not isinstance(mark, Text) else mark
-
-
-def _merged(marks: Iterable[Mark]) -> Iterator[str]:
-    """Draw marks in order, a run of equal strokes that say nothing as one path."""
-    for look, run in groupby(marks, _stroke):
-        if look is None:
-            yield from map(_draw, run)
-        else:
-            path = "".join(_segment(mark) for mark in run)
-            yield f'<path d="{path}"{look}/>'
-
-
-def _stroke(mark: Mark) -> str | None:
-    """Give what a line, or a disc without an edge, looks like as a stroke; None for other marks."""
-    if isinstance(mark, Line) and not mark.hint:
-        return _paint(None, mark.colour, mark.width, mark.dash)
-    plain = isinstance(mark, Disc) and mark.shape == "circle" and not (mark.stroke or mark.hint)
-    if not plain or not isinstance(mark, Disc):
-        return None
-    return _paint(None, mark.fill, 2 * mark.r) + ' stroke-linecap="round"'
-
-
-def _segment(mark: Mark) -> str:
-    if isinstance(mark, Line):
-        end = f"H{_n(mark.x2)}" if mark.y1 == mark.y2 else f"L{_n(mark.x2)} {_n(mark.y2)}"
-        return f"M{_n(mark.x1)} {_n(mark.y1)}{end}"
-    return f"M{_n(mark.x)} {_n(mark.y)}h0" if isinstance(mark, Disc) else ""
 
 
 def _title(text: str) -> str:
@@ -204,8 +176,7 @@ def _(mark: Disc) -> str:
     return _element("polygon", f'points="{points}"', paint, mark)
 
 
-_INLINE: Final = {"LBody": "{}", "Form": "☐"}
-_BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>"}
+_BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>", "LBody": "{}"}
 
 
 @cache
@@ -268,16 +239,36 @@ def _again(element: Element, frame: Box) -> str:
     if element.again is None or frame.width <= PHONE:
         return ""
     narrow = Drawing(PHONE, min(frame.height, PHONE))
-    with no_smaller_than(_SMALLEST):
-        element.again(narrow, narrow.frame)
+    element.again(narrow, narrow.frame)
     svg = to_svg(narrow, label=element.lead, values="none")
     return f'<div class="narrow">{svg}</div>'
 
 
-def to_html(pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings) -> bytes:
-    """Turn tagged pages into one file; equal pages give equal bytes."""
+def to_html(
+    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: Sequence[str]
+) -> bytes:
+    """Turn tagged pages into one file; equal pages give equal bytes.
+
+    Parameters
+    ----------
+    sheet
+        Columns of the file that the page saves what was ticked and written on it into.
+    """
     body = _Body(pages, words).render(pages[0].root.inside[1:])  # the head has the banner
-    return whole("page.html", {"title": escape(title), "body": body}, head=head, words=words)
+    asks = any(page.fields for page in pages)
+    slots = {"title": escape(title), "body": body, "save": _save(words, sheet) * asks}
+    return whole("page.html", slots, head=head, words=words)
+
+
+def _save(words: Strings, sheet: Sequence[str]) -> str:
+    """Offer to save the answers; hidden where no script can do it."""
+    said = {"columns": ",".join(sheet), "done": words("html.saved"), "none": words("html.none")}
+    data = "".join(f' data-{key}="{escape(text, quote=True)}"' for key, text in said.items())
+    button, note = escape(words("html.save")), escape(words("html.save_note"))
+    return (
+        f'<div class="save" hidden{data}><button type="button">{button}</button>'
+        f' <output></output><p class="note">{note}</p></div>'
+    )
 
 
 def whole(template: str, slots: Mapping[str, str], *, head: Masthead, words: Strings) -> bytes:
@@ -311,6 +302,7 @@ class _Body:
     def __init__(self, pages: Sequence[Drawing], words: Strings) -> None:
         self.words, self.root = words, pages[0].root
         self.owned: dict[int, _Piece] = {}
+        self.asked = {id(element): each for page in pages for each, element in page.fields}
         for page in pages:
             for owner, mark in zip(page.owners, page.marks, strict=True):
                 if owner is not None:
@@ -330,12 +322,13 @@ class _Body:
             return self._picture(element)
         if role == "Table":
             return self._table(element)
-        if role == "Form" and element.box:  # nothing is written into the file
-            return ""
-        if role == "L" and any(_asks(part) for part in element.inside):
+        if role == "Form":
+            return _input(self.asked[id(element)])
+        if role == "L" and _asks(element):
             return f'<ul class="ask">{inside}</ul>'
-        if role in _BLOCKS or role in _INLINE:
-            return (_BLOCKS | _INLINE)[role].format(f"{inside} {self._text(element)}".strip())
+        if role in _BLOCKS:
+            said = _BLOCKS[role].format(f"{inside} {self._text(element)}".strip())
+            return f"<label>{said}</label>" if role == "LBody" and _asks(element) else said
         name = {"TR": "tr", "TH": "th", "TD": "td"}.get(role, role.lower())
         scope = f' scope="{"col" if element.scope == "Column" else "row"}"' if element.scope else ""
         return f"<{name}{scope}{self._kind(element)}>{self._text(element)}{inside}</{name}>"
@@ -365,7 +358,7 @@ class _Body:
     def _kind(self, element: Element) -> str:
         texts = self._texts(element)
         small = element.role == "P" and texts and all(t.size <= NOTE.size for t in texts)
-        if element.role == "P" and texts and all(t.size >= LEAD.size for t in texts):
+        if element.role in ("P", "H2") and texts and all(t.size >= LEAD.size for t in texts):
             return ' class="lead"'
         right = element.role in ("TD", "TH") and texts and all(t.anchor == "end" for t in texts)
         return ' class="note"' if small else ' class="n"' if right else ""
@@ -385,6 +378,13 @@ class _Body:
 def _asks(element: Element) -> bool:
     """Tell whether a box to tick stands in an element."""
     return element.role == "Form" or any(map(_asks, element.inside))
+
+
+def _input(asked: Field) -> str:
+    """Make a box to tick, or a field to write into."""
+    kind = f'"radio" value="{asked.choice}"' if asked.choice else '"text" maxlength="1000"'
+    about, says = escape(asked.about, quote=True), escape(asked.says, quote=True)
+    return f'<input type={kind} name="{asked.name}" data-about="{about}" aria-label="{says}">'
 
 
 def _joined(parts: Sequence[Element], heads: Callable[[Element], tuple[str, ...]]) -> list[Element]:

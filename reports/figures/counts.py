@@ -1,4 +1,4 @@
-"""Counts as pictures: histograms with steps over their bars, and a confusion matrix as a grid."""
+"""Counts as pictures: histograms with lines over their bars, and a confusion matrix as a grid."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from calibration.distributions import Atom, Distribution, UniformMixture
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis
@@ -66,7 +67,7 @@ def histogram_panel(
 
 
 def _title(drawing: Drawing, frame: Box, title: str, room: float) -> None:
-    string, kind = fit(title, NOTE.bold, frame.width - room, smallest=5.0)
+    string, kind = fit(title, NOTE.bold, frame.width - room)
     put(drawing, (frame.x, frame.y + 8.0), string, kind)
 
 
@@ -205,3 +206,55 @@ def _spread(
     line, kind = fit(text, NOTE, box.width)
     with drawing.text():
         put(drawing, (box.x, box.bottom - 2.0), line, kind.muted)
+
+
+_ACROSS, _WIDE, _TALL, _SPACE = 4, 150.0, 84.0, 20.0
+_GRID: Final = (np.arange(400) + 0.5) / 400
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """A phrase of a survey: its answers where there are any to show, and what was fitted."""
+
+    title: str
+    fitted: Distribution
+    answers: UniformMixture | None
+
+
+def survey_fit(phrases: Sequence[Surveyed]) -> Drawing:
+    """Draw a survey, a panel a phrase: answers as a density over their own ranges, the fit on them.
+
+    A statement of 0 % or 100 % is a line at its score. Panels share the axis from 0 to 100 %; each
+    has its own height, because peaked phrases would flatten the rest.
+    """
+    rows, row = -(-len(phrases) // _ACROSS), _TALL + 2 * _SPACE
+    drawing = Drawing(_ACROSS * (_WIDE + _SPACE) + _SPACE, rows * row + _SPACE)
+    for i, phrase in enumerate(phrases):
+        down, along = divmod(i, _ACROSS)
+        corner = _SPACE + along * (_WIDE + _SPACE), _SPACE + down * row
+        with drawing.figure(phrase.title, Box(*corner, _WIDE, _TALL + _SPACE)):
+            put(drawing, (corner[0], corner[1] + 9.0), phrase.title, CAPTION)
+            _fit(drawing, Box(corner[0], corner[1] + 14.0, _WIDE, _TALL), phrase)
+    return drawing
+
+
+def _fit(drawing: Drawing, plot: Box, phrase: Surveyed) -> None:
+    """Draw one phrase's answers as bars, a statement of 0 % or 100 % as 1 % wide, and the fit."""
+    fitted, said = phrase.fitted, phrase.answers
+    ends = () if said is None else zip(said.edges, said.edges[1:], said.weights, strict=False)
+    bars = [(low, high, w / max(high - low, 0.01)) for low, high, w in ends if w > 0]
+    line = np.zeros_like(_GRID) if isinstance(fitted, Atom) else fitted.density(_GRID)
+    top = 1.05 * max([float(np.quantile(line, 0.995)), *(tall for *_, tall in bars), 1e-9])
+    x = Scale(0.0, 1.0, plot.x, plot.right)
+    y = Scale(0.0, top, plot.bottom, plot.y)
+    for low, high, tall in bars:
+        wide = max(x(high) - x(low), 1.2)
+        drawing.add(Rect(x(low), y(tall), wide, plot.bottom - y(tall), palette.band))
+    if isinstance(fitted, Atom):
+        at = x(fitted.at)
+        drawing.add(Line(at, plot.y, at, plot.bottom, palette.own, 1.6))
+    else:
+        path = tuple((x(at), y(float(tall))) for at, tall in zip(_GRID, line, strict=True))
+        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.2))
+    drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.6))
+    x_axis(drawing, plot, x, HALVES, grid=False)

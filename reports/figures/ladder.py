@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, reflows
-from reports.drawing.style import NOTE, palette
+from reports.drawing.style import NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.phrase_rows import PhraseRow, RowState
-from reports.numbers import count, percent, percent_interval
+from reports.figures.phrase_rows import PhraseRow, RowState, row_said, rows_said
+from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.profile import Swap
 
 MOST_LINES: Final = 8
-_LABELS: Final = 0.40
+_LABELS, _MOST_LABELS = 0.40, 0.64
 _RIGHT: Final = 34.0
 _STEP: Final = 9.0
 
@@ -31,17 +31,19 @@ _STEP: Final = 9.0
 @reflows
 def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: Strings) -> None:
     """Draw the most used hedges; those that the page speaks of are dark."""
-    with drawing.figure(words("alt.ladder"), frame):
-        plot = frame.cut(left=_LABELS * frame.width, right=_RIGHT, top=24.0, bottom=4.0)
+    shown = _chosen(rows)
+    with drawing.figure(words("alt.ladder", spoken=rows_said(shown, words)), frame):
+        wide = max((width_of(_label(row), _kind(row)) for row in shown), default=0.0) + 6.0
+        left = min(max(wide, _LABELS * frame.width), _MOST_LABELS * frame.width)
+        plot = frame.cut(left=left, right=_RIGHT, top=24.0, bottom=4.0)
         y = Scale(0.0, 1.0, plot.bottom, plot.y)
         for x, key, anchor in ((plot.x, "says", "end"), (plot.right, "shows", "start")):
             side: Anchor = "end" if anchor == "end" else "start"
             at = x + (4.0 if side == "end" else -4.0)
             put(drawing, (at, frame.y + 9.0), words(f"ladder.{key}"), NOTE.bold, anchor=side)
             drawing.add(Line(x, plot.y, x, plot.bottom, palette.rule, 0.6))
-        shown = _chosen(rows)
         for row in shown:
-            _line(drawing, plot, row, y)
+            _line(drawing, plot, row, y, row_said(row, words))
         _labels(drawing, plot, frame, shown, y)
 
 
@@ -52,10 +54,17 @@ def _chosen(rows: Sequence[PhraseRow]) -> list[PhraseRow]:
     return sorted(order[:MOST_LINES], key=lambda row: -row.expected)
 
 
-def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale) -> None:
+def _kind(row: PhraseRow) -> Type:
+    return NOTE.bold if row.side else NOTE
+
+
+def _label(row: PhraseRow) -> str:
+    return f"{row.phrase} {percent(row.expected)}"
+
+
+def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> None:
     spoken = row.side is not None
     ink, width = (palette.own, 1.6) if spoken else (palette.own_soft, 1.0)
-    hint = f"{row.phrase}: {percent(row.expected)}, CT {percent(row.observed)}, n {count(row.n)}"
     ends = y(row.expected), y(row.observed)
     name = f"ladder.{row.phrase}"
     drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))
@@ -71,10 +80,8 @@ def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow],
         order = sorted(shown, key=lambda row: -getattr(row, of))
         wanted = [y(getattr(row, of)) for row in order]
         for row, at in zip(order, _apart(wanted, plot), strict=True):
-            kind = NOTE.bold if row.side is not None else NOTE
-            value = percent(getattr(row, of))
-            text = f"{row.phrase} {value}" if side == "left" else value
-            line, face = fit(text, kind, room if side == "left" else _RIGHT - 6.0, smallest=5.0)
+            text = _label(row) if side == "left" else percent(row.observed)
+            line, face = fit(text, _kind(row), room if side == "left" else _RIGHT - 6.0)
             anchor: Anchor = "end" if side == "left" else "start"
             x = plot.x - 5.0 if side == "left" else plot.right + 5.0
             put(drawing, (x, at + 2.4), line, face, anchor=anchor)
@@ -106,7 +113,16 @@ ACTION_STRIP_HEIGHT: Final = 56.0
 @reflows
 def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) -> None:
     """Old phrase above the line, new phrase below it, own rate on it."""
-    with drawing.figure(words("alt.action", phrase=swap.phrase, instead=swap.instead), frame):
+    rate, span = percent(swap.rate.value), (swap.rate.low, swap.rate.high, swap.rate.value)
+    said = words(
+        "alt.action",
+        phrase=swap.phrase,
+        meaning=percent(swap.meaning),
+        instead=swap.instead,
+        instead_meaning=percent(swap.instead_meaning),
+        rate=rate,
+    )
+    with drawing.figure(said, frame):
         scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
         y = frame.y + 20.0
         drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
@@ -120,15 +136,7 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
             _flag(drawing, frame, scale(meaning), y, side, f"{quoted} {percent(meaning)}")
         drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
         name = f"action.{swap.phrase}"
-        hint = words(
-            "alt.action_rate",
-            phrase=swap.phrase,
-            meaning=percent(swap.meaning),
-            instead=swap.instead,
-            instead_meaning=percent(swap.instead_meaning),
-            rate=percent(swap.rate.value),
-            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
-        )
+        hint = words("alt.action_rate", rate=rate, interval=percent_interval(*span))
         drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name, hint=hint))
 
 

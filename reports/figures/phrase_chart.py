@@ -1,9 +1,9 @@
 """The phrase chart: how often each phrase was right on CT, against what readers of it expect.
 
 One phrase per row, surest at the top, so that long phrases read level and their counts align.
-Tick: what readers expect (pale band, where given: the central 80 %). Disc and line: own rate with
-its 95 % interval. Ochre triangle: the department. Rows that the page speaks of are dark and say
-"more" or "less"; where no row has a side, that column is left out and all are dark.
+Pale band: where four in five readers place the phrase; tick: their mean. Disc and line: own rate
+with its 95 % interval. Ochre triangle: the department. Rows that the page speaks of are dark and
+say "more" or "less"; where no row has a side, that column is left out and all are dark.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reports.drawing.axes import Scale
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.phrase_rows import PhraseRow, RowState
+from reports.figures.phrase_rows import PhraseRow, RowState, row_said, rows_said
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
@@ -30,13 +30,12 @@ _AXIS: Final = 14.0
 _ROW: Final = 19.0
 _TALLEST: Final = 40.0
 """Tallest row that still reads as one line of a table."""
-_N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 44.0, 36.0
+_N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 46.0, 46.0
 _STACKED: Final = 27.0
 """Row of a chart as narrow as a phone: words above, signs below."""
 _SIGN: Final = {
     "band": 18.0,
     "mean": 2.0,
-    "judged_mean": 2.0,
     "own": 18.0,
     "department_own": 18.0,
     "department": 3.0,
@@ -59,7 +58,8 @@ def phrase_chart(
     discouraged: frozenset[str] = frozenset(),
 ) -> None:
     """Draw the chart into the frame; rows shrink to fit."""
-    with drawing.figure(words("alt.phrase_chart"), frame):
+    said = words("alt.phrase_chart", n=count(len(rows)), spoken=rows_said(rows, words))
+    with drawing.figure(said, frame):
         names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
         if frame.narrow:
             frame = drawing.resized(frame, len(rows) * _STACKED + _AXIS)
@@ -138,7 +138,7 @@ def _frame(
     x = frame.right
     columns = (("expected", _EXPECTED), ("interval", _RANGE), ("rate", _RATE), ("n", _N))
     for key, width in ((("side", _SIDE),) if spoken else ()) + columns:
-        label, kind = fit(words(f"phrase_chart.{key}"), NOTE.bold, width - 4.0, smallest=5.0)
+        label, kind = fit(words(f"phrase_chart.{key}"), NOTE.bold, width - 4.0)
         put(drawing, (x, head), label, kind.muted, anchor="end")
         x -= width
     for y in (plot.y, plot.bottom):
@@ -162,9 +162,7 @@ def _row(
         _triangle(drawing, scale(row.department), y + half, f"department.{row.phrase}")
     if row.state is not RowState.SHOWN:
         return
-    hint = f"{row.phrase}: {_numbers(row, words)}"
-    if row.expected == row.expected:
-        hint += f", {words('phrase_chart.expected')} {percent(row.expected)}"
+    hint = row_said(row, words)
     ink = palette.own_soft if quiet else palette.own
     if row.low == row.low:
         drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
@@ -196,7 +194,7 @@ def _line(slot: Box) -> tuple[Type, float]:
 def _name(drawing: Drawing, slot: Box, row: PhraseRow, name: str, left: float) -> None:
     kind, baseline = _line(slot)
     ink = palette.ink if row.state is RowState.SHOWN else palette.muted
-    text, face = fit(name, kind, left - 6.0, smallest=min(5.0, kind.size))
+    text, face = fit(name, kind, left - 6.0)
     put(drawing, (slot.x, baseline), text, face.in_ink(ink), id=f"phrase.{row.phrase}")
 
 
@@ -230,16 +228,13 @@ def phrase_key(
     frame: Box,
     *,
     words: Strings,
-    department: bool,
-    own: Literal["own", "department_own"] = "own",
+    own: Literal["own", "department_own"],
+    department: bool = False,
 ) -> None:
     """Draw the key, one line: every sign with its words."""
     x, y = frame.x, frame.y + 5.0
-    sign = ["judged_mean"] if own == "own" else ["band", "mean"]
-    labels = {
-        entry: words(f"phrase_chart.key.{entry}")
-        for entry in [*sign, own] + ["department"] * department
-    }
+    signs = ["band", "mean", own, *["department"] * department]
+    labels = {entry: words(f"phrase_chart.key.{entry}") for entry in signs}
     with drawing.figure(words("alt.key", signs=", ".join(labels.values())), frame):
         if frame.narrow:
             drawing.resized(frame, 12.0 * len(labels))
@@ -255,7 +250,7 @@ def phrase_key(
 def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
     if entry == "band":
         drawing.add(Rect(x, y - 4.0, 18.0, 8.0, palette.band))
-    elif entry in ("mean", "judged_mean"):
+    elif entry == "mean":
         drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
     elif entry in ("own", "department_own"):
         drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))

@@ -6,17 +6,25 @@ A number stands in a row only where enough exams carry it; the state says why on
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, Literal
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import AtomJudgement, Interval, ReaderProfile
+from calibration.profile import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile, Swap
+from reports.numbers import count, percent, percent_interval
+from reports.strings import Strings
+from reports.swaps import Side, side_of
 
 _HIDDEN: Final = float("nan")
+Rated: TypeAlias = PhraseRate | Habit | Swap
+"""What carries a phrase with its rate and its meaning."""
+FINE: Final = 60
+"""Statements from which on a counted share is printed: a step of three is then five points."""
+_NO_BAND: Final = (_HIDDEN, _HIDDEN)
 _EDGE: Final = 1e-9
 """A rate that is estimated is never exactly 0 or 1, however it was rounded."""
 
@@ -49,7 +57,7 @@ class PhraseRow:
     expected_high: float
     department: float
     department_withheld: bool = False
-    side: Literal["more", "less"] | None = None
+    side: Side | None = None
     """Where the page says that CT shows more or less than the word."""
     certain: tuple[str, ...] = ()
     """The phrases of a row of certainties; empty for a hedge."""
@@ -126,27 +134,22 @@ def phrase_rows(
 def profile_rows(
     profile: ReaderProfile,
     *,
-    sides: Mapping[str, Literal["more", "less"]],
+    sides: Mapping[str, Side],
     minimum_n: int,
     department: PhraseCalibration | None = None,
+    table: PhraseCalibration | None = None,
 ) -> tuple[PhraseRow, ...]:
     """Order a profile's hedges and its certainties by what they are set against.
 
-    A hedge is set against its meaning, "present" and "absent" against the department's rates on
-    the same findings.
+    A hedge is set against its meaning, with the band of those surveyed where ``table`` gives it,
+    "present" and "absent" against the department's rates on the same findings.
     """
-    rates = _department_rates(department, minimum_n)
+    rates, bands = _department_rates(department, minimum_n), _bands(table)
     rows = [
-        PhraseRow(
-            phrase=p.phrase,
-            state=RowState.SHOWN,
-            n=round(p.n),
-            observed=min(max(p.rate.value, _EDGE), 1.0 - _EDGE),
-            low=p.rate.low,
-            high=p.rate.high,
-            expected=p.meaning,
-            expected_low=_HIDDEN,
-            expected_high=_HIDDEN,
+        replace(
+            rated_row(p.phrase, p),
+            expected_low=bands.get(p.phrase, _NO_BAND)[0],
+            expected_high=bands.get(p.phrase, _NO_BAND)[1],
             department=rates.get(p.phrase, (_HIDDEN, False))[0],
             side=sides.get(p.phrase),
         )
@@ -159,12 +162,70 @@ def profile_rows(
     return (*present, *rows, *absent)
 
 
+def named(rated: Rated) -> str:
+    """Name a phrase, with the finding that its rate is about."""
+    finding = None if isinstance(rated, PhraseRate) else rated.finding
+    return f"{rated.phrase}, {finding}" if finding else rated.phrase
+
+
+def rated_row(name: str, rated: Rated) -> PhraseRow:
+    """Give a hedge's estimated rate a row, with the side on which CT lies."""
+    return PhraseRow(
+        phrase=name,
+        state=RowState.SHOWN,
+        n=round(rated.n),
+        observed=min(max(rated.rate.value, _EDGE), 1.0 - _EDGE),
+        low=rated.rate.low,
+        high=rated.rate.high,
+        expected=rated.meaning,
+        expected_low=_HIDDEN,
+        expected_high=_HIDDEN,
+        department=_HIDDEN,
+        side=side_of(rated.rate.value, rated.meaning),
+    )
+
+
+def row_said(row: PhraseRow, words: Strings) -> str:
+    """Say a row's numbers, for a screen reader or on hovering."""
+    return words(
+        "alt.phrase",
+        phrase=row.phrase,
+        meaning=percent(row.expected),
+        rate=percent(row.observed),
+        interval=percent_interval(row.low, row.high, row.observed),
+        n=count(row.n),
+    )
+
+
+def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
+    """Say which phrases of a picture the page speaks of, with their numbers; or that it is none."""
+    said = [
+        words(
+            "alt.says",
+            phrase=row.phrase,
+            meaning=percent(row.expected),
+            rate=percent(row.observed),
+        )
+        for row in rows
+        if row.side
+    ]
+    return words("alt.spoken", rows="; ".join(said)) if said else words("alt.spoken_none")
+
+
+def _bands(table: PhraseCalibration | None) -> dict[str, tuple[float, float]]:
+    """Give where the middle four fifths of those surveyed put each phrase."""
+    if table is None:
+        return {}
+    ends = zip(table.expected_low.tolist(), table.expected_high.tolist(), strict=True)
+    return dict(zip(table.phrases, ends, strict=True))
+
+
 def _atom_row(atom: AtomJudgement, minimum_n: int, *, certain: float) -> tuple[PhraseRow, ...]:
     """Give "present" or "absent" its row, or none where nobody else wrote it to compare with."""
     if atom.n < minimum_n or not atom.phrases or math.isnan(atom.rate.value):
         return ()
     wrong = atom.rate if certain == 0.0 else _flipped(atom.rate)
-    off: Literal["more", "less"] = "more" if certain == 0.0 else "less"
+    off: Side = "more" if certain == 0.0 else "less"
     row = PhraseRow(
         phrase=", ".join(atom.phrases),
         state=RowState.SHOWN,

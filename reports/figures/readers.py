@@ -48,7 +48,8 @@ def plane(
     words: Strings,
 ) -> None:
     """Draw shift across and slope up; what each corner means stands in it."""
-    with drawing.figure(words("alt.plane"), frame):
+    stated = sum(map(_stated, readers))
+    with drawing.figure(words("alt.plane", stated=stated, readers=len(readers)), frame):
         plot = frame.cut(
             left=32.0 if frame.narrow else 42.0, right=8.0, top=18.0, bottom=_foot(frame)
         )
@@ -71,7 +72,15 @@ def plane(
             for r in readers
         ]
         for reader in sorted(readers, key=lambda r: (not _stated(r), r.reader)):
-            _point(drawing, reader, x, y, plot, taken)
+            pattern = reader.pattern
+            hint = words(
+                "alt.plane_point",
+                reader=reader.reader,
+                shift=signed(pattern.shift.value, 2),
+                slope=decimal(pattern.slope.value, 2),
+            )
+            at = x(pattern.shift.value), y(pattern.slope.value)
+            _point(drawing, reader, hint, at, plot, taken)
 
 
 def _axis(values: Sequence[float], centre: float, least: float, start: float, end: float) -> Scale:
@@ -80,12 +89,15 @@ def _axis(values: Sequence[float], centre: float, least: float, start: float, en
 
 
 def _point(
-    drawing: Drawing, reader: ReaderProfile, x: Scale, y: Scale, plot: Box, taken: list[Box]
+    drawing: Drawing,
+    reader: ReaderProfile,
+    hint: str,
+    place: tuple[float, float],
+    plot: Box,
+    taken: list[Box],
 ) -> None:
-    pattern, stated = reader.pattern, _stated(reader)
-    at, up = x(pattern.shift.value), y(pattern.slope.value)
+    (at, up), stated = place, _stated(reader)
     ink = palette.own if stated else palette.own_soft
-    hint = f"{reader.reader}: {signed(pattern.shift.value, 2)}, {decimal(pattern.slope.value, 2)}"
     name = f"plane.{reader.reader}"
     drawing.add(Disc(at, up, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=hint))
     if not stated:

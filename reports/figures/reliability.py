@@ -3,23 +3,25 @@
 Dotted: the curve of a reader whose every phrase is right on average. Phrases are ranges, so that
 line leaves the diagonal (hairline) towards the middle; what counts is the distance to the dots.
 Pale area: simultaneous 95 % band of the whole curve. Below, how often each certainty was used
-(density over bins, sums to 1). By pathology the curve stands in small panels, four in a row, with
-the phrases where exams allow; pathologies with too few are named below.
+(density over bins, sums to 1). By pathology the phrases stand in small panels, four in a row, where
+statements allow two of them or more; pathologies with fewer are named below.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
 from reports.content import PathologyResult, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis, y_axis
 from reports.drawing.layout import Figure, Piece, note
-from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, Polygon, Rect, reflows
+from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
 from reports.numbers import count, percent, percent_interval
@@ -32,7 +34,7 @@ _DOTS: Final = (1.2, 1.8)
 @reflows
 def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words: Strings) -> None:
     """Draw curve, bands and density into the frame."""
-    with drawing.figure(words("alt.reliability"), frame):
+    with drawing.figure(_message(curve, words), frame):
         below = 42.0
         area = frame.cut(left=30.0, right=10.0, top=14.0, bottom=24.0)
         plot = area.cut(bottom=below + 6.0)
@@ -41,27 +43,34 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         y_axis(drawing, plot, y, _TICKS, title=words("reliability.y"))
         for tick in _TICKS.at:
             drawing.add(Line(x(tick), plot.y, x(tick), plot.bottom, palette.hairline, 0.5))
-        curve_marks(drawing, curve, x, y)
+        curve_marks(drawing, curve, x, y, words=words)
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
         x_axis(drawing, strip, x, _TICKS, title=words("reliability.x"), grid=False)
         put(drawing, (strip.x + 3.0, strip.y + 8.0), words("reliability.use"), NOTE.muted)
 
 
+def _message(curve: ReliabilityCurve, words: Strings) -> str:
+    """Say what CT showed where the words are a quarter and three quarters sure."""
+    at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
+    shown = np.flatnonzero(np.isfinite(curve.observed))
+    if not len(shown):
+        return words("alt.reliability_none")
+    ends = [
+        _said(curve, at, int(shown[np.abs(at[shown] - x).argmin()]), words) for x in (0.25, 0.75)
+    ]
+    return words("alt.reliability", points="; ".join(dict.fromkeys(ends)))
+
+
 def curve_marks(
-    drawing: Drawing,
-    curve: ReliabilityCurve,
-    x: Scale,
-    y: Scale,
-    *,
-    pointwise: bool = True,
-    name: str = "curve",
+    drawing: Drawing, curve: ReliabilityCurve, x: Scale, y: Scale, *, words: Strings
 ) -> None:
     """Bands, diagonal, zero line and curve, on given scales; empty bins leave a gap."""
     at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
-    bands = [(curve.band_low, curve.band_high, palette.band)]
-    if pointwise:
-        bands.append((curve.low, curve.high, palette.own_soft))
+    bands = (
+        (curve.band_low, curve.band_high, palette.band),
+        (curve.low, curve.high, palette.own_soft),
+    )
     for low, high, ink in bands:
         for run in _runs(low, high):
             upper = [(x(at[m]), y(high[m])) for m in run]
@@ -70,19 +79,21 @@ def curve_marks(
     drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
     for run in _runs(curve.expected):
         path = tuple((x(at[m]), y(curve.expected[m])) for m in run)
-        dots = Polygon(path, stroke=palette.ink, stroke_width=0.8, dash=_DOTS, id=f"{name}.zero")
+        dots = Polygon(path, stroke=palette.ink, stroke_width=0.8, dash=_DOTS, id="curve.zero")
         drawing.add(dots)
     for run in _runs(curve.observed):
         path = tuple((x(at[m]), y(curve.observed[m])) for m in run)
-        hint = "; ".join(_said(curve, at, m) for m in run[:: max(len(run) // 4, 1)])
-        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id=name, hint=hint))
+        said = (_said(curve, at, int(m), words) for m in run[:: max(len(run) // 4, 1)])
+        hint = "; ".join(said)
+        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.3, id="curve", hint=hint))
 
 
-def _said(curve: ReliabilityCurve, at: np.ndarray, m: int) -> str:
+def _said(curve: ReliabilityCurve, at: np.ndarray, m: int, words: Strings) -> str:
     """Say one point of the curve: certainty, what CT showed, its interval."""
     shown = float(curve.observed[m])
     span = percent_interval(float(curve.low[m]), float(curve.high[m]), shown)
-    return f"{percent(float(at[m]))}: {percent(shown)} ({span})"
+    sure, rate = percent(float(at[m])), percent(shown)
+    return words("alt.reliability_point", words=sure, rate=rate, interval=span)
 
 
 def _runs(*arrays: np.ndarray) -> list[np.ndarray]:
@@ -110,79 +121,96 @@ _GUTTER: Final = 14.0
 _HEAD: Final = 24.0
 _FOOT: Final = 14.0
 _PAD: Final = 4.0
-PANEL_HEIGHT: Final = 138.0
+_TALL: Final = 138.0
 """Height of one row of panels in points."""
-
-
-def panel_row(
-    drawing: Drawing,
-    frame: Box,
-    *,
-    panels: tuple[tuple[str, GroupResult], ...],
-    minimum_n: int,
-    words: Strings,
-) -> None:
-    """Draw up to four named panels side by side."""
-    for column, (name, result) in zip(frame.columns(COLUMNS, gutter=_GUTTER), panels, strict=False):
-        title, kind = fit(name, SUBHEADING, column.width, smallest=5.0)
-        size = words.several("unit.exams", round(result.n))
-        with drawing.figure(words("alt.panel", name=name, size=size), column):
-            put(drawing, (column.x, column.y + 9.0), title, kind, id=f"panel.{name}")
-            put(drawing, (column.x, column.y + 19.0), size, NOTE.muted)
-            _panel(drawing, column.cut(top=_HEAD, bottom=_FOOT), name, result, minimum_n)
-
-
-def _panel(drawing: Drawing, plot: Box, name: str, result: GroupResult, minimum_n: int) -> None:
-    x = Scale(0.0, 1.0, plot.x + _PAD, plot.right - _PAD)
-    y = Scale(0.0, 1.0, plot.bottom - _PAD, plot.y + _PAD)
-    drawing.add(Rect(plot.x, plot.y, plot.width, plot.height, stroke=palette.rule))
-    ends: tuple[tuple[float, float, Anchor], ...] = (
-        (0.0, plot.x, "start"),
-        (1.0, plot.right, "end"),
-    )
-    for share, at, anchor in ends:
-        put(drawing, (at, plot.bottom + 8.5), percent(share), NOTE.muted, anchor=anchor)
-    curve_marks(drawing, result.curve, x, y, pointwise=False, name=f"curve.{name}")
-    table = result.phrases
-    for k in np.flatnonzero((table.n >= minimum_n) & np.isfinite(table.expected)):
-        _phrase(drawing, result, int(k), x, y, name)
-
-
-def _phrase(drawing: Drawing, result: GroupResult, k: int, x: Scale, y: Scale, name: str) -> None:
-    table = result.phrases
-    rate, at = float(table.observed[k]), x(float(table.expected[k]))
-    hint = f"{name}, {table.phrases[k]}: {percent(rate)}, n {count(table.n[k])}"
-    low, high = y(float(table.low[k])), y(float(table.high[k]))
-    drawing.add(Line(at, low, at, high, palette.own, 0.8, hint=hint))
-    mark = f"{name}.{table.phrases[k]}"
-    drawing.add(
-        Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
-    )
 
 
 def panel_pieces(
     results: tuple[PathologyResult, ...], *, minimum_n: int, words: Strings
 ) -> tuple[Piece, ...]:
-    """Draw what may be shown in the order given; name what may not."""
-    shown = tuple(
-        (r.pathology, r.result) for r in results if not isinstance(r.result, SuppressedCell)
-    )
+    """Draw what may be shown in the order given; name what may not, and what holds too little.
+
+    Parameters
+    ----------
+    minimum_n
+        Statements from which on a phrase has its disc.
+    """
+    shown: list[tuple[str, GroupResult]] = []
+    withheld: dict[str, list[str]] = {}
+    for r in results:
+        if isinstance(r.result, SuppressedCell):
+            withheld.setdefault(state_of(r.result, words).capitalize(), []).append(r.pathology)
+        elif len(_discs(r.result, minimum_n)) < 2:
+            few = words("panel.few", minimum=minimum_n)
+            withheld.setdefault(few, []).append(r.pathology)
+        else:
+            shown.append((r.pathology, r.result))
     pieces: list[Piece] = [
         _row(shown[start : start + COLUMNS], minimum_n, words)
         for start in range(0, len(shown), COLUMNS)
     ]
-    withheld: dict[str, list[str]] = {}
-    for r in results:
-        if isinstance(r.result, SuppressedCell):
-            withheld.setdefault(state_of(r.result, words), []).append(r.pathology)
     for state, names in withheld.items():
-        text = words("committee.pathologies_few", state=state.capitalize(), names=", ".join(names))
-        pieces.append(note(text))
+        pieces.append(note(words("committee.pathologies_few", state=state, names=", ".join(names))))
     return tuple(pieces)
 
 
-def _row(panels: tuple[tuple[str, GroupResult], ...], minimum_n: int, words: Strings) -> Figure:
-    def paint(drawing: Drawing, box: Box) -> None:
-        panel_row(drawing, box, panels=panels, minimum_n=minimum_n, words=words)
+def _discs(result: GroupResult, minimum_n: int) -> np.ndarray:
+    """Give the phrases that have a disc, by their place in the table."""
+    table = result.phrases
+    return np.flatnonzero((table.n >= minimum_n) & np.isfinite(table.expected))
 
-    return Figure(paint, PANEL_HEIGHT)
+
+def _row(panels: Sequence[tuple[str, GroupResult]], minimum_n: int, words: Strings) -> Figure:
+    def paint(drawing: Drawing, box: Box) -> None:
+        columns = box.columns(COLUMNS, gutter=_GUTTER)
+        for column, (name, result) in zip(columns, panels, strict=False):
+            _panel(drawing, column, name, result, minimum_n, words)
+
+    return Figure(paint, _TALL)
+
+
+def _panel(
+    drawing: Drawing, box: Box, name: str, result: GroupResult, minimum_n: int, words: Strings
+) -> None:
+    """Draw a named square with its diagonal and discs."""
+    title, kind = fit(name, SUBHEADING, box.width)
+    size = words.several("unit.statements", round(result.n))
+    discs = _discs(result, minimum_n).tolist()
+    with drawing.figure(words("alt.panel", name=name, size=size, n=len(discs)), box):
+        put(drawing, (box.x, box.y + 9.0), title, kind, id=f"panel.{name}")
+        put(drawing, (box.x, box.y + 19.0), size, NOTE.muted)
+        plot = box.cut(top=_HEAD, bottom=_FOOT)
+        x = Scale(0.0, 1.0, plot.x + _PAD, plot.right - _PAD)
+        y = Scale(0.0, 1.0, plot.bottom - _PAD, plot.y + _PAD)
+        drawing.add(Rect(plot.x, plot.y, plot.width, plot.height, stroke=palette.rule))
+        drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
+        put(drawing, (plot.x, plot.bottom + 8.5), percent(0.0), NOTE.muted)
+        put(drawing, (plot.right, plot.bottom + 8.5), percent(1.0), NOTE.muted, anchor="end")
+        for k in discs:
+            _disc(drawing, result.phrases, k, (x, y), name, words)
+
+
+def _disc(
+    drawing: Drawing,
+    table: PhraseCalibration,
+    k: int,
+    scales: tuple[Scale, Scale],
+    name: str,
+    words: Strings,
+) -> None:
+    (x, y), phrase = scales, table.phrases[k]
+    rate, at = float(table.observed[k]), x(float(table.expected[k]))
+    low, high = float(table.low[k]), float(table.high[k])
+    hint = words(
+        "alt.phrase",
+        phrase=phrase,
+        meaning=percent(float(table.expected[k])),
+        rate=percent(rate),
+        interval=percent_interval(low, high, rate),
+        n=count(table.n[k]),
+    )
+    drawing.add(Line(at, y(low), at, y(high), palette.own, 0.8, hint=hint))
+    mark = f"{name}.{phrase}"
+    drawing.add(
+        Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
+    )

@@ -49,7 +49,15 @@ def exam_flow_height(steps: Sequence[FlowStep]) -> float:
 @reflows
 def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words: Strings) -> None:
     """Draw the steps downwards; exclusions branch off before the step they lead to."""
-    with drawing.figure(words("alt.flow"), frame):
+    first, last = steps[0], steps[-1]
+    said = words(
+        "alt.flow",
+        first=first.name,
+        start=count(first.count),
+        last=last.name,
+        end=count(last.count),
+    )
+    with drawing.figure(said, frame):
         if frame.narrow:
             frame = drawing.resized(frame, exam_flow_height(steps))
         left = frame if frame.narrow else Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
@@ -108,8 +116,10 @@ def stage_times(
     drawing: Drawing, frame: Box, *, stages: Sequence[RunStage], words: Strings
 ) -> None:
     """Draw one row a stage, in the order they ran; bars share one scale from 0."""
-    with drawing.figure(words("alt.stages"), frame):
-        longest = max((stage.seconds for stage in stages), default=0.0) or 1.0
+    slowest = max(stages, key=lambda stage: stage.seconds)
+    said = words("alt.stages", name=slowest.name, seconds=f"{slowest.seconds:.1f}")
+    with drawing.figure(said, frame):
+        longest = slowest.seconds or 1.0
         _headings(drawing, frame, words)
         for i, stage in enumerate(stages):
             row = Box(frame.x, frame.y + _HEAD + i * _ROW, frame.width, _ROW)

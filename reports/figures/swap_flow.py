@@ -98,9 +98,10 @@ def swap_flow(
     drawing: Drawing, frame: Box, *, streams: Sequence[Stream], order: Sequence[str], words: Strings
 ) -> None:
     """Draw the flow; ``order`` lists phrases from the surest down."""
-    with drawing.figure(words("alt.swap_flow"), frame):
-        kept = [s for s in streams if s.source not in _LEFT_OUT and s.share > 1e-4]
-        total = sum(s.share for s in kept)
+    kept = [s for s in streams if s.source not in _LEFT_OUT and s.share > 1e-4]
+    total = sum(s.share for s in kept)
+    moved = sum(s.share for s in kept if s.source != s.target) / total if total > 0 else 0.0
+    with drawing.figure(words("alt.swap_flow", moved=percent(moved)), frame):
         if not total > 0:
             return
         kept = [replace(s, share=s.share / total) for s in kept]
@@ -175,6 +176,6 @@ def _bars(
         drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
         opposite = other[phrase].share if phrase in other else 0.0
         kind = FIGURE.bold if abs(slot.share - opposite) > 1e-9 else FIGURE
-        text, face = fit(f"{phrase} {percent(slot.share)}", kind, side.room, smallest=5.0)
+        text, face = fit(f"{phrase} {percent(slot.share)}", kind, side.room)
         y = slot.top + slot.tall / 2 + 2.6
         put(drawing, (side.words, y), text, face, anchor=anchor)

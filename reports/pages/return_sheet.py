@@ -1,10 +1,12 @@
 """A reader's answers: the return sheet, the page's boxes to tick, and how both are read back.
 
 The sheet has one row per case of the feedback, by study code, with an empty ``answer`` column; on
-the page each case has a box per answer. What comes back is hostile input like any other file:
-sizes are capped, every bad row is named by its number, and an unknown answer is refused, never
-guessed. Cells that a spreadsheet could take for a formula are
-written with a leading apostrophe, which reading takes off again.
+the page each case has a box per answer. The sheet that the HTML page saves has a row per swap as
+well, told by its empty ``ct_code``: reader, finding, phrase and advised word stand in the other
+columns, and what was written in one more, ``words``. What comes back is hostile input like any
+other file: sizes are capped, every bad row is named by its number, and an unknown answer is
+refused, never guessed. Cells that a spreadsheet could take for a formula are written with a leading
+apostrophe, which reading takes off again.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
@@ -29,11 +31,13 @@ Opinion: TypeAlias = Literal["agree", "disagree", "not mine"]
 """What a reader says of a swap: a good one, none, or not about the reader's own cases."""
 
 _COLUMNS: Final = ("xray_code", "ct_code", "pathology", "you_wrote", "ct_said", "answer")
+_WORDS: Final = "words"
+SAVED: Final = (*_COLUMNS, _WORDS)
+"""Columns of the sheet that the HTML page saves."""
 _LARGEST: Final = 1_000_000
 _LARGEST_PAGE: Final = 20_000_000
 _MOST_FIELDS: Final = 2_000
 _MOST_WORDS: Final = 1_000
-_SWAP: Final = "swap"
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -96,14 +100,17 @@ def codes_of(sheet: bytes) -> tuple[str, ...]:
 
 
 def about(case: Case) -> str:
-    """Write down which case a question on the page is about."""
-    return json.dumps([case.xray_code, case.ct_code, case.pathology], ensure_ascii=False)
+    """Write down which case a question on the page is about: its cells of the sheet."""
+    return _about(case.xray_code, case.ct_code, case.pathology, case.phrase, case.ct_phrase)
 
 
 def about_swap(reader: str, swap: Swap) -> str:
-    """Write down which swap of whose a question on the page is about."""
-    parts = [reader, swap.phrase, swap.finding or "", swap.instead]
-    return json.dumps(parts, ensure_ascii=False)
+    """Write down which swap of whose a question on the page is about: its cells of the sheet."""
+    return _about(reader, "", swap.finding or "", swap.phrase, swap.instead)
+
+
+def _about(*cells: str) -> str:
+    return json.dumps(cells, ensure_ascii=False)
 
 
 def read_page(
@@ -131,8 +138,7 @@ def read_page(
         raise ReturnSheetError(message)
     try:
         with _opened(page, passphrases) as pdf:
-            said = _said(pdf)
-            return tuple(_cases(said)), tuple(_swaps(said))
+            return _parted(_said(pdf))
     except pikepdf.PasswordError:
         message = "return page: it is locked, and no known passphrase opens it."
         raise ReturnSheetError(message) from None
@@ -158,12 +164,17 @@ def _opened(page: bytes, passphrases: Sequence[str]) -> pikepdf.Pdf:
     raise pikepdf.PasswordError
 
 
-_Said: TypeAlias = dict[str, tuple[list[str], str]]
-"""Of each field by its name what it is about, and what it holds."""
+@dataclass(slots=True)
+class _Said:
+    """What one case or swap is about (its first five cells), and what was said of it."""
+
+    about: list[str]
+    answer: str = ""
+    words: str = ""
 
 
-def _said(pdf: pikepdf.Pdf) -> _Said:
-    """Give every field in use.
+def _said(pdf: pikepdf.Pdf) -> list[_Said]:
+    """Give what was said by every field in use, a swap's tick together with its words.
 
     Raises
     ------
@@ -175,33 +186,51 @@ def _said(pdf: pikepdf.Pdf) -> _Said:
     if not fields:
         message = "no fields"
         raise ValueError(message)
-    held = {str(each["/T"]): (each, str(each.get("/V", "")).removeprefix("/")) for each in fields}
-    return {
-        name: ([str(part) for part in json.loads(str(each["/TM"]))], value)
-        for name, (each, value) in held.items()
-        if value not in ("", "Off")
-    }
+    said: dict[str, _Said] = {}
+    for each in fields:
+        question, _, words = str(each["/T"]).partition(".")
+        value = str(each.get("/V", "")).removeprefix("/")
+        if value not in ("", "Off"):
+            about = [str(cell) for cell in json.loads(str(each["/TM"]))]
+            one = said.setdefault(question, _Said(_cells(about)))
+            setattr(one, "words" if words else "answer", value)
+    return list(said.values())
 
 
-def _cases(said: _Said) -> Iterator[CaseAnswer]:
-    for name, (about, value) in said.items():
-        if not name.startswith(_SWAP):
-            xray, ct, pathology = about
-            yield CaseAnswer(xray, ct, pathology, _known(value, Answer))
+def _cells(about: list[str]) -> list[str]:
+    """Give the cells that a question is about; pages up to 0.3 name cases by three, swaps by four.
+
+    Raises
+    ------
+    ValueError
+        When it is about neither.
+    """
+    if len(about) == 3:
+        return [*about, "", ""]
+    if len(about) == 4:
+        reader, phrase, finding, instead = about
+        return [reader, "", finding, phrase, instead]
+    if len(about) != 5:
+        message = "unknown question"
+        raise ValueError(message)
+    return about
 
 
-def _swaps(said: _Said) -> Iterator[SwapAnswer]:
-    """Join each swap's tick with the words written below it."""
-    names = dict.fromkeys(name.partition(".")[0] for name in said if name.startswith(_SWAP))
-    for name in names:
-        about, value = said.get(name, ([], ""))
-        below, words = said.get(f"{name}.words", ([], ""))
-        reader, phrase, finding, instead = about or below
-        answer: Any = _known(value, Opinion) if value else ""
-        yield SwapAnswer(reader, phrase, finding, instead, answer, words.strip()[:_MOST_WORDS])
+def _parted(said: Sequence[_Said]) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
+    """Part what was said of cases from what was said of swaps."""
+    cases, swaps = [], []
+    for each in said:
+        code, ct, finding, phrase, instead = each.about
+        if ct:
+            cases.append(CaseAnswer(code, ct, finding, _known(each.answer, Answer)))
+        else:
+            words = each.words.strip()[:_MOST_WORDS]
+            opinion: Any = _known(each.answer, Opinion) if each.answer else ""
+            swaps.append(SwapAnswer(code, phrase, finding, instead, opinion, words))
+    return tuple(cases), tuple(swaps)
 
 
-def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
+def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
     """Read the answers back; rows left empty are no answer and are skipped.
 
     Raises
@@ -225,16 +254,15 @@ def read(sheet: bytes) -> tuple[CaseAnswer, ...]:
         )
         raise ReturnSheetError(message) from None
     _check(rows, parted.fieldnames or ())
-    return tuple(
-        CaseAnswer(
-            _plain(row["xray_code"]),
-            _plain(row["ct_code"]),
-            _plain(row["pathology"]),
-            _known(row["answer"], Answer),
+    said = (
+        _Said(
+            [_plain(row[name]) for name in _COLUMNS[:-1]],
+            row["answer"].strip(),
+            _plain(row.get(_WORDS) or "").strip(),
         )
         for row in rows
-        if (row["answer"] or "").strip()
     )
+    return _parted([each for each in said if each.answer or (each.words and not each.about[1])])
 
 
 def _known(answer: str, kind: Any) -> Any:
@@ -274,16 +302,18 @@ def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
             f"return sheet: column(s) {', '.join(missing)} are missing. Keep the header as sent."
         )
         raise ReturnSheetError(message)
-    answers = set(get_args(Answer))
-    bad = [
-        number
-        for number, row in enumerate(rows, start=2)
-        if any(row[name] is None for name in _COLUMNS)
-        or ((row["answer"].strip().lower() or "concordant") not in answers)
-    ]
+    bad = [number for number, row in enumerate(rows, start=2) if not _sound(row)]
     if bad:
         message = (
             f"return sheet: {len(bad)} of {len(rows)} rows cannot be read; first at line {bad[0]}. "
             f"Use one of: {', '.join(get_args(Answer))}; or leave the cell empty."
         )
         raise ReturnSheetError(message)
+
+
+def _sound(row: dict[str, str]) -> bool:
+    """Tell whether a row has its cells, and an answer of its kind or none."""
+    if any(row[name] is None for name in _COLUMNS):
+        return False
+    kind = Answer if row["ct_code"].strip() else Opinion
+    return row["answer"].strip().lower() in ("", *get_args(kind))

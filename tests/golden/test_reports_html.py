@@ -116,10 +116,8 @@ def test_every_number_of_the_htmls_tables_is_printed_in_the_pdf(
 
 def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
     titles = read(page).titles
-    assert any(
-        re.fullmatch(r"likely: 56\s% \(51–60\s%\), n 457, expected 77\s%", t) for t in titles
-    )
-    assert any(re.fullmatch(r"R-\w+: [+−]?\d\.\d+, \d\.\d+", t) for t in titles)
+    assert any(re.fullmatch(r"likely: says 77\s%, CT 56\s% \(51–60\s%\), n 457", t) for t in titles)
+    assert any(re.fullmatch(r"R-\w+: shift [+−]?\d\.\d+, slope \d\.\d+", t) for t in titles)
 
 
 def test_the_same_content_gives_the_same_bytes(

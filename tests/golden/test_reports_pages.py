@@ -148,7 +148,7 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
         "What to try",
         "Each phrase you used",
         "likely",
-        "what readers take it to promise",
+        "where four in five readers place it",
         "Northfield General Hospital",
     ]
     places = [first.index(needle) for needle in order[:3]]
@@ -241,7 +241,7 @@ def test_rows_say_more_or_less_exactly_where_the_page_speaks_of_them(
             assert said[phrase.phrase] == ("more" if more else "less")
 
 
-def test_an_action_shows_its_own_cases_in_their_order_and_by_their_name() -> None:
+def test_an_action_shows_its_own_cases_in_their_order_under_what_ct_speaks_for() -> None:
     filled = samples.with_three_actions()
     drawn = radiologist.pages(filled, style=STYLE)
     for number, own in enumerate(filled.action_cases, start=1):
@@ -252,9 +252,6 @@ def test_an_action_shows_its_own_cases_in_their_order_and_by_their_name() -> Non
             if isinstance(m, Text) and m.id.startswith(f"action.{number}.case.")
         ]
         assert len(printed) == len(own.cases) == 5
-        names = {True: "good call", False: "apart", None: "open"}
-        calls = [line.split(":")[0] for line in printed]
-        assert calls == [names[case.agreed] for case in own.cases]
         for line, case in zip(printed, own.cases, strict=True):
             assert case.xray_code in line
             assert f"CT: {case.ct_phrase}" in line

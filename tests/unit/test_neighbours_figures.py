@@ -12,9 +12,9 @@ from calibration.neighbours.disagreement import Disagreement, disagreement
 from calibration.neighbours.views import Marginals, marginals
 from reports.drawing.marks import Drawing, Polygon, Rect, Text
 from reports.drawing.style import MARGIN
-from reports.drawing.typeset import text_box
 from reports.neighbours import disagreement as neighbours
 from reports.strings import Strings
+from tests.fixtures.reports.measured import text_box
 
 
 def case(classes: int, *, control: int = 0) -> tuple[Disagreement, Marginals]:

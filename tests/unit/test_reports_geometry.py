@@ -12,11 +12,11 @@ from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import MARGIN, Style, style_for
 from reports.drawing.tables import Column, Row, Table
-from reports.drawing.typeset import text_box
 from reports.figures.series import run_chart
 from reports.pages import committee, radiologist, run_report
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
+from tests.fixtures.reports.measured import text_box
 
 LONG = "cannot be excluded with any certainty xx"
 SLACK = 0.6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.content import Case
-from reports.pages.return_sheet import CaseAnswer, ReturnSheetError, build, read
+from reports.pages.return_sheet import SAVED, CaseAnswer, ReturnSheetError, SwapAnswer, build, read
 
 CASES = (
     Case("X-1", "C-1", "pleural effusion", "likely", "absent", 3.0, agreed=False),
@@ -30,8 +30,11 @@ def test_a_sheet_goes_out_with_one_row_per_case_and_no_answer() -> None:
 
 def test_answers_come_back_with_their_codes_whatever_the_case_or_mark_of_order() -> None:
     assert read(b"\xef\xbb\xbf" + filled("Wrong pair ", "DISCORDANT")) == (
-        CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),
-        CaseAnswer("=cmd()", "-2", "pneumonia, left", "discordant"),
+        (
+            CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),
+            CaseAnswer("=cmd()", "-2", "pneumonia, left", "discordant"),
+        ),
+        (),
     )
 
 
@@ -42,12 +45,36 @@ def test_a_sheet_that_another_countrys_spreadsheet_saved_is_read(charset: str, s
     lines = build((case,)).decode().splitlines()
     saved = "\r\n".join([lines[0], lines[1] + "Wrong pair"]).replace(",", sign)
     assert read(saved.encode(charset)) == (
-        CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),
+        (CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),),
+        (),
     )
 
 
 def test_an_empty_answer_is_no_answer() -> None:
-    assert read(filled("", "")) == ()
+    assert read(filled("", "")) == ((), ())
+
+
+def test_what_is_said_of_swaps_stands_on_the_sheet_that_the_html_page_saves() -> None:
+    rows = (
+        "X-1,C-1,pleural effusion,likely,absent,Concordant,",
+        "X-2,C-2,pleural effusion,likely,absent,,",
+        "R-1,,,likely,may represent,Not mine,",
+        "R-1,,pneumonia,possibly,unlikely,,'=only in children",
+        "R-1,,edema,probably,likely,,",
+    )
+    assert read("\r\n".join([",".join(SAVED), *rows]).encode()) == (
+        (CaseAnswer("X-1", "C-1", "pleural effusion", "concordant"),),
+        (
+            SwapAnswer("R-1", "likely", "", "may represent", "not mine"),
+            SwapAnswer("R-1", "possibly", "pneumonia", "unlikely", "", "=only in children"),
+        ),
+    )
+
+
+@pytest.mark.parametrize("row", ["X-1,C-1,e,likely,absent,agree,", "R-1,,e,likely,no,concordant,"])
+def test_an_answer_of_the_other_kind_is_refused(row: str) -> None:
+    with pytest.raises(ReturnSheetError, match="1 of 1 rows"):
+        read(f"{','.join(SAVED)}\n{row}\n".encode())
 
 
 def test_an_unknown_answer_is_refused_with_its_line() -> None:

@@ -46,7 +46,6 @@ def test_a_diamond_has_four_corners_around_its_centre() -> None:
     ("mark", "tag"),
     [
         (Line(0, 0, 1, 1, "#000000", dash=(1.0, 2.0), hint="likely: 48 %"), "line"),
-        (Line(0, 0, 1, 1, "#000000", dash=(1.0, 2.0)), "path"),
         (Rect(0, 0, 1, 1, "#000000", radius=2), "rect"),
         (Polygon(((0, 0), (1, 1), (2, 0)), fill="#000000"), "polygon"),
         (Polygon(((0, 0), (1, 1)), stroke="#000000"), "polyline"),
@@ -55,17 +54,6 @@ def test_a_diamond_has_four_corners_around_its_centre() -> None:
 )
 def test_every_mark_has_its_element(mark: object, tag: str) -> None:
     assert element(mark).tag == tag
-
-
-def test_equal_strokes_side_by_side_are_one_path_and_no_other_mark_is_lost() -> None:
-    drawing = Drawing(100, 50)
-    lines = [Line(0, y, 9, y, "#000000", 1.0) for y in (1, 2)]
-    drawing.add(*lines, Line(0, 3, 9, 4, "#111111", 1.0), Disc(5, 5, 2, "circle", "#000000"))
-    drawing.add(Disc(6, 6, 2, "circle", "#000000", hint="likely: 48 %"))
-    root = ET.fromstring(to_svg(drawing, label="a"))  # noqa: S314 - made here
-    assert [each.get("d") for each in root] == ["M0 1H9M0 2H9", "M0 3L9 4", "M5 5h0", None]
-    assert root[2].attrib["stroke-width"] == "4"
-    assert root[3].tag == "circle"
 
 
 def test_a_value_is_said_once_however_many_marks_carry_it() -> None:

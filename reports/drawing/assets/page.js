@@ -59,3 +59,35 @@ if (filter !== null) {
   field.addEventListener("input", show);
   choices.forEach((choice) => choice.addEventListener("change", show));
 }
+// Save what was ticked and written as a sheet; nothing is sent. A tick on a ticked box takes it away.
+const save = document.querySelector(".save");
+if (save !== null) {
+  const asked = Array.from(document.querySelectorAll("main input")), ticked = new Map();
+  asked.filter((input) => input.type === "radio").forEach((input) => input.addEventListener("click", () => {
+    input.checked = ticked.get(input.name) !== input;
+    ticked.set(input.name, input.checked ? input : null);
+  }));
+  const written = (text) => {
+    const safe = /^[=+\-@\t\r']/.test(text) ? "'" + text : text;
+    return /[",\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+  };
+  save.hidden = false;
+  save.querySelector("button").addEventListener("click", () => {
+    const rows = new Map();
+    asked.forEach((input) => {
+      const [question, words] = input.name.split(".");
+      if (!rows.has(question)) rows.set(question, JSON.parse(input.dataset.about).concat("", ""));
+      if (words !== undefined) rows.get(question)[6] = input.value.trim();
+      else if (input.checked) rows.get(question)[5] = input.value;
+    });
+    const said = Array.from(rows.values()), n = said.filter((row) => row[5] !== "" || row[6] !== "").length;
+    save.querySelector("output").textContent = n === 0 ? save.dataset.none : save.dataset.done.replace("{n}", n);
+    if (n === 0) return;
+    const lines = [save.dataset.columns].concat(said.map((row) => row.map(written).join(",")), "");
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([lines.join("\r\n")], { type: "text/csv" }));
+    link.download = "return.csv";
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+  });
+}

@@ -86,22 +86,47 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
 
 def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> str:
     """Propose the word whose swap brings most statements nearer to CT; or say there is none."""
-    department = content.department
-    if isinstance(department, SuppressedCell) or content.maps is None:
+    best = _best(found, content)
+    if best is None:
         return words("decisions.none")
     judged = [_judged(reader, content.minimum_n) for reader in found.readers]
-    enough = _enough(found.readers)
-    together = [swap for finding, swap in upheld(content.maps) if finding is None]
-    fit = [
+    text, off = _taught(best, judged, found.readers, words), _target_off(best, content, words)
+    return " ".join([text, *off, words("decisions.owner")])
+
+
+def _together(content: CommitteeContent) -> list[Suggestion]:
+    """Give the swaps that are upheld in all findings together."""
+    return [swap for finding, swap in upheld(content.maps or ()) if finding is None]
+
+
+def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | None:
+    """Choose the swap to teach, if there is one."""
+    department, enough = content.department, _enough(found.readers)
+    if isinstance(department, SuppressedCell):
+        return None
+    judged = [_judged(reader, content.minimum_n) for reader in found.readers]
+    fit = (
         swap
-        for swap in together
+        for swap in _together(content)
         if _unusual(swap, department.phrases) and len(_off(swap, judged)) >= enough
-    ]
-    if not fit:
-        return words("decisions.none")
-    best = max(fit, key=lambda swap: (swap.n * np.subtract(*_distances(swap)), swap.source))
-    text = _taught(best, judged, found.readers, words)
-    return " ".join([text, *_target_off(best, together, words), words("decisions.owner")])
+    )
+    return max(
+        fit, key=lambda swap: (swap.n * np.subtract(*_distances(swap)), swap.source), default=None
+    )
+
+
+def spoken_of(content: CommitteeContent) -> dict[str, Side]:
+    """Say on which side CT lies of the words that the proposal names."""
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return {}
+    best = _best(found, content)
+    named = (best.source, best.target) if best else ()
+    return {
+        each.source: side_of(each.observed, each.expected)
+        for each in _together(content)
+        if each.source in named
+    }
 
 
 def _taught(
@@ -141,11 +166,9 @@ def _taught(
     return " ".join(parts)
 
 
-def _target_off(
-    swap: Suggestion, upheld_swaps: Sequence[Suggestion], words: Strings
-) -> Iterator[str]:
+def _target_off(swap: Suggestion, content: CommitteeContent, words: Strings) -> Iterator[str]:
     """Say so where the word to be taught is itself one that CT does not bear out here."""
-    for each in upheld_swaps:
+    for each in _together(content):
         if each.source == swap.target:
             rate, meaning = percent(each.observed), percent(each.expected)
             yield words("decisions.target_off", instead=each.source, rate=rate, meaning=meaning)

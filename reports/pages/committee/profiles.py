@@ -21,7 +21,7 @@ from reports.pages.committee.decisions import shared_pattern
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import short
+from reports.verdict import short, swaps_in_order
 
 _PLANE: Final = 190.0
 
@@ -184,7 +184,7 @@ def _tipping(reader: ReaderProfile) -> str:
 
 
 def _swap(reader: ReaderProfile, words: Strings) -> str:
-    swaps = kept_swaps(reader)
+    swaps = swaps_in_order(reader)
     if not swaps:
         return BLANK
     first = swaps[0]

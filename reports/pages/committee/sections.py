@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
@@ -10,19 +12,21 @@ from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
-from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
+from reports.figures.phrase_rows import FINE, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.run import exam_flow, exam_flow_height
-from reports.figures.series import frontier, shares_over_time
 from reports.figures.swap_flow import streams_of_map, swap_flow
-from reports.numbers import count, decimal, interval, percent
+from reports.numbers import count, decimal, interval
+from reports.pages.committee.decisions import spoken_of
 from reports.pages.committee.tables import (
+    frontier_table,
     pathology_table,
     score_table,
     sensitivity_table,
     suggestion_table,
     suppressed_table,
     term_table,
+    use_table,
 )
 from reports.pages.radiologist.chart import unscored_words
 from reports.pages.run_report import count_table, gate_table, instrument_table, manifest_table
@@ -34,24 +38,12 @@ _KEY = 16.0
 
 
 def exams(content: CommitteeContent, words: Strings) -> Section:
-    """Draw the pairing flow, and the share of X-rays that had a CT."""
+    """Draw the pairing flow, down to the statements compared."""
     title, heading_note = words("committee.flow"), words("committee.flow_note")
     if not content.flow:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
-    caption = ""
-    if content.coverage is not None and content.coverage.xrays:
-        cover = content.coverage
-        caption = words(
-            "committee.flow_shares",
-            hours=f"{cover.window_hours:g}",
-            paired=count(cover.paired),
-            xrays=count(cover.xrays),
-            share=percent(cover.paired / cover.xrays),
-        )
     steps, passed = _worth_drawing(content.flow)
-    if passed:
-        whole = words("committee.flow_whole", names=", ".join(passed))
-        caption = f"{caption} {whole}".strip()
+    caption = words("committee.flow_whole", names=", ".join(passed)) if passed else ""
     steps += _statements(content, words)
     figure = Figure(
         lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
@@ -87,13 +79,13 @@ def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ..
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Phrase chart and curve, or why they are withheld."""
-    title, heading_note = words("committee.phrases"), words("committee.phrases_note")
-    result = content.department
+    title, result = words("committee.phrases"), content.department
+    heading_note = " ".join(words(key) for key in ("phrase_chart.note", "committee.phrases_note"))
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),), heading_note),)
     curve = Figure(lambda d, box: _curve(d, box, result, words), 225.0)
     return (
-        Section(title, _phrases(result, content.minimum_n, words), heading_note, room=320.0),
+        Section(title, _phrases(result, content, words), heading_note, room=320.0),
         Section(words("committee.curve"), (curve,), level=1, room=290.0),
     )
 
@@ -117,26 +109,25 @@ def withheld(cell: SuppressedCell, words: Strings) -> str:
     return words(keys[cell.of], minimum=cell.minimum)
 
 
-def _phrases(result: GroupResult, minimum_n: int, words: Strings) -> tuple[Piece, ...]:
-    rows = phrase_rows(result.phrases, minimum_n=minimum_n)
-    used = tuple(row for row in rows if row.state is not RowState.NOT_USED)
+def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> tuple[Piece, ...]:
+    """Chart the phrases in use, marked where the first page speaks of them; name the others."""
+    minimum, sides = content.minimum_n, spoken_of(content)
+    rows = phrase_rows(result.phrases, minimum_n=minimum)
+    used = tuple(
+        replace(row, side=sides.get(row.phrase))
+        for row in rows
+        if row.state is not RowState.NOT_USED
+    )
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
 
     def paint(drawing: Drawing, box: Box) -> None:
-        _chart(drawing, box, used, minimum_n, words)
+        above, key = box.cut(bottom=_KEY), box.cut(top=box.height - _KEY)
+        phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
+        phrase_key(drawing, key, words=words, own="department_own")
 
     chart = Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY)
-    if not unused:
-        return (chart,)
-    return (chart, Prose(words("radiologist.unused", phrases=unused), NOTE.muted))
-
-
-def _chart(
-    drawing: Drawing, box: Box, rows: tuple[PhraseRow, ...], minimum_n: int, words: Strings
-) -> None:
-    phrase_chart(drawing, box.cut(bottom=_KEY), rows=rows, minimum_n=minimum_n, words=words)
-    key = box.cut(top=box.height - _KEY)
-    phrase_key(drawing, key, words=words, department=False, own="department_own")
+    left_out = Prose(words("radiologist.unused", phrases=unused), NOTE.muted)
+    return (chart, left_out) if unused else (chart,)
 
 
 def _curve(drawing: Drawing, box: Box, result: GroupResult, words: Strings) -> None:
@@ -149,9 +140,9 @@ def _curve(drawing: Drawing, box: Box, result: GroupResult, words: Strings) -> N
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
-    heading_note = words("committee.pathologies_note", minimum=content.minimum_n)
+    heading_note = words("panel.note", minimum=FINE)
     pieces = (
-        *panel_pieces(content.by_pathology, minimum_n=content.minimum_n, words=words),
+        *panel_pieces(content.by_pathology, minimum_n=FINE, words=words),
         pathology_table(content, words=words),
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
@@ -181,16 +172,14 @@ def sensitivity(content: CommitteeContent, words: Strings) -> Section:
 
 
 def scale_use(content: CommitteeContent, words: Strings) -> Section:
-    """Shares over time, then uses per term, and how often a CT followed each."""
+    """Shares by quarter, then uses per term, and how often a CT followed each."""
     title, use = words("committee.scale_use"), content.scale_use
     if use is None:
         return Section(title, (statement(words("state.not_computed")),))
-    caption = words("committee.scale_use_note")
-    figure = Figure(lambda d, box: shares_over_time(d, box, use=use, words=words), 120.0, caption)
-    table: tuple[Piece, ...] = ()
+    pieces: tuple[Piece, ...] = (use_table(use, words=words),)
     if use.terms or content.written:
-        table = (term_table(use, content.written or (), words=words), note(words("written.note")))
-    return Section(title, (figure, *table), room=240.0)
+        pieces += (term_table(use, content.written or (), words=words), note(words("written.note")))
+    return Section(title, pieces, words("committee.scale_use_note"), room=160.0)
 
 
 def maps(content: CommitteeContent, words: Strings) -> Section:
@@ -205,8 +194,11 @@ def maps(content: CommitteeContent, words: Strings) -> Section:
         suggestion_table(content.maps, words=words),
         Subheading(words("committee.suppressed"), room=140.0),
         suppressed_table(content.maps, words=words),
-        Subheading(words("committee.frontier"), room=170.0),
-        _frontier(content, words),
+        Subheading(words("committee.frontier"), room=90.0),
+        frontier_table(content.frontier, words=words)
+        if content.frontier
+        else statement(words("state.not_computed")),
+        *((note(words("committee.frontier_note")),) if content.frontier else ()),
     )
     return Section(title, pieces, heading_note, room=340.0)
 
@@ -231,13 +223,6 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
     return Figure(
         lambda d, box: swap_flow(d, box, streams=streams, order=order, words=words), 240.0, caption
     )
-
-
-def _frontier(content: CommitteeContent, words: Strings) -> Piece:
-    if not content.frontier:
-        return statement(words("state.not_computed"))
-    points, caption = content.frontier, words("committee.frontier_note")
-    return Figure(lambda d, box: frontier(d, box, points=points, words=words), 130.0, caption)
 
 
 def instrument(content: CommitteeContent, words: Strings) -> Section:

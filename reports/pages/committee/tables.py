@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -11,7 +12,13 @@ from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
-from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
+from reports.review_content import (
+    CommitteeContent,
+    FrontierPoint,
+    ScaleUse,
+    SensitivityTable,
+    Written,
+)
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -231,3 +238,32 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
         reports = (_uses(each.reports, words), percent(each.paired)) if each else (BLANK, BLANK)
         rows.append(Row((term, words(f"scale.{kind}_kind"), _uses(n, words), *reports)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="terms")
+
+
+def use_table(use: ScaleUse, *, words: Strings) -> Table:
+    """Share of hedges that are recommended terms, and discouraged ones, by quarter."""
+    columns = heads(
+        words, "scale",
+        ("quarter", 2.0), ("hedges", 1.0, "right"), ("recommended", 1.4, "right"),
+        ("discouraged", 1.4, "right"),
+    )  # fmt: skip
+    rows = tuple(
+        Row((period, count(n), percent(named), percent(unwanted)))
+        if math.isfinite(named)
+        else Row((period, words("state.few_short"), BLANK, BLANK), quiet=True)
+        for period, n, named, unwanted in zip(
+            use.periods, use.n, use.recommended.tolist(), use.discouraged.tolist(), strict=True
+        )
+    )
+    return Table(columns, rows, id="use")
+
+
+def frontier_table(points: Sequence[FrontierPoint], *, words: Strings) -> Table:
+    """List the map's settings in order of words changed; the one used is bold."""
+    columns = heads(words, "maps", ("setting", 2.0), ("x", 1.4, "right"), ("y", 1.4, "right"))
+    ordered = sorted(points, key=lambda point: point.words_changed)
+    rows = tuple(
+        Row((p.label, percent(p.words_changed), decimal(p.ece_after)), strong=p.chosen)
+        for p in ordered
+    )
+    return Table(columns, rows, id="frontier")

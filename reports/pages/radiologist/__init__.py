@@ -14,6 +14,7 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
+from reports.pages import return_sheet
 from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
@@ -32,7 +33,8 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
     info = DocumentInfo.of("radiologist", head, words)
-    return to_pdf(drawn, info=info), to_html(drawn, title=title, head=head, words=words)
+    page = to_html(drawn, title=title, head=head, words=words, sheet=return_sheet.SAVED)
+    return to_pdf(drawn, info=info), page
 
 
 @in_language

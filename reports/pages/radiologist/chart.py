@@ -11,12 +11,22 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import NOTE
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
-from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows
+from reports.figures.phrase_rows import (
+    PhraseRow,
+    Rated,
+    RowState,
+    named,
+    phrase_rows,
+    profile_rows,
+    rated_row,
+)
 from reports.numbers import count
+from reports.single_words import carriers, told, unlike
 from reports.strings import Strings
+from reports.swaps import kept_swaps
 from reports.verdict import sides
 
-_AROUND: Final = 104.0
+_AROUND: Final = 116.0
 """Heading, key and notes around the chart."""
 _TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 40.0
 
@@ -25,9 +35,30 @@ def judged_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[Ph
     """Give the rows that the page may show, with the sides its sentences name."""
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = profile_rows(
-        profile, sides=sides(profile), minimum_n=content.minimum_n, department=department
+        profile,
+        sides=sides(profile),
+        minimum_n=content.minimum_n,
+        department=department,
+        table=None if isinstance(content.overall, SuppressedCell) else content.overall.phrases,
     )
     return tuple(replace(row, phrase=", ".join(_used(row, content))) for row in rows)
+
+
+def picture_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
+    """Give the hedges of the picture; only those that the first sentence is about have a side.
+
+    A habit in one finding has a row of its own, with the rate that the sentence gives.
+    """
+    swaps, whole = kept_swaps(profile), profile.pattern.verdict.state == "pattern"
+    alone: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps), *swaps)
+    spoken_of = carriers(profile, swaps) if whole else alone[:1]
+    subject = {named(each): each for each in spoken_of}
+    hedges = [row for row in judged_rows(content, profile) if row.hedge]
+    rows = [replace(row, side=row.side if row.phrase in subject else None) for row in hedges]
+    known = {row.phrase for row in rows}
+    return tuple(
+        rows + [rated_row(name, each) for name, each in subject.items() if name not in known]
+    )
 
 
 def _used(row: PhraseRow, content: RadiologistContent) -> tuple[str, ...]:
@@ -57,25 +88,20 @@ def phrases(composer: Composer, content: RadiologistContent, *, below: float = 0
     """Draw the chart, its key, and the phrases not in it, leaving ``below`` points free."""
     words, minimum = composer.style.strings, content.minimum_n
     rows = _rows(content)
-    note = words("radiologist.chart_note")
+    note = words("phrase_chart.note")
     if any(row.phrase in content.discouraged for row in rows):
         note += words("radiologist.chart_note_dagger")
-    composer.heading(words("radiologist.chart"), level=1, room=60.0, note=note)
+    composer.heading(words("radiologist.chart"), room=60.0, note=note)
     left_out = [Prose(text, NOTE.muted) for text in _left_out(content, words)]
     foot = 16.0 + below + sum(prose.height(composer.body.width) for prose in left_out)
     wanted = phrase_chart_height(len(rows), row=_LOOSE)
     chart = composer.claim(min(wanted, composer.room - foot))
+    marked = content.discouraged
     phrase_chart(
-        composer.page,
-        chart,
-        rows=rows,
-        minimum_n=minimum,
-        words=words,
-        discouraged=content.discouraged,
+        composer.page, chart, rows=rows, minimum_n=minimum, words=words, discouraged=marked
     )
     department = any(row.department == row.department for row in rows)
-    key = composer.claim(16.0)
-    phrase_key(composer.page, key, words=words, department=department)
+    phrase_key(composer.page, composer.claim(16.0), words=words, own="own", department=department)
     for prose in left_out:
         composer.add(prose, after=0.0)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final, get_args
 
 from calibration.result import GroupResult
@@ -14,74 +15,80 @@ from reports.content import (
     Returned,
     SuppressedCell,
 )
-from reports.drawing.layout import Composer, Prose, Section, compose
+from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
 from reports.drawing.tables import Column, Row, Table, TickBox
-from reports.drawing.typeset import heading, paragraph, paragraph_height, wrap
-from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
+from reports.drawing.typeset import heading, paragraph, paragraph_height
+from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.series import trend
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import phrases
+from reports.pages.radiologist.first import call
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
-_CURVE: Final = 330.0
-"""Tallest curve; it takes the room that a page without the phrase chart leaves."""
-_LOW_CURVE: Final = 150.0
-_AROUND: Final = 30.0
-_FINE: Final = 60
-"""Statements from which on a counted share is printed: a step of three is then five points."""
-"""White space between the parts of a full page."""
+_LOW, _COMPACT, _MOST = 200.0, 300.0, 400.0
+"""Least height of the curve with its title; below which its note stands beside it; the most."""
+_WIDE: Final = 0.6
+"""Share of the page's width that the curve's part takes."""
+_UNDER: Final = 46.0
+"""By how much a curve is taller than wide where its plot is a square."""
+_AROUND: Final = 16.0
+"""White space below the curve."""
 
 
 def second_page(composer: Composer, content: RadiologistContent, *, charted: bool) -> None:
     """Curve beside trend, below the phrase chart where page 1 had no room for it."""
-    words = composer.style.strings
+    words, kind = composer.style.strings, BODY
     if isinstance(content.overall, SuppressedCell):
         composer.skip(10.0)
         _trend(composer.page, composer.claim(260.0 if content.trend else 40.0), content, words)
-        kind = BODY
     else:
         composer.new_page()
-        note = words("radiologist.curve_note")
-        width = (composer.body.width - 2 * GUTTER) / 2
-        lines = len(wrap(note, CAPTION, width))
-        rest = 24.0 + lines * CAPTION.leading + _AROUND
         if not charted:
-            below = _LOW_CURVE + rest + _reading_height(composer, content, CAPTION)
+            kind = CAPTION
+            below = _LOW + 2 * _AROUND + _reading_height(composer, content, kind)
             phrases(composer, content, below=below)
-            composer.skip(10.0)
-        spare = composer.room - rest
-        kind = BODY if spare - _reading_height(composer, content, BODY) > _CURVE else CAPTION
-        curve = min(spare - _reading_height(composer, content, kind), _CURVE)
-        tall = max(curve, _LOW_CURVE) + rest - _AROUND
-        box = composer.claim(tall)
-        left, right = box.columns(2, gutter=2 * GUTTER)
-        figure = _panel(composer.page, left, words("radiologist.curve"), note)
-        reliability(composer.page, figure, curve=content.overall.curve, words=words)
-        _trend(composer.page, right, content, words, lines)
-    composer.skip(16.0)
+            composer.skip(_AROUND)
+        room = composer.room - _AROUND - _reading_height(composer, content, kind)
+        box = composer.claim(min(max(room, _LOW), _MOST))
+        left = Box(box.x, box.y, _WIDE * box.width - GUTTER, box.height)
+        right = Box(left.right + 2 * GUTTER, box.y, box.right - left.right - 2 * GUTTER, box.height)
+        _curve(composer.page, left, content.overall, words)
+        _trend(composer.page, right, content, words)
+    composer.skip(_AROUND)
     _reading(composer, content, kind)
 
 
-def _panel(page: Drawing, box: Box, title: str, caption: str, *, lines: int = 2) -> Box:
+def _curve(page: Drawing, box: Box, overall: GroupResult, words: Strings) -> None:
+    """Draw the curve on a square, its note beside it where it is low, else below it."""
+    note = words("radiologist.curve_note")
+    if box.height < _COMPACT:
+        figure = _panel(page, box, words("radiologist.curve"), "")
+        figure = replace(figure, width=figure.height - _UNDER)
+        beside = box.cut(left=figure.width + GUTTER, top=30.0)
+        reliability(page, figure, curve=overall.curve, words=words)
+        paragraph(page, beside, note, CAPTION.muted)
+    else:
+        figure = _panel(page, box, words("radiologist.curve"), note)
+        reliability(page, figure, curve=overall.curve, words=words)
+
+
+def _panel(page: Drawing, box: Box, title: str, caption: str) -> Box:
     """Set title and caption; return the frame left for the figure."""
     page.bookmarks.append(Bookmark(title, 1, box.y))
     heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
-    tall = max(paragraph_height(caption, CAPTION, box.width), lines * CAPTION.leading)
-    foot = Box(box.x, box.bottom - tall, box.width, tall)
-    paragraph(page, foot, caption, CAPTION.muted)
+    tall = paragraph_height(caption, CAPTION, box.width)
+    paragraph(page, Box(box.x, box.bottom - tall, box.width, tall), caption, CAPTION.muted)
     return box.cut(top=18.0, bottom=tall + 6.0)
 
 
-def _trend(
-    page: Drawing, box: Box, content: RadiologistContent, words: Strings, lines: int = 2
-) -> None:
+def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings) -> None:
     note = words("radiologist.trend_note") if content.trend else ""
-    figure = _panel(page, box, words("radiologist.trend"), note, lines=lines)
+    figure = _panel(page, box, words("radiologist.trend"), note)
     if content.trend:
         trend(page, figure, series=content.trend, words=words)
         return
@@ -152,7 +159,7 @@ def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ..
     shown = ["line", "tick"]
     if content.department is not None and not isinstance(content.department, SuppressedCell):
         shown.append("department")
-    return tuple(words(f"how.{key}") for key in (*shown, "side"))
+    return tuple(words(f"how.{key}") for key in shown)
 
 
 def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
@@ -199,8 +206,7 @@ def appendices(composer: Composer, content: RadiologistContent) -> None:
     """Add every appendix for which there is something to show, from a new page on."""
     if not isinstance(content.overall, SuppressedCell):
         composer.new_page()
-    if any(not isinstance(part.result, SuppressedCell) for part in content.by_pathology):
-        _pathologies(composer, content)
+    _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
         _numbers(composer, content, content.overall)
     if content.cases is not None:
@@ -208,17 +214,19 @@ def appendices(composer: Composer, content: RadiologistContent) -> None:
 
 
 def _pathologies(composer: Composer, content: RadiologistContent) -> None:
+    """Add the findings in which phrases can be compared, where there are some."""
     words = composer.style.strings
-    note = words("radiologist.appendix_pathology_note", minimum=content.minimum_n)
-    minimum = content.minimum_n
-    pieces = panel_pieces(content.by_pathology, minimum_n=minimum, words=words)
-    compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
+    pieces = panel_pieces(content.by_pathology, minimum_n=FINE, words=words)
+    if any(isinstance(piece, Figure) for piece in pieces):
+        note = words("panel.note", minimum=FINE)
+        title = words("radiologist.appendix_pathology")
+        compose(composer, (Section(title, pieces, note),))
 
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
-    below = Prose(words("numbers.note", fine=_FINE), CAPTION.muted)
+    below = Prose(words("numbers.note", fine=FINE), CAPTION.muted)
     table = number_table(content, overall, words=words)
     composer.flow(table, after=4.0, below=below.height(composer.body.width))
     composer.add(below)
@@ -230,7 +238,7 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
     judged = _judged(content)
     columns = [
-        Column(words("numbers.phrase"), 2.6),
+        Column(words("numbers.phrase"), 2.6, wraps=True),
         Column(words("numbers.n"), 1.9, "right"),
         Column(words("numbers.observed"), 1.2, "right"),
         Column(words("numbers.interval"), 1.3, "right"),
@@ -261,7 +269,7 @@ def _number_row(
     state = (
         words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
     )
-    fine = shown and row.n >= _FINE
+    fine = shown and row.n >= FINE
     own = (
         percent(row.observed) if fine else BLANK,
         percent_interval(row.low, row.high, row.observed) if fine else BLANK,
@@ -294,14 +302,13 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     columns = (
         Column(words("cases.xray"), 1.6),
         Column(words("cases.ct"), 1.6),
-        Column(words("cases.pathology"), 2.2),
-        Column(words("cases.phrase"), 1.9),
-        Column(words("cases.ct_phrase"), 1.9),
+        Column(words("cases.pathology"), 2.2, wraps=True),
+        Column(words("cases.phrase"), 1.9, wraps=True),
+        Column(words("cases.ct_phrase"), 1.9, wraps=True),
         Column(words("cases.interval"), 0.8, "right"),
         Column(words("cases.call"), 1.1),
         *(Column(words(f"cases.{choice.replace(' ', '_')}"), 1.05) for choice in get_args(Answer)),
     )
-    calls = {True: "call_good", False: "call_apart", None: "call_open"}
     rows = tuple(
         Row(
             (
@@ -311,7 +318,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
                 case.phrase,
                 words.name(case.ct_phrase),
                 f"{case.interval_hours:.1f}",
-                words(f"cases.{calls[case.agreed]}"),
+                call(case, words),
                 *_boxes(case, number, words),
             )
         )
