@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -36,14 +36,14 @@ VocabularyOption = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelChoice:
-    """What a command line says about the model."""
+    """What a command line says about the model, named as in the configuration's section."""
 
     model: str | None = option(
         None,
         "What the server serves, a model's folder here, or a recording.",
         metavar="NAME|FOLDER|FILE",
     )
-    structured: bool | None = option(
+    structured_output: bool | None = option(
         None,
         "Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
         "vLLM's can.",
@@ -69,15 +69,17 @@ class ModelChoice:
         metavar="FILE",
     )
     context_tokens: int = option(8192, "Tokens that the model can hold.", min=1)
-    server: str | None = option(
+    server_url: str | None = option(
         None,
         "An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
+        "--server",
         metavar="URL",
         rich_help_panel=_SERVED,
     )
-    concurrency: int | None = option(
+    server_concurrency: int | None = option(
         None,
         "Questions to the server at once; by default as many as it answers more for.",
+        "--concurrency",
         min=1,
         rich_help_panel=_SERVED,
     )
@@ -95,8 +97,8 @@ class ModelChoice:
     @property
     def given(self) -> bool:
         """Whether a server, a model or its output was spoken of."""
-        said = (self.server, self.model, self.structured, self.vllm_python, self.examples)
-        return any(said) or self.json_schema or self.guided
+        paths = (self.server_url, self.model, self.vllm_python, self.examples)
+        return any(paths) or bool(self.structured_output) or self.json_schema or self.guided
 
     @property
     def local(self) -> bool:
@@ -194,26 +196,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
     if problem:
         raise ConfigurationError(problem)
     try:
-        return Extraction.model_validate(
-            {
-                "engine": name,
-                "server_url": choice.server,
-                "model": choice.model,
-                "structured_output": "json_schema" if choice.json_schema else choice.structured,
-                "template": choice.template,
-                "quote_by": choice.quote_by,
-                "guided": choice.guided,
-                "record": str(choice.record) if choice.record else None,
-                "examples": str(choice.examples[0]) if choice.examples else None,
-                "context_tokens": choice.context_tokens,
-                "server_concurrency": choice.concurrency or "auto",
-                "vllm_python": str(choice.vllm_python) if choice.vllm_python else None,
-                "dtype": choice.dtype,
-                "tensor_parallel": choice.tensor_parallel,
-                "data_parallel": choice.data_parallel,
-                "memory_share": choice.memory_share,
-            }
-        )
+        return Extraction.model_validate({"engine": name} | _stated(choice))
     except ValidationError as error:
         problems = "; ".join(
             ": ".join([*map(str, each["loc"]), each["msg"].removeprefix("Value error, ")])
@@ -223,21 +206,31 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
         raise ConfigurationError(msg) from None
 
 
+def _stated(choice: ModelChoice) -> dict[str, object]:
+    """Give what was said about the model by the names that the configuration has for it."""
+    said = {each.name: getattr(choice, each.name) for each in fields(choice)}
+    if said.pop("json_schema"):
+        said["structured_output"] = "json_schema"
+    said["examples"] = choice.examples[0] if choice.examples else None
+    said["server_concurrency"] = choice.server_concurrency or "auto"
+    return {name: str(v) if isinstance(v, Path) else v for name, v in said.items()}
+
+
 def _misfit(name: str, choice: ModelChoice) -> str:
     """Say which option is missing, or belongs to another engine; empty if none."""
     if choice.examples and len(choice.examples) > 1:
         return "--examples: one folder at a time; `radcal audit extraction` compares several."
     if name == "rules":
         return "--model, --server and the other options of a model need --engine " + (
-            "server." if choice.server else "server, vllm or transformers."
+            "server." if choice.server_url else "server, vllm or transformers."
         )
-    if name == "server" and not (choice.server and choice.model):
+    if name == "server" and not (choice.server_url and choice.model):
         return "--engine server needs --server URL and --model NAME."
     if name == "server" and choice.local:
         return "--vllm-python, --dtype, --tensor-parallel and --memory-share are for a local model."
     if name != "server" and not choice.model:
         return f"--engine {name} needs --model {'FILE' if name == 'replay' else 'FOLDER'}."
-    if name != "server" and choice.server:
+    if name != "server" and choice.server_url:
         return "--server belongs to --engine server."
     return ""
 

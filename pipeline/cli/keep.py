@@ -14,9 +14,15 @@ from pipeline.cli.common import ConfigArgument, ConfigOption, JsonOption, QuietO
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
-    from pipeline.vault.audit_log import LogState
+    from pipeline.config import Configuration
+    from pipeline.store.workspace import Workspace
+    from pipeline.vault.audit_log import AuditLog, LogState
+    from pipeline.vault.vault import Vault
 
 _MIN_REASON = 10
+_VAULT = Path("raw", "vault.sqlite")
+
+ReasonOption = Annotated[str, typer.Option(help="Why; it goes into the audit log.")]
 
 log = typer.Typer(help="The audit log of a workspace.")
 key = typer.Typer(help="The key of a workspace's vault.")
@@ -45,7 +51,7 @@ def _about_key() -> None:
 def reidentify(
     config: ConfigArgument,
     code: Annotated[str, typer.Option(help="One code, as it stands on a page.")],
-    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
+    reason: ReasonOption,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -59,14 +65,12 @@ def reidentify(
 def cases(
     codes: Annotated[list[str], typer.Argument(help="Study codes, as they stand on pages.")],
     config: ConfigOption,
-    reason: Annotated[str, typer.Option(help="Why; it goes into the audit log.")],
+    reason: ReasonOption,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
-    from pipeline.config import load
-
-    link = load(config).reports.pacs_link
+    link = _settings(config).reports.pacs_link
     wanted = list(dict.fromkeys(codes))
     found = _behind(config, "cases", wanted, codes=" ".join(wanted), reason=reason)
     for code, accession in zip(wanted, found, strict=True):
@@ -82,17 +86,12 @@ def _behind(
     config: Path, action: str, codes: Sequence[str], /, *, reason: str, **told: str
 ) -> list[str]:
     """Give what is behind codes, and write down who asked and why, also where nothing is given."""
-    from pipeline.vault.audit_log import AuditLog
     from pipeline.vault.codes import domain_of, readable
-    from pipeline.vault.vault import Vault
 
-    root = _workspace(config)
-    events = AuditLog(root / "audit.jsonl")
+    root = _settings(config).workspace
+    events = _events(root)
     _refuse_broken(events.path)
-    with (
-        events.attempt(action, reason=reason, **told),
-        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
-    ):
+    with events.attempt(action, reason=reason, **told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
             raise ConfigurationError(msg)
@@ -117,23 +116,19 @@ def purge(
     """Delete identified exams, clean texts and codes past their retention; pages stay."""
     import pandas as pd
 
-    from pipeline.config import load
-    from pipeline.store.workspace import Workspace
-    from pipeline.vault.audit_log import AuditLog
     from pipeline.vault.upkeep import purge as purge_workspace
-    from pipeline.vault.vault import Vault
 
-    settings = load(config)
-    store, shared = Workspace.of(settings), settings.input.patient_ids_shared
+    settings = _settings(config)
+    store, shared = _store(settings), settings.input.patient_ids_shared
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
     with store.locked():
         if dry_run:
             summary = purge_workspace(store, before=before, vault=None, shared=shared).summary()
         else:
-            events = AuditLog(store.root / "audit.jsonl")
+            events = _events(store.root)
             with (
                 events.attempt("purge", before=before.isoformat()),
-                Vault.open(store.root / "raw" / "vault.sqlite") as vault,
+                _vault(store.root) as vault,
             ):
                 found = purge_workspace(store, before=before, vault=vault, shared=shared)
                 summary = found.summary()
@@ -153,12 +148,10 @@ def prune(
     quiet: QuietOption = False,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
-    from pipeline.config import load
     from pipeline.run.pruning import find, remove
-    from pipeline.store.workspace import Workspace
 
-    settings = load(config)
-    store = Workspace.of(settings)
+    settings = _settings(config)
+    store = _store(settings)
     if not store.root.is_dir():
         msg = f"{store.root}: no workspace here. A first run makes one."
         raise ConfigurationError(msg)
@@ -171,18 +164,9 @@ def prune(
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    from pipeline.config import load
-    from pipeline.store.workspace import Workspace
-    from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.vault import Vault
-
-    store = Workspace.of(load(config))
-    events = AuditLog(store.root / "audit.jsonl")
-    with (
-        events.attempt("rotate readers"),
-        store.locked(),
-        Vault.open(store.root / "raw" / "vault.sqlite") as vault,
-    ):
+    store = _store(_settings(config))
+    events = _events(store.root)
+    with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
     events.append("rotate readers", epoch=epoch)
     emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
@@ -195,15 +179,9 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    from pipeline.vault.audit_log import AuditLog
-    from pipeline.vault.vault import Vault
-
-    root = _workspace(config)
-    events = AuditLog(root / "audit.jsonl")
-    with (
-        events.attempt("vault copy"),
-        Vault.open(root / "raw" / "vault.sqlite", read_only=True) as vault,
-    ):
+    root = _settings(config).workspace
+    events = _events(root)
+    with events.attempt("vault copy"), _vault(root, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
@@ -211,17 +189,14 @@ def backup(
 
 def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Put the vault under the key of RADCAL_VAULT_NEW_KEY_FILE; codes and date shifts stay."""
-    from pipeline.config import load
-    from pipeline.store.workspace import Workspace
-    from pipeline.vault.audit_log import AuditLog
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
-    store = Workspace.of(load(config))
-    events = AuditLog(store.root / "audit.jsonl")
+    store = _store(_settings(config))
+    events = _events(store.root)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
-        done = replace_key(store.root / "raw" / "vault.sqlite", Key.of(), new)
+        done = replace_key(store.root / _VAULT, Key.of(), new)
     counts = asdict(done)
     events.append("key replaced", **counts)
     told = "give the new key to every run from now on, and keep the old one for older copies"
@@ -232,11 +207,9 @@ def audit_shifts(
     config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
 ) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
-    from pipeline.config import load
-    from pipeline.store.workspace import Workspace
     from pipeline.vault.codes import shift_summary
 
-    store = Workspace.of(load(config))
+    store = _store(_settings(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
         msg = f"{store.root}: no exams in the analysis zone yet. A run makes them."
@@ -280,10 +253,28 @@ def _refuse_broken(path: Path) -> LogState:
 
 
 def _log_path(config: Path) -> Path:
-    return config if config.suffix == ".jsonl" else _workspace(config) / "audit.jsonl"
+    return config if config.suffix == ".jsonl" else _events(_settings(config).workspace).path
 
 
-def _workspace(config: Path) -> Path:
+def _settings(config: Path) -> Configuration:
     from pipeline.config import load
 
-    return load(config).workspace
+    return load(config)
+
+
+def _store(settings: Configuration) -> Workspace:
+    from pipeline.store.workspace import Workspace
+
+    return Workspace.of(settings)
+
+
+def _events(root: Path) -> AuditLog:
+    from pipeline.vault.audit_log import AuditLog
+
+    return AuditLog(root / "audit.jsonl")
+
+
+def _vault(root: Path, *, read_only: bool = False) -> Vault:
+    from pipeline.vault.vault import Vault
+
+    return Vault.open(root / _VAULT, read_only=read_only)
