@@ -148,16 +148,16 @@ class MethodScore:
     halves
         Held-out halves scored.
     failure
-        Why the method could not be fitted; empty if it could.
+        Why the method could not be fitted; None if it could.
     """
 
     method: str
     ece: float
-    brier: float
     ece_sd: float
+    brier: float
     brier_sd: float
     halves: int
-    failure: str = ""
+    failure: str | None = None
 
 
 def compare_methods(

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import Output, argument, blaming, option, taking, write_result
+from pipeline.cli.common import (
+    JsonOption,
+    Output,
+    QuietOption,
+    argument,
+    blaming,
+    emit,
+    option,
+    taking,
+    write_result,
+    write_whole,
+)
 from pipeline.errors import EXIT_QUARANTINED, InputError
 from pipeline.neighbours.lm_elicit import audit, elicit
 from pipeline.neighbours.lm_layers import layers
-from pipeline.neighbours.lm_report import report
 
 if TYPE_CHECKING:
-    from calibration.neighbours.stated_confidence import MethodScore
     from calibration.plain import Plain
     from pipeline.neighbours.lm_answers import StatedAnswers
 
@@ -90,6 +99,21 @@ def calibrate(given: Recalibration) -> None:
         raise typer.Exit(EXIT_QUARANTINED)
 
 
+def report(
+    result: Annotated[Path, typer.Argument(help="Result of radcal lm calibrate.")],
+    out: Annotated[Path, typer.Option(help="Pages, one PDF.")],
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Draw reliability diagrams, recalibrations and what was stated, a page for each form."""
+    from pipeline.neighbours.lm_report import read_forms
+    from reports.neighbours.stated_confidence import to_document
+
+    forms = read_forms(result)
+    write_whole(out, to_document(forms))
+    emit({"pages": len(forms), "report": str(out)}, as_json=as_json, quiet=quiet)
+
+
 def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
     """Say why forms cannot be calibrated; one that can is enough."""
     problems = {name: form.problem for name, form in held.items() if form.problem}
@@ -119,7 +143,7 @@ def _compared(form: StatedAnswers, given: Recalibration) -> dict[str, Plain]:
             "n": counted.total,
             "set_aside": form.set_aside,
             "accuracy": float(counted.label_mass.sum()) / counted.total,
-            "methods": [_method(score) for score in methods],
+            "methods": methods,
             "maps": _maps(form),
             "stated": {
                 "name": form.table.phrases,
@@ -169,15 +193,3 @@ def _distributions(form: StatedAnswers, *, bootstrap: int, seed: int) -> dict[st
         rng=np.random.default_rng(seed),
     )
     return {name: getattr(found, name) for name in ("ece", "ece_star", "brier", "curve")}
-
-
-def _method(score: MethodScore) -> dict[str, object]:
-    return {
-        "method": score.method,
-        "ece": score.ece,
-        "ece_sd": score.ece_sd,
-        "brier": score.brier,
-        "brier_sd": score.brier_sd,
-        "halves": score.halves,
-        "failure": score.failure or None,
-    }

@@ -1,39 +1,43 @@
-"""``radcal lm report``: the result of ``radcal lm calibrate`` as pages."""
+"""The result of ``radcal lm calibrate``, read back and put together as pages.
+
+What is read as a dataclass is the one that was written (`calibration.plain`); null stands for a
+number that there is none of.
+"""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
-import typer
+import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from pipeline.cli.common import JsonOption, QuietOption, emit, write_whole
+from calibration.curve import ReliabilityCurve
+from calibration.estimate import Estimate
+from calibration.neighbours.stated_confidence import MethodScore, scalar_error
 from pipeline.errors import InputError
+from pipeline.neighbours.lm_answers import FORMS
+from reports.figures.swap_flow import Stream
+from reports.neighbours.stated_confidence import StatedForm, StatedValue
 
-if TYPE_CHECKING:
-    from calibration.curve import ReliabilityCurve
-    from reports.neighbours.stated_confidence import StatedForm, Swap
-
-_FORMS: Final = ("probability", "phrase", "beta", "own_phrase")
+_TEXTS: Final = ("failure",)
 
 
-_Number = Annotated[float, BeforeValidator(lambda value: float("nan") if value is None else value)]
-"""A number, NaN where the result could not have one."""
+def _known(value: object) -> object:
+    """Put NaN where a number is null, alone or as an entry of a written dataclass."""
+    if isinstance(value, dict):
+        return {k: v if k in _TEXTS else _known(v) for k, v in value.items()}
+    return math.nan if value is None else value
+
+
+_Number = Annotated[float, BeforeValidator(_known)]
+_Estimate = Annotated[Estimate, BeforeValidator(_known)]
+_Method = Annotated[MethodScore, BeforeValidator(_known)]
 
 
 class _Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Method(_Frozen):
-    method: str
-    ece: _Number
-    ece_sd: _Number
-    brier: _Number
-    brier_sd: _Number
-    halves: int
-    failure: str | None
 
 
 class _Stated(_Frozen):
@@ -48,17 +52,6 @@ class _Bins(_Frozen):
     count: list[float]
     confidence: list[_Number]
     accuracy: list[_Number]
-
-
-class _Estimate(_Frozen):
-    value: _Number
-    low: _Number
-    high: _Number
-    n: _Number
-    method: str
-    reference_level: _Number
-    null_high: _Number
-    corrected: _Number
 
 
 class _Curve(_Frozen):
@@ -100,29 +93,15 @@ class _Result(_Frozen):
     own_phrase: _Form | None
     not_calibrated: dict[str, str]
 
-    @property
-    def forms(self) -> dict[str, _Form]:
-        """The forms that hold answers, by name."""
-        held = {name: getattr(self, name) for name in _FORMS}
-        return {name: form for name, form in held.items() if form is not None}
 
+def read_forms(path: Path) -> tuple[StatedForm, ...]:
+    """Read what pages show of every form that holds answers.
 
-def report(
-    result: Annotated[Path, typer.Argument(help="Result of radcal lm calibrate.")],
-    out: Annotated[Path, typer.Option(help="Pages, one PDF.")],
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Draw reliability diagrams, recalibrations and what was stated, a page for each form."""
-    from reports.neighbours.stated_confidence import to_document
-
-    content = _read(result)
-    forms = tuple(_form(name, form) for name, form in content.forms.items())
-    write_whole(out, to_document(forms))
-    emit({"pages": len(forms), "report": str(out)}, as_json=as_json, quiet=quiet)
-
-
-def _read(path: Path) -> _Result:
+    Raises
+    ------
+    InputError
+        If the file is missing, is no such result, or holds no answers.
+    """
     if not path.is_file():
         msg = f"{path}: no such file."
         raise InputError(msg)
@@ -135,21 +114,19 @@ def _read(path: Path) -> _Result:
             f"first in {place}. Make it again."
         )
         raise InputError(msg) from None
-    if not content.forms:
+    held = {name: getattr(content, name) for name in FORMS.values()}
+    forms = tuple(_form(name, form) for name, form in held.items() if form is not None)
+    if not forms:
         msg = f"{path.name}: holds no answers in any form."
         raise InputError(msg)
-    return content
+    return forms
 
 
 def _form(name: str, form: _Form) -> StatedForm:
-    import numpy as np
-
-    from calibration.neighbours.stated_confidence import scalar_error
-    from reports.neighbours.stated_confidence import RestatedBy, StatedForm, StatedValue
-
     said, ece = form.stated, form.distributions.ece
     columns = (said.name, said.number, said.n, said.right)
     n, right, number = (np.array(values) for values in (said.n, said.right, said.number))
+    curve = form.distributions.curve.model_dump()
     return StatedForm(
         form=name,
         n=form.n,
@@ -159,39 +136,24 @@ def _form(name: str, form: _Form) -> StatedForm:
         count=np.array(form.bins.count),
         right=np.array(form.bins.accuracy, dtype=np.float64),
         ece=scalar_error(n, right, stated=number, bins=len(form.bins.count)),
-        methods=tuple(
-            RestatedBy(m.method, m.ece, m.ece_sd, m.brier, m.brier_sd, m.failure or "")
-            for m in form.methods
-        ),
+        methods=tuple(form.methods),
         values=tuple(StatedValue(*row) for row in zip(*columns, strict=True)),
-        curve=_curve(form),
+        curve=ReliabilityCurve(**{k: np.array(v) for k, v in curve.items()}, n=form.n),
         spread_ece=(ece.value, ece.low, ece.high),
         reference_level=ece.reference_level,
         swaps=_swaps(form),
     )
 
 
-def _curve(form: _Form) -> ReliabilityCurve:
-    import numpy as np
-
-    from calibration.curve import ReliabilityCurve
-
-    columns = form.distributions.curve.model_dump()
-    arrays = {name: np.array(values, dtype=np.float64) for name, values in columns.items()}
-    return ReliabilityCurve(**arrays, n=form.n)
-
-
-def _swaps(form: _Form) -> tuple[Swap, ...]:
+def _swaps(form: _Form) -> tuple[Stream, ...]:
     """Shares of answers that the transport map sends from one phrase to another."""
-    from reports.neighbours.stated_confidence import Swap
-
     weights = form.maps.get("transport")
     if weights is None:
         return ()
     names = form.stated.name
     shares = [n / form.n for n in form.stated.n]
     return tuple(
-        Swap(source, target, share * weight)
+        Stream(source, target, share * weight)
         for source, share, row in zip(names, shares, weights, strict=True)
         for target, weight in zip(names, row, strict=True)
         if share * weight > 0

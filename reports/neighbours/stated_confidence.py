@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 
 from calibration.curve import ReliabilityCurve
+from calibration.neighbours.stated_confidence import MethodScore
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
@@ -30,18 +31,6 @@ _CURVE_TALL: Final = 218.0
 
 
 @dataclass(frozen=True, slots=True)
-class RestatedBy:
-    """One method's held-out scores with their spread; NaN where ``failure`` says why."""
-
-    method: str
-    ece: float
-    ece_sd: float
-    brier: float
-    brier_sd: float
-    failure: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class StatedValue:
     """A stated value: its name, the number it counts as, answers and right ones."""
 
@@ -49,15 +38,6 @@ class StatedValue:
     number: float
     n: float
     right: float
-
-
-@dataclass(frozen=True, slots=True)
-class Swap:
-    """Share of all answers that a map sends from one phrase to another, or leaves."""
-
-    source: str
-    target: str
-    share: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,12 +73,12 @@ class StatedForm:
     count: np.ndarray
     right: np.ndarray
     ece: float
-    methods: tuple[RestatedBy, ...]
+    methods: tuple[MethodScore, ...]
     values: tuple[StatedValue, ...]
     curve: ReliabilityCurve
     spread_ece: tuple[float, float, float]
     reference_level: float
-    swaps: tuple[Swap, ...] = ()
+    swaps: tuple[Stream, ...] = ()
 
 
 def to_document(forms: tuple[StatedForm, ...]) -> bytes:
@@ -159,9 +139,8 @@ def _spread_row(drawing: Drawing, box: Box, form: StatedForm, say: Strings) -> f
         with drawing.text():
             note = say("stated.map_note")
             put(drawing, (side.x, side.y + 20.0), note, CAPTION.muted)
-        streams = [Stream(swap.source, swap.target, swap.share) for swap in form.swaps]
         order = [v.name for v in sorted(form.values, key=lambda v: -v.number)]
-        swap_flow(drawing, side.cut(top=28.0), streams=streams, order=order, words=say)
+        swap_flow(drawing, side.cut(top=28.0), streams=form.swaps, order=order, words=say)
     return box.bottom
 
 
