@@ -135,12 +135,7 @@ class Demo:
 def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
     given.out.mkdir(parents=True, exist_ok=True)
-    if not given.output.quiet:
-        typer.echo(
-            f"Simulating {given.pairs:,} pairs by {given.readers} readers (seed {given.seed}).",
-            err=True,
-        )
-    _simulated(given, given.out / "hospital", "csv")
+    _hospital(given, given.out / "hospital")
     config = given.out / "radcal.toml"
     config.write_text(_DEMO_CONFIG, encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
@@ -151,6 +146,26 @@ def demo(given: Demo) -> None:
         typer.echo(_next(summary, config))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
+
+
+def _hospital(given: Demo, out: Path) -> None:
+    """Simulate the hospital, unless what the same options made lies there whole."""
+    from pipeline.simulate import load_department
+    from pipeline.simulate.generator import is_kept, remember
+
+    options = {
+        "pairs": given.pairs,
+        "readers": given.readers,
+        "seed": given.seed,
+        "department": load_department(given.department).model_dump(mode="json"),
+    }
+    kept = is_kept(out, options)
+    if not given.output.quiet:
+        what = f"{given.pairs:,} pairs by {given.readers} readers (seed {given.seed})"
+        typer.echo(f"{'Taking the simulated' if kept else 'Simulating'} {what}.", err=True)
+    if not kept:
+        _simulated(given, out, "csv")
+        remember(out, options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ Files appear under their names only when complete. Bytes depend on the arguments
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,6 +32,7 @@ from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
 from pipeline.store.files import replacing
+from pipeline.store.provenance import code_by_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,3 +255,33 @@ def _write_fixed(first: Simulation, out: Path, truth: Path) -> None:
     codes = pd.DataFrame(hospital()["exam"])[["code", "name", "modality", "chest"]]
     codes.columns = pd.Index(["exam_code", "exam_name", "modality", "chest"])
     codes.to_csv(out / "exam_codes.csv", index=False, lineterminator="\n")
+
+
+_MADE: Final = "made.json"
+
+
+def remember(out: Path, options: Mapping[str, object]) -> None:
+    """Note which options and which code made the files of a folder, and their digests."""
+    with replacing(out / _MADE) as partial:
+        partial.write_text(json.dumps(_made(out, options), indent=1) + "\n", encoding="utf-8")
+
+
+def is_kept(out: Path, options: Mapping[str, object]) -> bool:
+    """Whether a folder holds whole what these options and this code make."""
+    try:
+        noted = json.loads((out / _MADE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return bool(noted == _made(out, options))
+
+
+def _made(out: Path, options: Mapping[str, object]) -> dict[str, object]:
+    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != _MADE]
+    return {
+        "options": dict(options),
+        "code": code_by_room(frozenset({__name__})),
+        "files": {
+            str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in files
+        },
+    }

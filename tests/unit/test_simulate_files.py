@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from pipeline.cli import run as command
+from pipeline.cli.common import Output
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table
 from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
@@ -117,3 +119,23 @@ def test_the_command_prints_its_counts_as_json(tmp_path: Path) -> None:
     summary = json.loads(result.output)
     assert summary["pairs"] == 9
     assert summary["exams"] == len(read_table(tmp_path / "exams.csv"))
+
+
+def test_a_demonstration_takes_the_hospital_that_the_same_options_made_whole(
+    tmp_path: Path,
+) -> None:
+    given = command.Demo(out=tmp_path, pairs=30, readers=3, output=Output(quiet=True))
+    exams = tmp_path / "exams.csv"
+    command._hospital(given, tmp_path)
+    made, file = exams.read_text(), exams.stat().st_ino
+    command._hospital(given, tmp_path)
+    assert exams.stat().st_ino == file
+    exams.write_text(made[:-1])
+    command._hospital(given, tmp_path)
+    assert exams.read_text() == made
+    (tmp_path / "truth" / "pairs.parquet").unlink()
+    command._hospital(given, tmp_path)
+    assert (tmp_path / "truth" / "pairs.parquet").is_file()
+    (tmp_path / "made.json").write_text("{")
+    command._hospital(replace(given, seed=1), tmp_path)
+    assert exams.read_text() != made
