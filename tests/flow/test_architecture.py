@@ -5,19 +5,33 @@ from __future__ import annotations
 import ast
 import doctest
 import re
+import sys
 import tomllib
+from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from types import FunctionType
+from typing import Any
 
 import grimp
+import pandas as pd
 import pytest
 
+from calibration.tally import Tally
 from extraction import vocabulary
 from extraction.finding import Extracted
 from extraction.rules.engine import RuleEngine
 from pipeline.formats.hl7v2 import Hl7Options, read
+from pipeline.simulate import simulate_chunks
+from pipeline.simulate.generator import write_simulation
+from pipeline.site.site import Site
+from pipeline.stage import Keyed
+from pipeline.stages.pages import FEEDBACK, RunFacts, leaves
+from tests.fixtures.here import Here
 
+HOUSE = ("calibration", "extraction", "reports", "pipeline")
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 NAMES = sorted(set(re.findall(r"`([\w/]+\.py)::(\w+)`", TEXT)))
@@ -102,3 +116,75 @@ def test_no_module_imports_itself_by_any_way_round() -> None:
     imports = {m: graph.find_modules_directly_imported_by(m) for m in graph.modules}
     assert len(imports) > 100
     TopologicalSorter(imports).prepare()  # a circle raises
+
+
+def stops(title: str) -> list[tuple[str, str]]:
+    walk = TEXT.split(f"**{title}**")[1].split("\n\n")[1]
+    return re.findall(r"`([\w/]+\.py)::(\w+)`", walk)
+
+
+def workings(found: object) -> list[tuple[type, str]]:
+    """Where a stop that is no function works: a stage makes, a record is made, others do."""
+    if isinstance(found, Keyed):
+        return [(type(found), "make")]
+    assert isinstance(found, type)
+    public = [n for n, f in vars(found).items() if isinstance(f, FunctionType) and n[0] != "_"]
+    return [(found, name) for name in public] if found is not Tally else [(found, "__init__")]
+
+
+def add_addenda(path: Path) -> None:
+    """Give every X-ray an addendum signed with it: one that is read before the CT is joined."""
+    exams = pd.read_csv(path, dtype="str", keep_default_na=False)
+    later = exams[(exams["modality"] == "XR") & (exams["status"] == "final")]
+    later = later.assign(
+        exam_id="A" + later["exam_id"], status="addendum", version="9", text="Called to the ward."
+    )
+    pd.concat([exams, later]).to_csv(path, index=False)
+
+
+@pytest.fixture(scope="module")
+def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
+    """Take a small export to a reader's page in this process; give the stops as they were met."""
+    folder, met = tmp_path_factory.mktemp("walk"), []
+    write_simulation(simulate_chunks(pairs=60, readers=2, seed=4), folder / "hospital")
+    add_addenda(folder / "hospital" / "exams.csv")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["hospital/exams.csv"]\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RADCAL_VAULT_KEY", "dGhpcyBpcyBhIHRlc3Qga2V5IG9mIDMyIGJ5dGVzISE")
+
+        def noting(work: Callable[..., Any], stop: str, *, done: bool) -> Callable[..., Any]:
+            def noted(*given: Any, **named: Any) -> Any:
+                if not done:
+                    met.append(stop)
+                result = work(*given, **named)
+                if done:
+                    met.append(stop)
+                return result
+
+            return noted
+
+        for path, name in stops("A report's text") + stops("A tally"):
+            home = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+            found = getattr(import_module(home), name)
+            if isinstance(found, FunctionType):
+                for module in [m for k, m in sys.modules.items() if k.split(".")[0] in HOUSE]:
+                    if vars(module).get(name) is found:
+                        patch.setattr(module, name, noting(found, name, done=False))
+                continue
+            for owner, method in workings(found):
+                work = getattr(owner, method)
+                patch.setattr(owner, method, noting(work, name, done=isinstance(found, Keyed)))
+        Site.forget()
+        here = Here(Site.open(str(folder / "radcal.toml")))
+        issue = here.choose(here.gather())
+        readers, _ = leaves(issue, RunFacts((), (), (), (), ()))
+        here.map(FEEDBACK, readers[:1])
+        yield list(dict.fromkeys(met))
+
+
+@pytest.mark.parametrize("title", ["A report's text", "A tally"])
+def test_a_job_meets_the_stops_of_a_walk_in_the_order_of_the_page(
+    title: str, reached: list[str]
+) -> None:
+    told = [name for _, name in stops(title)]
+    assert [name for name in reached if name in told] == told
