@@ -1,4 +1,4 @@
-"""Prefect's own test server, started once for all tests of this folder that need one."""
+"""What tests of this folder share: servers, and the commands that read reports."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from contextlib import ExitStack
 
 import httpx
 import pytest
+import typer
+
+from pipeline.cli import extract
+from pipeline.cli.common import audit
+from tests.fixtures.extraction.stage import Serve, serving
 
 ATTEMPTS = 5
 """The harness gives its server's first answer five seconds, which a busy machine may need."""
@@ -26,3 +31,19 @@ def prefect_server() -> Iterator[None]:
                 if attempt == ATTEMPTS - 1:
                     raise
         yield
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Start model servers that play what a test asks them to."""
+    with serving() as start:
+        yield start
+
+
+@pytest.fixture(scope="session")
+def app() -> typer.Typer:
+    """Give ``radcal extract``, ``pool``, ``annotate``, ``vocabulary`` and ``audit extraction``."""
+    made = typer.Typer()
+    made.add_typer(audit, name="audit")
+    extract.register(made)
+    return made

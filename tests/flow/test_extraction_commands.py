@@ -11,19 +11,9 @@ import typer
 from pypdf import PdfReader
 from typer.testing import CliRunner
 
-from pipeline.cli import extract as group
-from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, InputError
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"
-
-
-@pytest.fixture(scope="module")
-def app() -> typer.Typer:
-    made = typer.Typer()
-    made.add_typer(audit, name="audit")
-    group.register(made)
-    return made
 
 
 @pytest.fixture

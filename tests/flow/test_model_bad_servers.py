@@ -6,7 +6,6 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
 
@@ -15,17 +14,11 @@ from extraction.engines.kinds import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelRefusedError
 from extraction.finding import Failed, NothingStated, Outcome
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 PLAIN = "FINDINGS: Endotracheal tube in place."
 NONE = Play("- none\n")
 REFUSED = Play(status=401, raw=b'{"error": {"message": "Incorrect API key provided."}}')
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
 
 
 def engine(url: str, **changes: object) -> ServerEngine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -16,7 +15,7 @@ from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 from pipeline.config.sections import Extraction
 from tests.fixtures.extraction.answers import ANSWER, REPORT, STATED
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 CHAT = Manner(chat=True)
 JSON = Manner(chat=True, form=AnswerForm(shape="json"))
@@ -24,12 +23,6 @@ SAMPLING = {
     "temperature": 0.0, "seed": 0, "n": 1, "top_p": 1.0, "top_k": -1, "min_p": 0.0,
     "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
 }  # fmt: skip
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
 
 
 def engine(url: str, **options: object) -> ServerEngine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,16 +20,10 @@ from extraction.prompt.examples import Line, written
 from extraction.rules.engine import RuleEngine
 from pipeline.cli import model as group
 from pipeline.errors import ConfigurationError, GateFailedError
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 STAND_IN = Path(__file__).parents[1] / "fixtures" / "extraction" / "model_stand_in.py"
 Checked: TypeAlias = Callable[[str | None], list[dict[str, Any]]]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
 
 
 @pytest.fixture

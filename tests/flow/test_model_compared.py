@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,26 +17,10 @@ from extraction.audit.text import differences
 from extraction.finding import Failed
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
-from pipeline.cli import extract as group
-from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 GOLD = Path(__file__).parent.parent / "fixtures" / "extraction" / "gold_xr.jsonl"
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    made = typer.Typer()
-    made.add_typer(audit, name="audit")
-    group.register(made)
-    return made
 
 
 @pytest.fixture

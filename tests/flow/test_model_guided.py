@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,10 @@ from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 from extraction.rules.engine import RuleEngine
 from extraction.tables import queue_table, read_reports
-from pipeline.cli import extract as group
 from pipeline.errors import ConfigurationError
 from pipeline.site.engines import OutcomeMemory
 from pipeline.site.site import Site
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 SURE = "FINDINGS: No pleural effusion. Small hiatal hernia."
 HEDGED = "FINDINGS: No pleural effusion. Left base opacity may represent pneumonia."
@@ -35,19 +33,6 @@ SILENT = "FINDINGS: Endotracheal tube in place."
 SENTENCE = "Left base opacity may represent pneumonia."
 DIFFERS = f'- "{SENTENCE}", "lung opacity", "present"\n- "{SENTENCE}", "pneumonia", "likely"\n'
 AGREES = DIFFERS.replace('"likely"', '"may represent"')
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    made = typer.Typer()
-    group.register(made)
-    return made
 
 
 def engine(url: str, *, form: AnswerForm | None = None, **options: Any) -> ServerEngine:

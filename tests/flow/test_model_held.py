@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -15,29 +14,15 @@ from extraction.engines.kinds import ServerEngine
 from extraction.engines.settings import ServerSettings
 from extraction.finding import Extracted, Failed, NothingStated
 from extraction.tables import read_reports
-from pipeline.cli import extract as group
 from pipeline.errors import GateFailedError
 from pipeline.site.site import Site
 from tests.fixtures.extraction.answers import ANSWER, REPORT
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 SILENT = "FINDINGS: Endotracheal tube in place."
 OPPOSITE = ANSWER.replace('"absent"', '"present"').replace('"may represent"', '"absent"')
 HALF = ANSWER.split("\n", maxsplit=1)[0] + "\n"
 TEXTS = [REPORT, f"{REPORT} No pneumothorax.", SILENT]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    made = typer.Typer()
-    group.register(made)
-    return made
 
 
 def engine(url: str) -> ServerEngine:

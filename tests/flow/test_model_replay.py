@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -21,16 +20,10 @@ from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 from pipeline.cli import extract as group
 from tests.fixtures.extraction.answers import ANSWER, REPORT
-from tests.fixtures.extraction.stage import Play, Serve, always, serving
+from tests.fixtures.extraction.stage import Play, Serve, always
 
 TEXTS = [f"{REPORT} Film {n}." for n in range(5)]
 MANNERS = [Manner(), Manner(chat=True, form=AnswerForm("number", "json"))]
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
 
 
 def recorded(serve: Serve, path: Path, *, manner: Manner = MANNERS[0]) -> ServerEngine:

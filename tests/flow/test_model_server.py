@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -25,20 +24,12 @@ from extraction.prompt.examples import load as load_prompts
 from extraction.rules.engine import RuleEngine
 from extraction.tables import read_reports
 from extraction.vocabulary import load
-from pipeline.cli import extract as group
-from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError
 from pipeline.site.site import Site
 from tests.fixtures.extraction.answers import ANSWER, FAILING, REPORT, STATED
-from tests.fixtures.extraction.stage import Play, Serve, always, in_turn, serving
+from tests.fixtures.extraction.stage import Play, Serve, always, in_turn
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "extraction"
-
-
-@pytest.fixture
-def serve() -> Iterator[Serve]:
-    with serving() as start:
-        yield start
 
 
 def engine(url: str, **changes: object) -> ServerEngine:
@@ -282,14 +273,6 @@ def test_proxy_of_the_environment_never_sees_a_report(
     monkeypatch.setenv("ALL_PROXY", proxy)
     assert stated(one(engine(url).extract([REPORT], modality="XR"))) == STATED
     assert spy.asked == []
-
-
-@pytest.fixture
-def app() -> typer.Typer:
-    made = typer.Typer()
-    made.add_typer(audit, name="audit")
-    group.register(made)
-    return made
 
 
 @pytest.fixture
