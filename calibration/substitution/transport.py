@@ -32,7 +32,7 @@ from calibration.curve import calibration_error
 from calibration.errors import CalibrationError, check_option
 from calibration.scores import brier
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
-from calibration.substitution.dual import DualProblem, DualSolution, solve_dual
+from calibration.substitution.dual import DualProblem, solve_dual
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -102,14 +102,9 @@ def transport_map(
         If a used phrase may go nowhere.
     """
     a, b = source_weights, source_weights if target_weights is None else target_weights
-    rows, columns = np.flatnonzero(a), np.flatnonzero(b)
-    plan, gradient, steps = np.zeros_like(cost), float("nan"), 0
-    if rows.size:
-        inside = np.ix_(rows, columns)
-        solved = _solve(cost[inside], a[rows], b[columns], regularisation)
-        plan[inside], gradient, steps = solved.plan, solved.gradient, solved.steps
+    plan, gradient, steps = _solved(cost, a, b, regularisation)
     # No phrase in use is a stated absence, not an empty plan.
-    posed = bool(rows.size)
+    posed = bool(a.any())
     residual = float(np.abs(plan.sum(axis=1) - a).max(initial=0.0)) if posed else float("nan")
     return SubstitutionMap(
         phrases=phrases,
@@ -129,15 +124,25 @@ def transport_map(
     )
 
 
-def _solve(cost: FloatArray, a: FloatArray, b: FloatArray, paid: Regularisation) -> DualSolution:
-    """Solve for the phrases in use and the targets that can be reached."""
-    if not np.isfinite(cost).any(axis=1).all():
+def _solved(
+    cost: FloatArray, a: FloatArray, b: FloatArray, paid: Regularisation
+) -> tuple[FloatArray, float, int]:
+    """Plan, gradient and steps, from the phrases in use and the targets that can be reached."""
+    rows, columns = np.flatnonzero(a), np.flatnonzero(b)
+    plan = np.zeros_like(cost)
+    if not rows.size:
+        return plan, float("nan"), 0
+    inside = np.ix_(rows, columns)
+    if not np.isfinite(cost[inside]).any(axis=1).all():
         msg = "cost: a phrase in use has no allowed target, not even itself."
         raise CalibrationError(msg)
     # a factor of b shifts g and leaves the plan
-    level = b * (a.sum() / b.sum())
+    level = b[columns] * (a[rows].sum() / b[columns].sum())
     weight = level if paid.regulariser == "kl" else np.ones_like(level)
-    return solve_dual(DualProblem(cost, np.log(weight), a, level, paid.epsilon, paid.tau))
+    problem = DualProblem(cost[inside], np.log(weight), a[rows], level, paid.epsilon, paid.tau)
+    found = solve_dual(problem)
+    plan[inside] = found.plan
+    return plan, found.gradient, found.steps
 
 
 def _objective(
