@@ -18,7 +18,6 @@ from typing import Any
 import grimp
 import pandas as pd
 import pytest
-from pipeline.stage import Keyed
 
 from calibration.tally import Tally
 from extraction import vocabulary
@@ -28,6 +27,7 @@ from pipeline.formats.hl7v2 import Hl7Options, read
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
+from pipeline.stages import Keyed
 from pipeline.stages.pages import FEEDBACK, RunFacts, leaves
 from tests.fixtures.here import Here
 
