@@ -41,18 +41,20 @@ def survey_error() -> np.ndarray:
 def draw(g: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, np.ndarray]:
     """Draw a department: observations, true rates, uses (R, F, K) and meanings (K,)."""
     p, size = Priors(), (READERS, FINDINGS, len(M))
-    line = np.stack([np.ones_like(M), M], axis=1)
-    bend = M**2 - line @ np.linalg.lstsq(line, M**2, rcond=None)[0]
-    curve = np.concatenate([line, (bend / np.sqrt(np.mean(bend**2)))[:, None]], axis=1)
+    bends = np.linalg.qr(M[:, None] ** np.arange(4))[0][:, 2:] * np.sqrt(len(M))
+    curve = np.concatenate([np.stack([np.ones_like(M), M], axis=1), bends], axis=1)
     error = survey_error() * g.normal(size=len(M))
-    own = g.standard_t(p.tail, (READERS, 3)) * (p.shift, p.slope, p.bend)
-    common = g.normal(size=3) * (p.mean_shift, p.mean_slope, p.mean_bend)
-    quirk_scale = p.quirk / np.sqrt(g.chisquare(p.quirk_tail, (READERS, 1)) / p.quirk_tail)
-    quirk = quirk_scale * g.normal(size=(READERS, len(M)))
+    own = g.standard_t(p.tails[:4], (READERS, 4)) * (p.shift, p.slope, p.bend, p.twist)
+    common = g.normal(size=4) * (p.mean_shift, p.mean_slope, p.mean_bend, p.mean_twist)
+    quirk, by_finding, cells = (
+        sd / np.sqrt(g.chisquare(p.tails[i], (READERS, 1, 1)) / p.tails[i])
+        for i, sd in ((4, p.quirk), (7, p.reader_finding), (8, p.remainder))
+    )
+    quirk = quirk[:, 0] * g.normal(size=(READERS, len(M)))
     eta = M + error + p.phrase * g.normal(size=len(M)) + ((own + common) @ curve.T + quirk)[:, None]
     eta = eta + (p.finding * g.normal(size=FINDINGS))[:, None]
-    eta = eta + (p.reader_finding * g.normal(size=(READERS, FINDINGS)))[:, :, None]
-    eta = eta + p.remainder * g.normal(size=size)
+    eta = eta + by_finding * g.normal(size=(READERS, FINDINGS, 1))
+    eta = eta + cells * g.normal(size=size)
     use = (
         g.dirichlet(np.full(len(M), 1.0), READERS)[:, None, :]
         * g.dirichlet(np.full(FINDINGS, 3.0), READERS)[:, :, None]

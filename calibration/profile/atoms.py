@@ -10,16 +10,15 @@ the weight of a Cauchy distribution, w = 2 / (1 + z²), at most 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import AtomJudgement, AtomState, Interval
+from calibration.profile.results import AtomJudgement, AtomState, Interval, Z
 from calibration.profile.settings import ProfileSettings
 
-_Z = 1.959963984540054
 _WORTH = 20.0
 _SIGMA, _SIGMA_WORTH = 0.4, 4.0
 _MARGIN = float(np.log(1.25))
@@ -46,13 +45,17 @@ class AtomCounts:
 def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJudgement]:
     """Judge every reader's statements of one kind."""
     if len(counts.n) < 2 or np.count_nonzero(counts.n.sum(axis=1)) < 2:
-        return [_alone(counts, r) for r in range(len(counts.n))]
+        return [
+            _judgement(counts, r, state="no comparison" if n > 0 else "too few")
+            for r, n in enumerate(counts.n.sum(axis=1))
+        ]
     share = np.divide(counts.effective, counts.n, out=np.ones_like(counts.n), where=counts.n > 0)
     n, wrong = counts.n * share, counts.wrong * share
     base, doubt = _others(counts, _weights(n.sum(axis=1), wrong.sum(axis=1)))
     delta, variance = _fitted(n, wrong, base)
+    error = np.sqrt(variance + doubt)
     return [
-        _judged(counts, r, base[r], float(delta[r]), float(variance[r] + doubt[r]), settings)
+        _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings)
         for r in range(len(counts.n))
     ]
 
@@ -101,48 +104,34 @@ def _judged(
     r: int,
     base: FloatArray,
     delta: float,
-    variance: float,
+    error: float,
     settings: ProfileSettings,
 ) -> AtomJudgement:
+    """Hold a reader's odds, e^δ times the others', against theirs."""
     n = counts.n[r]
-    total, half = float(n.sum()), _Z * float(np.sqrt(variance))
+    total = float(n.sum())
     if total <= 0:
-        return _alone(counts, r)
-    ratio = [float(np.exp(delta + move)) for move in (0.0, -half, half)]
-    rate = [float(n @ expit(base + delta + move)) / total for move in (0.0, -half, half)]
-    more = float(ndtr((delta - _MARGIN) / np.sqrt(variance)))
-    less = float(ndtr((-_MARGIN - delta) / np.sqrt(variance)))
+        return _judgement(counts, r, state="too few")
+    ends = delta + Z * error * np.array([0.0, -1.0, 1.0])
+    rate = Interval(*(float(n @ expit(base + end)) / total for end in ends))
+    more, less = (float(ndtr((side * delta - _MARGIN) / error)) for side in (1.0, -1.0))
     state: AtomState = "as others"
     if total < settings.least_uses:
         state = "too few"
     elif max(more, less) >= _SHOWN:
         state = "more often" if more > less else "less often"
-    return _judgement(
-        counts,
-        r,
-        expected=float(n @ expit(base)),
-        rate=Interval(*rate),
-        ratio=Interval(*ratio),
-        said=(more if delta > 0 else less, state),
+    return replace(
+        _judgement(counts, r, state=state, expected=float(n @ expit(base))),
+        rate=rate,
+        ratio=Interval(*np.exp(ends).tolist()),
+        probability=more if delta > 0 else less,
     )
 
 
-def _alone(counts: AtomCounts, r: int) -> AtomJudgement:
-    """State counts only: nobody else to compare with, or nothing said."""
-    state: AtomState = "no comparison" if counts.n[r].sum() > 0 else "too few"
-    nan = float("nan")
-    return _judgement(counts, r, expected=nan, rate=_NOTHING, ratio=_NOTHING, said=(nan, state))
-
-
 def _judgement(
-    counts: AtomCounts,
-    r: int,
-    *,
-    expected: float,
-    rate: Interval,
-    ratio: Interval,
-    said: tuple[float, AtomState],
+    counts: AtomCounts, r: int, *, state: AtomState, expected: float = float("nan")
 ) -> AtomJudgement:
+    """State counts, and what nobody else's rates can say of as missing."""
     total, wrong = float(counts.n[r].sum()), float(counts.wrong[r].sum())
     flip = not counts.positive_is_wrong
     return AtomJudgement(
@@ -152,8 +141,8 @@ def _judgement(
         expected=total - expected if flip else expected,
         wrong=wrong,
         expected_wrong=expected,
-        rate=rate,
-        ratio=ratio,
-        probability=said[0],
-        state=said[1],
+        rate=_NOTHING,
+        ratio=_NOTHING,
+        probability=float("nan"),
+        state=state,
     )

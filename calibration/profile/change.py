@@ -21,10 +21,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import Change, Coordinate, ReaderProfile
+from calibration.profile.results import Change, Coordinate, ReaderProfile, Z
 from calibration.profile.whole import DepartmentProfile
 
-_Z = 1.959963984540054
 _GRID = (np.arange(40) + 0.5) / 40.0
 _LOG_PRIOR = 17.0 * np.log(_GRID) + 1.0 * np.log1p(-_GRID)
 _COMMON = 0.1
@@ -51,7 +50,7 @@ def changes(earlier: DepartmentProfile, now: DepartmentProfile) -> tuple[Change,
 def _normal(reader: ReaderProfile, axis: int) -> tuple[float, float]:
     """Posterior mean and variance of one coordinate."""
     part = reader.pattern.slope if axis else reader.pattern.shift
-    return part.value, ((part.high - part.low) / (2.0 * _Z)) ** 2
+    return part.value, ((part.high - part.low) / (2.0 * Z)) ** 2
 
 
 def _moves(posterior: FloatArray, margin: float) -> list[Coordinate]:
@@ -92,7 +91,6 @@ def _coordinate(
     """Mean, interval and P(beyond the margin on the side of the mean) of a mixture of normals."""
     value, sd = float(weight @ centre), np.sqrt(variance)
     total = float(weight @ (variance + centre**2)) - value**2
-    half = _Z * float(np.sqrt(total))
     side = 1.0 if value >= 0.0 else -1.0
     beyond = float(weight @ ndtr((side * centre - margin) / sd))
-    return Coordinate(value, value - half, value + half, beyond)
+    return Coordinate.normal(value, total**0.5, beyond)

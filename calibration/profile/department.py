@@ -12,7 +12,7 @@ import pandas as pd
 
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
-from calibration.profile.line import lines
+from calibration.profile.line import in_the_large, lines
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
 from calibration.profile.readings import Reading, department_line, read_reader
@@ -22,7 +22,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
 from calibration.profile.sparse import Found, fit_with_habits
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
-from calibration.profile.variances import fit
+from calibration.profile.variances import QUIRK, fit
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
@@ -95,14 +95,20 @@ def _judged(
     shared = shared_line(line, judged, settings=rules)
     done = instrument(line, judged, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
-    reading = Reading(hedges, found, choices, line, shared, done, before, rules, alike)
+    n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
+    whole, cells = found.rates(n, rules.priors.tails[QUIRK] + n.shape[2])
+    large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
+    reading = Reading(
+        rows, found, choices, line, n, mass, whole, cells, large, shared, done, before, rules,
+        one_label=alike,
+    )  # fmt: skip
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)
     )
-    n = np.bincount(rows.reader, weights=rows.count, minlength=len(rows.readers))
+    said = rows.total(rows.count).sum(axis=1)
     readers = tuple(
-        read_reader(reading, r, n=float(n[r]), atoms=(absent[r], present[r]))
+        read_reader(reading, r, n=float(said[r]), atoms=(absent[r], present[r]))
         for r in range(len(rows.readers))
     )
     verdicts = [each.pattern.verdict for each in readers]
@@ -114,7 +120,7 @@ def _judged(
         shift=shift,
         slope=slope,
         shared=shared,
-        large=reading.large[1],
+        large=together,
         expected_false=sum(1.0 - v.sound for v in verdicts if v.state == "pattern"),
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),
@@ -149,7 +155,9 @@ def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnost
         gradient=fitted.mode.gradient,
         newton_steps=fitted.mode.steps,
         rounds=fitted.rounds,
-        deviations={name: getattr(fitted.deviations, name) for name in fitted.deviations.__slots__},
+        deviations={
+            name: getattr(fitted.held.deviations, name) for name in fitted.held.deviations.__slots__
+        },
         same_finding=between.same,
         other_finding=between.other,
         patients=hedges.rows.patient is not None,

@@ -20,8 +20,8 @@ from scipy.special import expit, log_expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 
-CURVE = 3
-"""Coordinates of a reader's curve: shift, slope − 1 and bend."""
+CURVE = 4
+"""Coordinates of a reader's curve: shift, slope − 1, bend and twist."""
 
 _LEAST = 0.25
 
@@ -58,14 +58,17 @@ class Counts:
 
     @property
     def curve(self) -> FloatArray:
-        """b_k of every phrase, shape (K, 3); the bend has mean square 1 over the phrases."""
-        x = self.meaning
-        line = np.stack([np.ones_like(x), x], axis=1)
-        if len(x) <= line.shape[1]:
-            return np.concatenate([line, np.zeros((len(x), 1))], axis=1)
-        bend = x**2 - line @ np.linalg.lstsq(line, x**2, rcond=None)[0]
-        size = float(np.sqrt(np.mean(bend**2)))
-        return np.concatenate([line, bend[:, None] / max(size, 1e-9)], axis=1)
+        """b_k of every phrase, shape (K, 4): x² and x³ at right angles to what is lower.
+
+        Both have mean square 1 over the phrases; where those are too few to show one, it is 0.
+        """
+        powers = self.meaning[:, None] ** np.arange(CURVE)
+        for power in range(2, CURVE):
+            lower, column = powers[:, :power], powers[:, power]
+            column = column - lower @ np.linalg.lstsq(lower, column, rcond=None)[0]
+            size = np.sqrt(np.mean(column**2)) if len(column) > power else np.inf
+            powers[:, power] = column / max(float(size), 1e-9)
+        return powers
 
     @property
     def phrases(self) -> slice:
@@ -120,14 +123,21 @@ class Scales:
     """Prior precisions and means: θ (J,), u (R, L), and which cells hold habits.
 
     ``cell`` (R, H) is the flat index f·K + k of each reader's habit columns, −1 where unused;
-    ``habit_mean`` (R, L) is 0 outside habits; ``remainder`` is σ_c².
+    ``habit_mean`` (R, L) is 0 outside habits; ``remainder`` (R, 1, 1) is every reader's σ_c².
     """
 
     theta: FloatArray
     reader: FloatArray
     cell: IntArray
     habit_mean: FloatArray
-    remainder: float
+    remainder: FloatArray
+
+
+def places(cell: IntArray, phrases: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Readers and columns of the habits in single cells, their findings and phrases."""
+    rows, columns = np.nonzero(cell >= 0)
+    finding, phrase = np.divmod(cell[rows, columns], phrases)
+    return rows, columns, finding, phrase
 
 
 def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> FloatArray:
@@ -137,10 +147,9 @@ def linear_predictor(counts: Counts, scales: Scales, total: FloatArray) -> Float
         + (total[:, :CURVE] @ counts.curve.T + total[:, counts.phrases])[:, None, :]
         + total[:, counts.findings, None]
     )
-    rows, columns = np.nonzero(scales.cell >= 0)
-    flat = eta.reshape(len(eta), -1)
-    np.add.at(flat, (rows, scales.cell[rows, columns]), total[rows, counts.size + columns])
-    return np.asarray(flat.reshape(eta.shape))
+    rows, columns, finding, phrase = places(scales.cell, len(counts.meaning))
+    np.add.at(eta, (rows, finding, phrase), total[rows, counts.size + columns])
+    return np.asarray(eta)
 
 
 def score(counts: Counts, scales: Scales, residual: FloatArray) -> FloatArray:
@@ -172,8 +181,7 @@ def information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArra
 
 
 def _add_habits(full: FloatArray, counts: Counts, scales: Scales, weight: FloatArray) -> None:
-    rows, columns = np.nonzero(scales.cell >= 0)
-    finding, phrase = np.divmod(scales.cell[rows, columns], len(counts.meaning))
+    rows, columns, finding, phrase = places(scales.cell, len(counts.meaning))
     w, at = weight[rows, finding, phrase], counts.size + columns
     features: list[tuple[int | IntArray, FloatArray]] = [
         (i, w * counts.curve[phrase, i]) for i in range(CURVE)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.design import Counts, information, linear_predictor
 from calibration.profile.rates import phrase_slopes
 from calibration.profile.results import Interval, Large
@@ -38,6 +38,8 @@ from calibration.profile.variances import Fitted
 _STEPS = 50
 _TOLERANCE = 1e-9
 _RIDGE = 0.1
+_NARROW = 1 / 3
+"""Spread of meanings (log-odds) over which a clear slope moves a word by half a margin of shift."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,10 +66,30 @@ def lines(found: Found) -> Lines:
     rest = linear_predictor(counts, fitted.scales, mode.total - (1.0 - kept) * mode.reader)
     chance = np.asarray(expit(rest + mode.remainder))
     line = _projected(counts, chance, found.posterior.survey_error)
-    return Lines(
+    each = Lines(
         value=line.value,
         covariance=_covariance(counts, fitted, line, chance, kept),
-        usual=line.curvature[:, 0, 1] / np.maximum(line.curvature[:, 0, 0], 1e-12),
+        usual=line.curvature[:, 0, 1] / line.curvature[:, 0, 0],
+    )
+    spread = line.curvature[:, 1, 1] / line.curvature[:, 0, 0] - each.usual**2
+    return _unsloped(each, spread < _NARROW**2, found)
+
+
+def _unsloped(each: Lines, narrow: BoolArray, found: Found) -> Lines:
+    """Take the slope of readers whose words lie together from their curve, their quirks apart."""
+    slope = found.fitted.mode.total[:, 1]
+    doubt = found.posterior.covariance[:, 1, 1]
+    here = np.stack([np.ones_like(each.usual), each.usual], axis=1)
+    at = (here * each.value).sum(axis=1)
+    sure = np.einsum("ri,rij,rj->r", here, each.covariance, here)
+    value = np.stack([at - each.usual * slope, slope], axis=1)
+    lever = np.stack([-each.usual, np.ones_like(slope)], axis=1)
+    covariance = doubt[:, None, None] * np.einsum("ri,rj->rij", lever, lever)
+    covariance[:, 0, 0] += sure
+    return Lines(
+        np.where(narrow[:, None], value, each.value),
+        np.where(narrow[:, None, None], covariance, each.covariance),
+        each.usual,
     )
 
 
@@ -104,7 +126,7 @@ def _covariance(
     counts: Counts, fitted: Fitted, found: _Projected, chance: FloatArray, kept: FloatArray
 ) -> FloatArray:
     """Covariance of β through the coordinates, the survey's error and the cells' remainders."""
-    mode, size, own = fitted.mode, counts.size, fitted.deviations.phrase**2
+    mode, size, own = fitted.mode, counts.size, fitted.held.deviations.phrase**2
     share = counts.survey**2 / (counts.survey**2 + own)
     back = np.linalg.inv(found.curvature)
     weight, remainder = counts.n * chance * (1.0 - chance), fitted.scales.remainder

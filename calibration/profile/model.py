@@ -4,10 +4,10 @@ For reader r, finding f and phrase k, with m_k = x_k = logit(meaning of k),
 
     logit P(CT positive) = m_k + z_fk·(θ + u_r) + habit_rfk + h_rfk,     z_fk = (b_k, e_k, e_f),
 
-b_k = (1, x_k, bend_k) is a curve over the words: shift, slope − 1, and a bend at right angles to
-both. θ (J,) is the department (mean curve, phrase effects, finding effects) and u_r the reader's
-departure from it in the same coordinates, J = 3 + K + F; H more columns per reader hold habits in
-single cells; h ~ N(0, σ_c²) is what remains of a cell. All have normal priors, so the
+b_k = (1, x_k, bend_k, twist_k) is a curve over the words: shift, slope − 1, and what x² and x³ add
+(`Counts.curve`). θ (J,) is the department (mean curve, phrase effects, finding effects) and u_r the
+reader's departure from it in the same coordinates, J = 4 + K + F; H more columns per reader hold
+habits in single cells; h ~ N(0, σ_c²) is what remains of a cell. All have normal priors, so the
 mode is found by Newton's method on blocks: eliminate every cell's h (which leaves its log-odds
 the weight 1 / (1/(n p (1−p)) + σ_c²)), then every reader's small system, then solve the
 department's.
@@ -28,7 +28,8 @@ Var u_r = C_r + D_r V D_rᵀ and Cov(u_r, θ) = −D_r V.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -75,18 +76,6 @@ class Mode:
         return np.asarray(own + np.einsum("rlj,rlj->rl", lever @ self.theta_covariance, lever))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Point:
-    """Gradient and curvature at one place, and the Newton step from it."""
-
-    information: FloatArray
-    covariance: FloatArray
-    theta_covariance: FloatArray
-    gradient: float
-    theta_step: FloatArray
-    reader_step: FloatArray
-
-
 def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> Mode:
     """Maximise the posterior density by Newton's method with steps of at most 2 on the log-odds.
 
@@ -110,24 +99,17 @@ def find_mode(counts: Counts, scales: Scales, *, start: Mode | None = None) -> M
     height, steps, longest = here.height(counts, scales), 0, np.inf
     while longest >= _TOLERANCE and steps < _STEPS:
         steps += 1
-        point = _point(counts, scales, here)
-        moved = _total(point.theta_step, point.reader_step)
+        point, *step = _point(counts, scales, here)
+        moved = _total(*step)
         longest = float(
             np.abs(linear_predictor(counts, scales, moved) - counts.meaning).max(initial=0.0)
         )
         share = min(1.0, _LONGEST / max(longest, _TOLERANCE))
-        here, height = _uphill(counts, scales, (here, height), point, share)
-    return Mode(
-        here.theta,
-        here.reader,
-        here.remainder,
-        point.information,
-        point.covariance,
-        point.theta_covariance,
-        point.gradient,
-        steps,
-        longest < _TOLERANCE,
-    )
+        here, height = _uphill(counts, scales, (here, height), step, share)
+    return replace(
+        point, theta=here.theta, reader=here.reader, remainder=here.remainder, steps=steps,
+        converged=longest < _TOLERANCE,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,19 +125,22 @@ class _Place:
         eta = linear_predictor(counts, scales, _total(self.theta, self.reader)) + self.remainder
         off = self.reader - scales.habit_mean
         pull = scales.theta @ self.theta**2 + (scales.reader * off**2).sum()
-        pull += (self.remainder**2).sum() / scales.remainder
+        pull += (self.remainder**2 / scales.remainder).sum()
         return float(counts.log_likelihood(eta).sum() - pull / 2.0)
 
 
 def _uphill(
-    counts: Counts, scales: Scales, start: tuple[_Place, float], point: _Point, share: float
+    counts: Counts,
+    scales: Scales,
+    start: tuple[_Place, float],
+    step: Sequence[FloatArray],
+    share: float,
 ) -> tuple[_Place, float]:
     """Go the Newton step, or the first of its halves that does not lower the density."""
     here, height = start
     least = height - _ROUNDING * (1.0 + abs(height))
     for _ in range(_HALVINGS):
-        theta = here.theta + share * point.theta_step
-        reader = here.reader + share * point.reader_step
+        theta, reader = here.theta + share * step[0], here.reader + share * step[1]
         rest = _remainder(counts, scales, _total(theta, reader), here.remainder)
         there = _Place(theta, reader, rest)
         reached = there.height(counts, scales)
@@ -186,8 +171,8 @@ def _remainder(counts: Counts, scales: Scales, total: FloatArray, start: FloatAr
     return np.asarray(h)
 
 
-def _point(counts: Counts, scales: Scales, here: _Place) -> _Point:
-    """Eliminate every reader's block, solve the department's, and go back."""
+def _point(counts: Counts, scales: Scales, here: _Place) -> tuple[Mode, FloatArray, FloatArray]:
+    """Eliminate every reader's block, solve the department's, and go back: two Newton steps."""
     size, theta, reader = counts.size, here.theta, here.reader
     eta = linear_predictor(counts, scales, _total(theta, reader)) + here.remainder
     chance, read = expit(eta), counts.rightly_read(eta)
@@ -197,16 +182,15 @@ def _point(counts: Counts, scales: Scales, here: _Place) -> _Point:
     up = slope - scales.reader * (reader - scales.habit_mean)
     across = slope[:, :size].sum(axis=0) - scales.theta * theta
     prior = scales.reader[:, :, None] * np.eye(reader.shape[1])
-    covariance = np.linalg.inv(held + prior)
+    covariance = np.asarray(np.linalg.inv(held + prior), dtype=np.float64)
     lever = covariance @ held[:, :, :size]
     joint = held[:, :size, :size] - held[:, :size, :] @ lever
-    theta_covariance = np.linalg.inv(np.diag(scales.theta) + joint.sum(axis=0))
+    joint = np.diag(scales.theta) + joint.sum(axis=0)
+    theta_covariance = np.asarray(np.linalg.inv(joint), dtype=np.float64)
     theta_step = theta_covariance @ (across - np.einsum("rlj,rl->j", lever, up))
-    return _Point(
-        information=held,
-        covariance=np.asarray(covariance, dtype=np.float64),
-        theta_covariance=np.asarray(theta_covariance, dtype=np.float64),
-        gradient=max(float(np.abs(up).max()), float(np.abs(across).max())),
-        theta_step=theta_step,
-        reader_step=np.einsum("rlm,rm->rl", covariance, up) - lever @ theta_step,
-    )
+    gradient = max(float(np.abs(up).max()), float(np.abs(across).max()))
+    point = Mode(
+        theta, reader, here.remainder, held, covariance, theta_covariance, gradient, 0,
+        converged=False,
+    )  # fmt: skip
+    return point, theta_step, np.einsum("rlm,rm->rl", covariance, up) - lever @ theta_step

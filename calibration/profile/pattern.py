@@ -39,7 +39,6 @@ from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdi
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 
-_Z = 1.959963984540054
 _MOST = 64.0
 _SURELY = 0.4
 _HALF = 0.5
@@ -215,10 +214,9 @@ def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordin
     (shift, slope), (a, b) = evidence.mean, evidence.sd
     side = beyond["undercalls"] if shift > 0 else beyond["overcalls"]
     steep = beyond["too cautious"] if slope > 0 else beyond["too sure"]
-    slope += 1.0
     return (
-        Coordinate(float(shift), float(shift - _Z * a), float(shift + _Z * a), side),
-        Coordinate(float(slope), float(slope - _Z * b), float(slope + _Z * b), steep),
+        Coordinate.normal(shift, a, side),
+        Coordinate.normal(slope + 1.0, b, steep),
     )
 
 

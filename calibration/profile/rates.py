@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, ndtr, stdtr, stdtrit
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.design import CURVE, Counts, linear_predictor
-from calibration.profile.results import Interval
+from calibration.profile.design import CURVE, Counts, linear_predictor, places
+from calibration.profile.results import Interval, Z
 from calibration.profile.variances import Fitted
 
 
@@ -53,7 +53,7 @@ def posterior(fitted: Fitted) -> Posterior:
     total = mode.total
     spread = np.eye(mode.reader.shape[1], size) - mode.leverage
     covariance = mode.covariance + spread @ mode.theta_covariance @ spread.transpose(0, 2, 1)
-    survey, own = counts.survey**2, fitted.deviations.phrase**2
+    survey, own = counts.survey**2, fitted.held.deviations.phrase**2
     share, effect = survey / (survey + own), counts.phrases
     base = linear_predictor(counts, fitted.scales, total)
     chance = np.asarray(expit(base + mode.remainder))
@@ -68,7 +68,6 @@ def posterior(fitted: Fitted) -> Posterior:
     )
 
 
-_Z = 1.959963984540054
 _TAIL = 0.025
 _EDGE = 1e-9
 _FAR = 40.0
@@ -93,14 +92,9 @@ class Rates:
 
     def at(self, place: tuple[int, ...]) -> Rate:
         """One of them."""
-        return Rate(
-            float(self.centre[place]),
-            float(self.variance[place]),
-            float(self.plain_centre[place]),
-            float(self.plain_variance[place]),
-            float(self.weight[place]),
-            self.degrees,
-        )
+        fits = (self.centre, self.variance, self.plain_centre, self.plain_variance, self.weight)
+        centre, variance, plain_centre, plain_variance, weight = (float(f[place]) for f in fits)
+        return Rate(centre, variance, plain_centre, plain_variance, weight, self.degrees)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +135,7 @@ class Rate:
     def interval(self) -> Interval:
         """Give the expected rate with its central 95 % interval."""
         if self.weight >= 1.0:
-            reach = _Z if np.isinf(self.degrees) else float(stdtrit(self.degrees, 1.0 - _TAIL))
+            reach = Z if np.isinf(self.degrees) else float(stdtrit(self.degrees, 1.0 - _TAIL))
             half = reach * float(np.sqrt(self.variance))
             ends = (self.centre - half, self.centre + half)
         else:
@@ -169,8 +163,7 @@ def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArra
     own = own + 2.0 * np.einsum("ki,rik->rk", curve, c[:, b, k])
     with_f = diagonal[:, f, None] + 2.0 * c[:, f, b] @ curve.T
     variance = own[:, None, :] + with_f + 2.0 * c[:, f, k]
-    rows, columns = np.nonzero(cell >= 0)
-    finding, phrase = np.divmod(cell[rows, columns], len(curve))
+    rows, columns, finding, phrase = places(cell, len(curve))
     at = counts.size + columns
     joint = (c[rows, at, :CURVE] * curve[phrase]).sum(axis=1) + c[rows, at, k.start + phrase]
     joint = joint + c[rows, at, f.start + finding]
@@ -229,7 +222,6 @@ def _gradient(counts: Counts, slope: FloatArray, cell: IntArray) -> FloatArray:
     full[:, :, :CURVE] = every[:, :, None] * counts.curve
     full[:, each, counts.phrases.start + each] = every
     full[:, :, counts.findings] = slope.transpose(0, 2, 1)
-    rows, columns = np.nonzero(cell >= 0)
-    finding, phrase = np.divmod(cell[rows, columns], phrases)
+    rows, columns, finding, phrase = places(cell, phrases)
     full[rows, phrase, size + columns] = slope[rows, finding, phrase]
     return full

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import FloatArray
-from calibration.profile.line import Lines, in_the_large
+from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import Rates, cell_rates, phrase_rates
+from calibration.profile.rates import Rates
 from calibration.profile.results import (
     AtomJudgement,
     Habit,
@@ -23,14 +23,13 @@ from calibration.profile.results import (
     Shared,
     Untold,
 )
+from calibration.profile.rows import Rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
-from calibration.profile.tables import Hedged
 from calibration.profile.variances import Fitted
 
-_Z = 1.959963984540054
 _EVEN = 0.5
 _NEARLY_ALL = 0.95
 """Share of a reader's hedges from which one phrase decides the line alone."""
@@ -38,63 +37,36 @@ _NEARLY_ALL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """The fitted department with all rates computed once, (R, F, K) and (R, K).
+    """The fitted department with all rates computed once.
 
-    ``shared`` is what readers share, ``done`` what of it may be the instrument's,
-    ``before`` what the issue before told of readers; ``large`` every
-    reader's and the department's calibration in the large. With ``one_label`` every statement of
-    the department has the same label, and nothing may be said of anybody.
+    ``n`` and ``mass`` (R, F, K) are hedges and their label mass, ``whole`` and ``cells`` their
+    rates over findings and in each, ``large`` every reader's calibration in the large. ``shared``
+    is what readers share, ``done`` what of it may be the instrument's, ``before`` what the issue
+    before told of readers. With ``one_label`` every statement of the department has the same
+    label, and nothing may be said of anybody.
     """
 
-    hedges: Hedged
+    rows: Rows
     found: Found
     choices: Choices
     lines: Lines
+    n: FloatArray
+    mass: FloatArray
+    whole: Rates
+    cells: Rates
+    large: tuple[Large, ...]
     shared: Shared
     done: Common
     before: Mapping[str, tuple[Part, ...]]
     settings: ProfileSettings
     one_label: bool
-    n: FloatArray = field(init=False)
-    mass: FloatArray = field(init=False)
-    whole: Rates = field(init=False)
-    cells: Rates = field(init=False)
-    large: tuple[tuple[Large, ...], Large] = field(init=False)
-
-    def __post_init__(self) -> None:
-        rows, found = self.hedges.rows, self.found
-        n = self.hedges.total(rows.count)
-        probability, empty = found.probability(), found.habits.cell[:, :0]
-        cells = (
-            *cell_rates(found.counts, found.posterior, found.habits.cell),
-            *cell_rates(found.counts, found.plain, empty),
-            _certain_if_none(probability),
-        )
-        whole = (
-            *phrase_rates(found.counts, found.posterior, found.habits.cell, uses=n),
-            *phrase_rates(found.counts, found.plain, empty, uses=n),
-            _certain_if_none(probability.max(axis=1, initial=0.0)),
-        )
-        degrees = self.settings.priors.quirk_tail + n.shape[2]
-        object.__setattr__(self, "n", n)
-        mass = self.hedges.total(rows.count * rows.label)
-        meaning = self.choices.meaning
-        object.__setattr__(self, "mass", mass)
-        object.__setattr__(self, "large", in_the_large(found, uses=n, mass=mass, meaning=meaning))
-        object.__setattr__(self, "cells", Rates(*cells, degrees))
-        object.__setattr__(self, "whole", Rates(*whole, degrees))
-
-
-def _certain_if_none(probability: FloatArray) -> FloatArray:
-    """Weight of the fit with habits: all of it where no habit stands to be doubted."""
-    return np.where(probability > 0, probability, 1.0)
 
 
 def read_reader(
     reading: Reading, r: int, *, n: float, atoms: tuple[AtomJudgement, AtomJudgement]
 ) -> ReaderProfile:
     """Everything said of reader r, who made n statements."""
-    rows, settings = reading.hedges.rows, reading.settings
+    rows, settings = reading.rows, reading.settings
     hedges = float(reading.n[r].sum())
     lines, exams = reading.lines, int(rows.exams[r])
     evidence = Evidence(lines.value[r], lines.covariance[r])
@@ -114,7 +86,7 @@ def read_reader(
         present=atoms[1],
         advice=() if reading.one_label else advice,
         phrases=tuple(_phrases(reading, r)),
-        large=reading.large[0][r],
+        large=reading.large[r],
     )
 
 
@@ -200,6 +172,4 @@ def _size(reading: Reading, r: int, finding: int | None, phrase: int) -> float:
 def department_line(fitted: Fitted) -> tuple[Interval, Interval]:
     """Mean shift and slope of the department's readers, with 95 % intervals."""
     value, error = fitted.mode.theta[:2], np.sqrt(np.diag(fitted.mode.theta_covariance)[:2])
-    ends = [(v, v - _Z * e, v + _Z * e) for v, e in zip(value, error, strict=True)]
-    shift, slope = ends
-    return Interval(*map(float, shift)), Interval(*(float(each) + 1.0 for each in slope))
+    return Interval.normal(value[0], error[0]), Interval.normal(1.0 + value[1], error[1])

@@ -9,13 +9,17 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
+
+from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal["one label", "one phrase", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
+Z: Final = 1.959963984540054
+"""Standard deviations from the middle of a normal to the end of its central 95 %."""
 _VISIBLE: Final = 0.05
 
 
@@ -27,6 +31,11 @@ class Interval:
     low: float
     high: float
 
+    @classmethod
+    def normal(cls, value: float, error: float) -> Interval:
+        """Of a normal posterior with standard deviation ``error``."""
+        return cls(float(value), float(value - Z * error), float(value + Z * error))
+
 
 @dataclass(frozen=True, slots=True)
 class Coordinate:
@@ -36,6 +45,13 @@ class Coordinate:
     low: float
     high: float
     probability: float
+
+    @classmethod
+    def normal(cls, value: float, error: float, probability: float) -> Coordinate:
+        """Of a normal posterior with standard deviation ``error``."""
+        return cls(
+            float(value), float(value - Z * error), float(value + Z * error), float(probability)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +88,7 @@ class Verdict:
     """
 
     state: Literal["pattern", "none", "too few"]
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = field(metadata=LEFT_OUT)
     question: bool
     more_exams: int | None
     shared: tuple[Part, ...] = ()
@@ -135,7 +151,7 @@ class Pattern:
         the X-ray's words say, for the shift to fall inside its margin; NaN for a shift inside.
     """
 
-    verdict: Verdict
+    verdict: Verdict = field(metadata=INLINE)
     shift: Coordinate
     slope: Coordinate
     correlation: float

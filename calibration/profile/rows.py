@@ -49,6 +49,12 @@ class Rows:
         """Readers and findings."""
         return len(self.readers), len(self.findings)
 
+    def total(self, weight: FloatArray) -> FloatArray:
+        """Sum of the rows' weights for every reader and finding, shape (R, F)."""
+        cell, (readers, findings) = self.reader * len(self.findings) + self.finding, self.shape
+        sums = np.bincount(cell, weights=weight, minlength=readers * findings)
+        return np.asarray(sums, dtype=np.float64).reshape(readers, findings)
+
     def take(self, kept: BoolArray) -> Rows:
         """Keep some rows; readers and findings stay numbered as they are."""
         patient = None if self.patient is None else self.patient[kept]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
+
+from calibration.plain import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,11 +17,11 @@ class Priors:
 
     Attributes
     ----------
-    mean_shift, mean_slope, mean_bend
-        Standard deviation of the department's common shift, slope − 1 and bend (fixed).
-    shift, slope, bend
-        Between readers; the bend is a curve's departure from its line, at one of its ends as much
-        as in its middle.
+    mean_shift, mean_slope, mean_bend, mean_twist
+        Standard deviations of the department's common shift, slope − 1, bend and twist (fixed).
+    shift, slope, bend, twist
+        Between readers. Bend and twist are a curve's departures from its line: at both ends
+        alike (x²), or with the steep and the flat of an S (x³).
     quirk
         Of one phrase in one reader's hands.
     phrase
@@ -28,12 +31,11 @@ class Priors:
     remainder
         Of one phrase in one finding in one reader's hands, beyond all these.
     worth
-        Observations each scale is worth, in the order shift, slope, bend, quirk, phrase, finding,
-        reader × finding, remainder.
-    tail
-        Degrees of freedom of the readers' shifts, slopes and bends: one far off is not pulled in.
-    quirk_tail
-        The same for a reader's quirks taken together: one may be less regular than others.
+        Observations each scale is worth, in the order shift, slope, bend, twist, quirk, phrase,
+        finding, reader × finding, remainder.
+    tails
+        Degrees of freedom of a reader's effects taken together, in the same order: one far off is
+        not pulled in, and one may be less regular than others.
     habit_size, habit_spread
         A habit's log-odds are ± ``habit_size`` with standard deviation ``habit_spread``.
     habit_share, habit_worth
@@ -43,17 +45,18 @@ class Priors:
     mean_shift: float = 0.3
     mean_slope: float = 0.15
     mean_bend: float = 0.1
+    mean_twist: float = 0.1
     shift: float = 0.35
     slope: float = 0.25
     bend: float = 0.1
+    twist: float = 0.1
     quirk: float = 0.2
     phrase: float = 0.12
     finding: float = 0.15
     reader_finding: float = 0.12
     remainder: float = 0.08
-    worth: tuple[float, ...] = (4.0, 4.0, 6.0, 12.0, 6.0, 6.0, 12.0, 12.0)
-    tail: float = 4.0
-    quirk_tail: float = 8.0
+    worth: tuple[float, ...] = (4.0, 4.0, 6.0, 6.0, 12.0, 6.0, 6.0, 12.0, 12.0)
+    tails: tuple[float, ...] = (4.0, 4.0, 4.0, 4.0, 4.0, inf, inf, 2.0, 2.0)
     habit_size: float = 1.2
     habit_spread: float = 0.6
     habit_share: float = 0.4
@@ -131,4 +134,4 @@ class ProfileSettings:
     least_shared: int = 5
     certain: float = 0.01
     misread: float = 0.0
-    priors: Priors = Priors()
+    priors: Priors = field(default=Priors(), metadata=LEFT_OUT)

@@ -30,7 +30,6 @@ from calibration.profile.line import Lines
 from calibration.profile.results import Interval, Part, Shared
 from calibration.profile.settings import ProfileSettings
 
-_Z = 1.959963984540054
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
 _ORDERINGS, _MISSES = 26, 16
@@ -139,10 +138,7 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     parts = [PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(sure).tolist()]
     low, high = settings.plausible_ordering
     tipping = float(np.exp(mean[0])) if sure[0] else float("nan")
-    shift, slope = (
-        Interval(*map(float, (at, at - _Z * e, at + _Z * e)))
-        for at, e in zip(mean + np.array([0.0, 1.0]), sd, strict=True)
-    )
+    shift, slope = Interval.normal(mean[0], sd[0]), Interval.normal(1.0 + mean[1], sd[1])
     return Shared(shift, slope, readers, tuple(parts), tipping, bool(low <= tipping <= high))
 
 

@@ -25,10 +25,17 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.profile.design import CURVE, Counts
-from calibration.profile.rates import Posterior, cell_variance, posterior
+from calibration.profile.design import Counts, places
+from calibration.profile.rates import (
+    Posterior,
+    Rates,
+    cell_rates,
+    cell_variance,
+    phrase_rates,
+    posterior,
+)
 from calibration.profile.settings import Priors, ProfileSettings
-from calibration.profile.variances import Fitted, Habits, fit, refit
+from calibration.profile.variances import QUIRK, Fitted, Habits, fit, refit
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
@@ -65,10 +72,28 @@ class Found:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
         _, findings, phrases = self.counts.n.shape
         held = np.repeat(self.phrase[:, None, :], findings, axis=1)
-        rows, columns = np.nonzero(self.habits.cell >= 0)
-        finding, phrase = np.divmod(self.habits.cell[rows, columns], phrases)
+        rows, columns, finding, phrase = places(self.habits.cell, phrases)
         held[rows, finding, phrase] = self.cell[rows, columns]
         return held
+
+    def rates(self, uses: FloatArray, degrees: float) -> tuple[Rates, Rates]:
+        """Rates of phrases over findings (R, K) by ``uses``, and of single cells (R, F, K).
+
+        Averaged over the fits with and without each habit that was let in.
+        """
+        habit, cell = self.probability(), self.habits.cell
+        fits = (self.posterior, cell), (self.plain, cell[:, :0])
+        whole = [phrase_rates(self.counts, *fit, uses=uses) for fit in fits]
+        single = [cell_rates(self.counts, *fit) for fit in fits]
+        return (
+            Rates(*whole[0], *whole[1], _weight(habit.max(axis=1, initial=0.0)), degrees),
+            Rates(*single[0], *single[1], _weight(habit), degrees),
+        )
+
+
+def _weight(probability: FloatArray) -> FloatArray:
+    """Weight of the fit with habits: all of it where no habit stands to be doubted."""
+    return np.where(probability > 0, probability, 1.0)
 
 
 def fit_with_habits(
@@ -191,7 +216,7 @@ def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
     """Log B of a habit below and above for every phrase of every reader, shape (2, R, K)."""
     counts, priors = fitted.counts, settings.priors
     k = counts.phrases
-    spike = fitted.deviations.quirk**2 / fitted.tails[:, CURVE:]
+    spike = fitted.held.spread[:, QUIRK, None]
     variance = fitted.mode.reader_variance()[:, k]
     mean = fitted.mode.reader[:, k]
     precision = 1.0 / variance - 1.0 / spike
@@ -215,15 +240,14 @@ def _cell_evidence(
     counts: Counts, fitted: Fitted, found: Posterior, habits: Habits, settings: ProfileSettings
 ) -> FloatArray:
     """Log B of a habit below and above for every cell, shape (2, R, F, K)."""
-    remainder = fitted.scales.remainder
     log_b = np.full((2, *counts.n.shape), -np.inf)
     open_ = counts.n >= _FEW
-    rows, columns = np.nonzero(habits.cell >= 0)
-    finding, phrase = np.divmod(habits.cell[rows, columns], len(counts.meaning))
+    rows, _, finding, phrase = places(habits.cell, len(counts.meaning))
     open_[rows, finding, phrase] = False
     if not open_.any():
         return log_b
     variance, read = cell_variance(counts, found, habits.cell)[open_], fitted.counts
+    remainder = np.broadcast_to(fitted.scales.remainder, open_.shape)[open_]
     n, mass, chance = read.n[open_], read.mass[open_], found.chance[open_]
     weight = n * chance * (1.0 - chance)
     weight = weight / (1.0 + weight * remainder)

@@ -56,8 +56,7 @@ def correlation(rows: Rows, *, chance: FloatArray) -> Correlation:
     v = chance * (1.0 - chance)
     e, root = rows.label - chance, np.sqrt(v)
     typical = float(v.mean()) if len(v) else 0.25
-    finding = rows.patient * max(len(rows.findings), 1) + rows.finding
-    within = np.unique(finding, return_inverse=True)[1]
+    within = _within(rows, rows.patient)
     same_e, same_v = _pairs(within, e), _pairs(within, root)
     all_e, all_v = _pairs(rows.patient, e), _pairs(rows.patient, root)
     prior = _SAME_WORTH * typical
@@ -65,6 +64,12 @@ def correlation(rows: Rows, *, chance: FloatArray) -> Correlation:
     prior = _OTHER_WORTH * typical
     other = (all_e - same_e + prior * _OTHER) / (all_v - same_v + prior)
     return Correlation(float(np.clip(same, 0.0, 1.0)), float(np.clip(other, 0.0, 0.5)))
+
+
+def _within(rows: Rows, patient: IntArray) -> IntArray:
+    """Code the pairs of patient and finding."""
+    finding = patient * max(len(rows.findings), 1) + rows.finding
+    return np.asarray(np.unique(finding, return_inverse=True)[1])
 
 
 def _pairs(code: IntArray, values: FloatArray) -> float:
@@ -92,8 +97,7 @@ def effective(rows: Rows, *, between: Correlation, spread: FloatArray) -> FloatA
     count = rows.count / spread[rows.phrase]
     if rows.patient is None:
         return count
-    finding = rows.patient * max(len(rows.findings), 1) + rows.finding
-    within = np.unique(finding, return_inverse=True)[1]
+    within = _within(rows, rows.patient)
     same = _sums(within, rows.count)[within] if len(within) else count
     all_ = _sums(rows.patient, rows.count)[rows.patient] if len(within) else count
     inflation = 1.0 + between.same * (same - 1.0) + between.other * (all_ - same)
@@ -177,13 +181,7 @@ def _elsewhere(rows: Rows) -> FloatArray:
 
     Drawn toward the finding's rate over all readers, and that toward the rate over all findings.
     """
-    readers, findings = rows.shape
-    cell = rows.reader * findings + rows.finding
-
-    n, mass = (
-        np.bincount(cell, weights=w, minlength=readers * findings).reshape(rows.shape)
-        for w in (rows.count, rows.count * rows.label)
-    )
+    n, mass = rows.total(rows.count), rows.total(rows.count * rows.label)
     every = (mass.sum() + 0.5) / (n.sum() + 1.0)
     finding = (mass.sum(axis=0) + _WORTH * every) / (n.sum(axis=0) + _WORTH)
     return np.asarray((mass + _WORTH * finding) / (n + _WORTH))[:, :, None]
@@ -195,17 +193,10 @@ def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correla
     spread = np.ones(len(words.phrases))
     weight = effective(kept, between=between, spread=spread)
     wrong = kept.label if certain < 0 else 1.0 - kept.label
-    readers, findings = kept.shape
-    cell = kept.reader * findings + kept.finding
-
-    def total(values: FloatArray) -> FloatArray:
-        sums = np.bincount(cell, weights=values, minlength=readers * findings)
-        return np.asarray(sums, dtype=np.float64).reshape(readers, findings)
-
     return AtomCounts(
         phrases=words.names(certain),
         positive_is_wrong=certain < 0,
-        n=total(kept.count),
-        wrong=total(kept.count * wrong),
-        effective=total(weight),
+        n=kept.total(kept.count),
+        wrong=kept.total(kept.count * wrong),
+        effective=kept.total(weight),
     )

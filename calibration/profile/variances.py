@@ -5,16 +5,17 @@ On the Laplace posterior, with effects' means μ and variances v, each variance 
     σ² ← (ν s² + Σ w μ²) / (ν + Σ (1 − w v / σ²)),
 
 with ν observations' worth of prior at s² (`Priors.worth`): the fixed point of EM in the faster form
-of MacKay 1992, which counts the effects the data determine. A reader's shift, slope and set of
-quirks are Student-t, `Priors.tail` and `Priors.quirk_tail` degrees of freedom, through
-w = (t + n) / (t + Σ E[effect²]/σ²) over the n effects of the set, so that one reader far off is
-neither pulled in nor widens the others. Phrase effects of the department are d_k ~ N(0, s_k² + σ²)
-with the survey's error s_k.
+of MacKay 1992, which counts the effects the data determine. A reader's effects of one kind (each
+coordinate of the curve; the quirks; the findings; the cells) are together Student-t with t degrees
+of freedom (`Priors.tails`), through w = (t + Σ (1 − w v / σ²)) / (t + Σ μ²/σ²), so that one reader
+far off, or less regular than others, is neither pulled in nor widens the others. Phrase effects of
+the department are d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -26,6 +27,8 @@ from calibration.profile.settings import Priors
 
 _ROUNDS = 80
 _SETTLED = 2e-3
+QUIRK, _READER_FINDING, _REMAINDER = 4, 7, 8
+"""Where they stand among the deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Deviations:
     shift: float
     slope: float
     bend: float
+    twist: float
     quirk: float
     phrase: float
     finding: float
@@ -42,8 +46,24 @@ class Deviations:
     remainder: float
 
     def values(self) -> FloatArray:
-        """All eight in order, shape (8,)."""
+        """All nine in order, shape (9,)."""
         return np.array([getattr(self, name) for name in self.__slots__])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """Deviations held for a while, and the Student weights w (R, 9) of the readers' sets.
+
+    In the order of `Deviations`; weights are 1 for what belongs to no reader.
+    """
+
+    deviations: Deviations
+    tails: FloatArray
+
+    @property
+    def spread(self) -> FloatArray:
+        """Prior variance of a reader's effects of every kind, shape (R, 9)."""
+        return np.asarray(self.deviations.values() ** 2 / self.tails)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +102,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """The model at its estimated deviations; ``tails`` (R, 4) are the Student weights w.
+    """The model at its estimated deviations.
 
     ``counts`` are those of words rightly read at the mode (`Counts.rightly_read`).
     """
@@ -90,8 +110,7 @@ class Fitted:
     counts: Counts
     mode: Mode
     scales: Scales
-    deviations: Deviations
-    tails: FloatArray
+    held: Held
     rounds: int
     settled: bool
 
@@ -100,112 +119,100 @@ def fit(
     counts: Counts, *, priors: Priors, habits: Habits | None = None, start: Fitted | None = None
 ) -> Fitted:
     """Alternate between the mode and the deviations until neither moves."""
-    held = Habits.none(counts) if habits is None else habits
-    deviations = _first(priors) if start is None else start.deviations
-    tails = np.ones((len(counts.n), CURVE + 1)) if start is None else start.tails
-    mode = None if start is None else start.mode
+    chosen = Habits.none(counts) if habits is None else habits
+    first = Deviations(*(getattr(priors, name) for name in Deviations.__slots__))
+    held = Held(first, np.ones((len(counts.n), len(priors.tails)))) if start is None else start.held
     for rounds in range(1, _ROUNDS + 1):
-        scales = _scales(counts, priors, deviations, held, tails)
-        mode = find_mode(counts, scales, start=mode)
-        read = counts.rightly_read(linear_predictor(counts, scales, mode.total) + mode.remainder)
-        moved, weights = _moved(read, priors, scales, deviations, mode)
-        change = float(np.abs(np.log(moved.values() / deviations.values())).max())
-        now = Fitted(read, mode, scales, deviations, tails, rounds, change < _SETTLED)
+        now = _at(counts, priors, chosen, held, start)
+        moved = _moved(now.counts, priors, now.scales, held, now.mode)
+        change = np.abs(np.log(moved.deviations.values() / held.deviations.values())).max()
+        now = replace(now, rounds=rounds, settled=bool(change < _SETTLED))
         if now.settled:
             break
-        deviations, tails = moved, weights
+        held, start = moved, now
     return now
 
 
 def refit(counts: Counts, priors: Priors, habits: Habits, start: Fitted) -> Fitted:
     """Find the mode with other habits, at the same deviations."""
-    scales = _scales(counts, priors, start.deviations, habits, start.tails)
-    mode = find_mode(counts, scales, start=start.mode)
+    now = _at(counts, priors, habits, start.held, start)
+    return replace(now, rounds=start.rounds, settled=start.settled)
+
+
+def _at(counts: Counts, priors: Priors, habits: Habits, held: Held, start: Fitted | None) -> Fitted:
+    """Find the mode at given deviations, beginning where another fit stopped."""
+    scales = _scales(counts, priors, habits, held)
+    mode = find_mode(counts, scales, start=None if start is None else start.mode)
     read = counts.rightly_read(linear_predictor(counts, scales, mode.total) + mode.remainder)
-    return Fitted(read, mode, scales, start.deviations, start.tails, start.rounds, start.settled)
+    return Fitted(read, mode, scales, held, 0, settled=False)
 
 
-def _first(priors: Priors) -> Deviations:
-    return Deviations(*(getattr(priors, name) for name in Deviations.__slots__))
-
-
-def _scales(
-    counts: Counts, priors: Priors, deviations: Deviations, habits: Habits, tails: FloatArray
-) -> Scales:
+def _scales(counts: Counts, priors: Priors, habits: Habits, held: Held) -> Scales:
     """Prior precisions of every coordinate."""
-    readers, findings, _ = counts.n.shape
+    findings = counts.n.shape[1]
     theta = np.concatenate(
         [
-            [priors.mean_shift**-2, priors.mean_slope**-2, priors.mean_bend**-2],
-            1.0 / (counts.survey**2 + deviations.phrase**2),
-            np.full(findings, deviations.finding**-2),
+            [
+                priors.mean_shift**-2,
+                priors.mean_slope**-2,
+                priors.mean_bend**-2,
+                priors.mean_twist**-2,
+            ],
+            1.0 / (counts.survey**2 + held.deviations.phrase**2),
+            np.full(findings, held.deviations.finding**-2),
         ]
     )
-    reader = np.empty((readers, counts.size + habits.cell.shape[1]))
-    reader[:, :CURVE] = tails[:, :CURVE] / deviations.values()[:CURVE] ** 2
-    spike = deviations.quirk**2 / tails[:, CURVE:]
-    slab = spike + priors.habit_spread**2
-    reader[:, counts.phrases] = np.where(habits.phrase, 1.0 / slab, 1.0 / spike)
-    reader[:, counts.findings] = deviations.reader_finding**-2
+    variance = held.spread
+    reader = np.empty((len(variance), counts.size + habits.cell.shape[1]))
+    reader[:, :CURVE] = 1.0 / variance[:, :CURVE]
+    slab = np.where(habits.phrase, priors.habit_spread**2, 0.0)
+    reader[:, counts.phrases] = 1.0 / (variance[:, QUIRK, None] + slab)
+    reader[:, counts.findings] = 1.0 / variance[:, _READER_FINDING, None]
     reader[:, counts.size :] = priors.habit_spread**-2
     mean = np.zeros_like(reader)
     mean[:, counts.phrases] = priors.habit_size * habits.phrase_sign
     mean[:, counts.size :] = priors.habit_size * habits.cell_sign
-    return Scales(theta, reader, habits.cell, mean, deviations.remainder**2)
+    return Scales(theta, reader, habits.cell, mean, variance[:, _REMAINDER, None, None])
 
 
-def _moved(
-    counts: Counts, priors: Priors, scales: Scales, now: Deviations, mode: Mode
-) -> tuple[Deviations, FloatArray]:
+def _moved(counts: Counts, priors: Priors, scales: Scales, held: Held, mode: Mode) -> Held:
     """Give new deviations and the Student weights of the readers."""
+    now, tails = held.deviations.values(), held.tails.copy()
+    moved = []
+    for i, (mean, variance) in enumerate(_effects(counts, scales, held, mode)):
+        square, start = (mean**2).sum(axis=1), getattr(priors, Deviations.__slots__[i])
+        weight, degrees, worth = tails[: len(mean), i], priors.tails[i], priors.worth[i]
+        known = np.maximum(1.0 - weight[:, None] * variance / now[i] ** 2, 0.0).sum(axis=1)
+        total = (worth * start**2 + weight @ square) / (worth + known.sum())
+        moved.append(float(np.sqrt(total)))
+        if np.isfinite(degrees):
+            tails[:, i] = (degrees + known) / (degrees + square / now[i] ** 2)
+    return Held(Deviations(*moved), tails)
+
+
+def _effects(
+    counts: Counts, scales: Scales, held: Held, mode: Mode
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Means and variances of the effects of every deviation, (R or 1, effects) each."""
     mean, variance = mode.reader - scales.habit_mean, mode.reader_variance()
-    curve = mean[:, :CURVE] ** 2, variance[:, :CURVE]
     k, f = counts.phrases, counts.findings
-    plain = scales.habit_mean[:, k] == 0
-    quirk = np.where(plain, (mean[:, k] ** 2 + variance[:, k]) / now.quirk**2, 1.0)
-    scaled = np.concatenate(
-        [sum(curve) / now.values()[:CURVE] ** 2, quirk.sum(axis=1, keepdims=True)], axis=1
-    )
-    degrees = np.array([priors.tail] * CURVE + [priors.quirk_tail])
-    tails = (degrees + np.array([1] * CURVE + [plain.shape[1]])) / (degrees + scaled)
-    own = np.diagonal(mode.theta_covariance)
-    effects = (
-        *((tails[:, i] * curve[0][:, i], tails[:, i] * curve[1][:, i]) for i in range(CURVE)),
-        ((tails[:, CURVE:] * mean[:, k] ** 2)[plain], (tails[:, CURVE:] * variance[:, k])[plain]),
-        _phrase_effects(counts, now, mode),
-        (mode.theta[f] ** 2, own[f]),
-        (mean[:, f] ** 2, variance[:, f]),
-        _remainders(counts, scales, mode),
-    )
-    start = _first(priors).values()
-    moved = [
-        _updated(worth, scale, before, *effect)
-        for worth, scale, before, effect in zip(
-            priors.worth, start, now.values(), effects, strict=True
-        )
-    ]
-    return Deviations(*moved), tails
-
-
-def _updated(
-    worth: float, scale: float, before: float, square: FloatArray, variance: FloatArray
-) -> float:
-    determined = float(np.maximum(1.0 - variance / before**2, 0.0).sum())
-    return float(np.sqrt((worth * scale**2 + square.sum()) / (worth + determined)))
+    for i in range(CURVE):
+        yield mean[:, i : i + 1], variance[:, i : i + 1]
+    habit, spike = scales.habit_mean[:, k] != 0, held.spread[:, QUIRK, None]
+    yield np.where(habit, 0.0, mean[:, k]), np.where(habit, spike, variance[:, k])
+    yield _phrase_effects(counts, held.deviations, mode)
+    yield mode.theta[None, f], np.diagonal(mode.theta_covariance)[None, f]
+    yield mean[:, f], variance[:, f]
+    chance = expit(linear_predictor(counts, scales, mode.total) + mode.remainder)
+    weight = counts.n * chance * (1.0 - chance)
+    left = 1.0 / (weight + 1.0 / scales.remainder)
+    yield mode.remainder.reshape(len(weight), -1), left.reshape(len(weight), -1)
 
 
 def _phrase_effects(counts: Counts, now: Deviations, mode: Mode) -> tuple[FloatArray, FloatArray]:
-    """Squared means and variances of the department's phrase effects without the survey's error."""
+    """Means and variances of the department's phrase effects without the survey's error."""
     spread = now.phrase**2
     share = spread / (spread + counts.survey**2)
     own = np.diagonal(mode.theta_covariance)[counts.phrases]
     mean = share * mode.theta[counts.phrases]
-    return mean**2, share**2 * own + spread * (1.0 - share)
-
-
-def _remainders(counts: Counts, scales: Scales, mode: Mode) -> tuple[FloatArray, FloatArray]:
-    """Squared means and variances of the remainders of occupied cells, their line as known."""
-    used = counts.n > 0
-    chance = expit(linear_predictor(counts, scales, mode.total) + mode.remainder)[used]
-    weight = counts.n[used] * chance * (1.0 - chance)
-    return mode.remainder[used] ** 2, 1.0 / (weight + 1.0 / scales.remainder)
+    return mean[None], (share**2 * own + spread * (1.0 - share))[None]

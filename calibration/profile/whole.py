@@ -8,20 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from calibration.plain import Plain, plain
-from calibration.profile.results import (
-    Change,
-    Interval,
-    Large,
-    Pattern,
-    ReaderProfile,
-    Shared,
-    Swap,
-)
+from calibration.plain import LEFT_OUT, Plain, plain, plain_fields
+from calibration.profile.results import Change, Interval, Large, ReaderProfile, Shared
 from calibration.profile.settings import ProfileSettings
 
 
@@ -51,7 +43,7 @@ class Diagnostics:
     gradient: float
     newton_steps: int
     rounds: int
-    deviations: Mapping[str, float]
+    deviations: Mapping[str, float] = field(metadata=LEFT_OUT)
     same_finding: float
     other_finding: float
     patients: bool
@@ -138,97 +130,25 @@ VERSION = 1
 
 def profile_data(found: DepartmentProfile, *, messages: Mapping[str, str]) -> dict[str, Plain]:
     """Return everything a profile holds; ``messages`` gives each reader's words."""
-    told = found.diagnostics
     return {
         "version": VERSION,
         "readers": [_reader(each, messages[each.reader]) for each in found.readers],
         "department": {
-            "shift": plain(found.shift),
-            "slope": plain(found.slope),
-            "shared": plain(found.shared),
-            "large": plain(found.large),
-            "expected_false": plain(found.expected_false),
-            "deviations": {name: plain(value) for name, value in told.deviations.items()},
-        },
-        "changes": None if found.changes is None else [plain(each) for each in found.changes],
+            name: plain(getattr(found, name))
+            for name in ("shift", "slope", "shared", "large", "expected_false")
+        }
+        | {"deviations": plain(found.diagnostics.deviations)},
+        "changes": plain(found.changes),
         "phrases": list(found.phrases),
         "pathologies": [name or None for name in found.findings],
-        "unmapped": {name: float(count) for name, count in found.unmapped.items()},
-        "diagnostics": {
-            "converged": told.converged,
-            "gradient": plain(told.gradient),
-            "newton_steps": told.newton_steps,
-            "rounds": told.rounds,
-            "patients": told.patients,
-            "same_finding": plain(told.same_finding),
-            "other_finding": plain(told.other_finding),
-            "label_dispersion": plain(told.label_dispersion),
-            "unsurveyed": list(told.unsurveyed),
-        },
-        "settings": _settings(found),
+        "unmapped": plain(found.unmapped),
+        "diagnostics": plain(found.diagnostics),
+        "settings": plain(found.settings),
     }
-
-
-def _settings(found: DepartmentProfile) -> dict[str, Plain]:
-    """Every rule of decision; the priors' scales are the method's, not the caller's."""
-    held: dict[str, Plain] = {}
-    for each in fields(found.settings):
-        value = getattr(found.settings, each.name)
-        if isinstance(value, tuple):
-            held[each.name] = [float(v) for v in value]
-        elif isinstance(value, int | float):
-            held[each.name] = value
-    return held
 
 
 def _reader(each: ReaderProfile, message: str) -> dict[str, Plain]:
-    return {
-        "reader": each.reader,
-        "n": plain(each.n),
-        "hedges": plain(each.hedges),
-        "exams": each.exams,
-        "pattern": _pattern(each.pattern),
-        "habits": [plain(habit) for habit in each.habits],
-        "atoms": {"absent": plain(each.absent), "present": plain(each.present)},
-        "advice": [_swap(swap) for swap in each.advice],
-        "phrases": [plain(row) for row in each.phrases],
-        "large": plain(each.large),
-        "message": message,
-    }
-
-
-def _pattern(pattern: Pattern) -> dict[str, Plain]:
-    verdict = pattern.verdict
-    return {
-        "direction": verdict.direction,
-        "state": verdict.state,
-        "shift": plain(pattern.shift),
-        "slope": plain(pattern.slope),
-        "at": 0.5,
-        "correlation": plain(pattern.correlation),
-        "within": plain(pattern.within),
-        "clearly_off": plain(pattern.clearly_off),
-        "tipping": plain(pattern.tipping),
-        "sound": plain(verdict.sound),
-        "question": verdict.question,
-        "shared": list(verdict.shared),
-        "explained": list(verdict.explained),
-        "more_exams": verdict.more_exams,
-        "slight": verdict.slight,
-        "untold": verdict.untold,
-    }
-
-
-def _swap(swap: Swap) -> dict[str, Plain]:
-    return {
-        "phrase": swap.phrase,
-        "finding": swap.finding,
-        "instead": swap.instead,
-        "probability": plain(swap.probability),
-        "n": plain(swap.n),
-        "observed": plain(swap.observed),
-        "rate": plain(swap.rate),
-        "meaning": plain(swap.meaning),
-        "instead_meaning": plain(swap.instead_meaning),
-        "gain": plain(swap.gain),
-    }
+    data = plain_fields(each)
+    data["atoms"] = {name: data.pop(name) for name in ("absent", "present")}
+    pattern = {**plain_fields(each.pattern), "direction": each.pattern.direction, "at": 0.5}
+    return {**data, "pattern": pattern, "message": message}

@@ -23,6 +23,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence, instrument, shared_line
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
+from calibration.profile.variances import Deviations
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 
@@ -42,7 +43,7 @@ def small(seed: int = 0) -> tuple[Counts, Scales]:
         reader=np.full((3, width), 9.0),
         cell=cell,
         habit_mean=np.zeros((3, width)),
-        remainder=0.04,
+        remainder=np.array([0.04, 0.02, 0.09]).reshape(3, 1, 1),
     )
 
 
@@ -56,7 +57,7 @@ def log_posterior(counts: Counts, scales: Scales, packed: np.ndarray) -> float:
     eta = linear_predictor(counts, scales, total) + remainder
     likelihood = (counts.mass * eta - counts.n * np.logaddexp(0.0, eta)).sum()
     prior = (scales.theta * theta**2).sum() + (scales.reader * reader**2).sum()
-    return float(likelihood - (prior + (remainder**2).sum() / scales.remainder) / 2.0)
+    return float(likelihood - (prior + (remainder**2 / scales.remainder).sum()) / 2.0)
 
 
 def test_mode_is_where_a_plain_optimiser_finds_it() -> None:
@@ -94,7 +95,7 @@ def test_mode_of_misread_words_is_where_a_plain_optimiser_finds_it(seed: int) ->
         seen = 0.8 * p + 0.2 * 0.6
         fits = counts.mass * np.log(seen) + (counts.n - counts.mass) * np.log(1.0 - seen)
         prior = (scales.theta * theta**2).sum() + (scales.reader * reader**2).sum()
-        return float(fits.sum() - (prior + (h**2).sum() / scales.remainder) / 2.0)
+        return float(fits.sum() - (prior + (h**2 / scales.remainder).sum()) / 2.0)
 
     packed = np.concatenate([mode.theta, mode.reader.ravel(), mode.remainder.ravel()])
     plain = minimize(lambda p: -density(p), packed, method="BFGS", options={"gtol": 1e-6})
@@ -119,11 +120,20 @@ def test_block_covariance_is_the_inverse_of_the_whole_curvature() -> None:
     assert mode.reader_variance().ravel() == pytest.approx(np.diag(inverse)[size:], abs=1e-10)
 
 
-def test_bend_is_at_right_angles_to_shift_and_slope_and_of_mean_square_one() -> None:
+def test_bend_and_twist_are_at_right_angles_to_what_is_lower_and_of_mean_square_one() -> None:
     curve = small()[0].curve
     assert curve.shape == (4, CURVE)
     assert curve[:, 2] @ curve[:, :2] == pytest.approx([0.0, 0.0], abs=1e-12)
-    assert np.mean(curve[:, 2] ** 2) == pytest.approx(1.0)
+    assert curve[:, 3] @ curve[:, :3] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
+    assert np.mean(curve[:, 2:] ** 2, axis=0) == pytest.approx([1.0, 1.0])
+
+
+def test_three_phrases_show_no_twist_and_two_no_bend() -> None:
+    counts = small()[0]
+    for phrases in (3, 2):
+        curve = replace(counts, meaning=MEANING[:phrases]).curve
+        assert np.ptp(curve[:, phrases - 1]) > 0.0
+        assert not curve[:, phrases:].any()
 
 
 def rows_of(patients: list[str], labels: list[float]) -> pd.DataFrame:
@@ -378,7 +388,7 @@ def test_four_readers_share_nothing_that_could_be_told_from_their_own() -> None:
 
 def test_prior_of_the_settings_is_stated_for_every_scale() -> None:
     priors = ProfileSettings().priors
-    assert len(priors.worth) == 8
+    assert len(priors.worth) == len(priors.tails) == len(Deviations.__slots__)
     assert all(worth > 0 for worth in priors.worth)
 
 

@@ -185,7 +185,7 @@ def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_rea
     assert [each.pattern.direction for each in found] == ["none"] * 7 + ["undercalls"]
     told = message(found.reader("r00"), words=WORDS)
     assert told.startswith("Nothing that is yours alone to change.")
-    assert "stand lower than CT bears out" in told
+    assert "are weaker than CT bears out" in told
 
 
 def test_calibration_in_the_large_says_how_many_more_and_how_far_off(
@@ -285,6 +285,20 @@ def test_reader_of_one_phrase_is_promised_no_number_of_exams() -> None:
     assert found.reader("r00").pattern.verdict.untold is None
 
 
+def test_words_that_lie_together_tell_no_slope_but_where_they_stand() -> None:
+    frame = department([(0.0, 1.0)] * 5, statements=2500, seed=6)
+    kept = (frame["reader"] != "r02") | frame["phrase"].isin(["likely", "probably"])
+    frame = frame[kept].reset_index(drop=True)
+    own = (frame["reader"] == "r02").to_numpy()
+    rate = np.where(frame["phrase"] == "likely", 0.7, 0.35)
+    labels = np.random.default_rng(3).random(len(frame)) < rate
+    frame["label"] = np.where(own, labels.astype(float), frame["label"])
+    each = profile(frame, phrases=SCALE).reader("r02")
+    assert each.pattern.direction == "overcalls"
+    assert each.pattern.slope.low < 1.0 < each.pattern.slope.high
+    assert each.pattern.slope.value < 1.5  # the two words alone would say 6
+
+
 def _judged_at(
     shift: float, sd: float, *, slope: float = 0.0, done: float = 0.0, common: tuple[Part, ...] = ()
 ) -> Pattern:
@@ -347,7 +361,7 @@ def test_who_stands_off_but_surely_not_clearly_is_told_slightly_and_needs_no_mor
 def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentProfile) -> None:
     each = replace(found.reader("r00"), pattern=_judged_at(0.25, 0.1), habits=(), advice=())
     told = message(each, words=WORDS)
-    assert told.startswith("Your hedges stand slightly low, not by much.")
+    assert told.startswith("Your hedges are slightly too weak, not by much.")
     assert "Nothing to change" not in told
     assert "more X-ray" not in told
 
