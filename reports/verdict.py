@@ -83,8 +83,11 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
 def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
     """Give the swaps as they are said: first those of the words that the first sentence shows."""
     swaps = kept_swaps(profile)
-    shown = [phrase.phrase for phrase in carriers(profile, swaps)]
-    return tuple(sorted(swaps, key=lambda swap: swap.phrase not in shown or bool(swap.finding)))
+    place = {phrase.phrase: i for i, phrase in enumerate(carriers(profile, swaps))}
+    last = len(place)
+    return tuple(
+        sorted(swaps, key=lambda swap: last if swap.finding else place.get(swap.phrase, last))
+    )
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:
