@@ -89,6 +89,8 @@ def main() -> None:
     Unforeseen exceptions are named by type and place only (`pipeline.run.shield`).
     """
     os.umask(0o077)
+    # Before numpy is loaded: figures must not hang on how many threads a library takes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _register()
     try:
         shielded(app)

@@ -213,8 +213,6 @@ def _whole_job(
     pages: bool = True,
     log_format: LogFormat = "text",
 ) -> Summary:
-    # Before numpy is loaded: figures must not hang on how many threads a library takes.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from pipeline.run.rehearsal import is_fit, is_small
     from pipeline.run.server import is_configured, settle, temporary_server, trim
     from pipeline.run.shield import on_terminal

@@ -6,43 +6,25 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from pipeline.cli.common import OutOption, Output, argument, blaming, option, write_result
+from calibration.neighbours.difficulty import Difficulty as Difficulties
+from calibration.neighbours.difficulty import difficulty as measure
+from calibration.neighbours.difficulty import review_order, strata
+from calibration.neighbours.export import difficulty_data
+from pipeline.cli.common import blaming, write_result
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.tables import write_table
 from pipeline.neighbours.categories import ClassTable, aligned, read_pool, read_votes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from calibration.neighbours.difficulty import Difficulty as Difficulties
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difficulty:
-    """Options of ``radcal difficulty``."""
-
-    predictions: Path = argument(
-        ...,
-        "A pool: .npz with probs (models, items, classes), or a table with model, item, one "
-        "column per class.",
-    )
-    out: OutOption
-    votes: Path | None = option(None, "Votes of people on the same items (tables).")
-    items_out: Path | None = option(None, "Indicators, stratum and place in the review queue.")
-    alpha: str = option("0.05,0.1,0.2", "Tolerances of the conformal sets.")
-    count: int = option(3, "Strata of difficulty.", "--strata", min=1)
-    output: Output
+from pipeline.neighbours.options import Difficulty
 
 
 def difficulty(given: Difficulty) -> None:
-    """Say which items are hard for a pool of models, and when its own doubt misleads."""
-    from calibration.neighbours.export import difficulty_data
-    from pipeline.formats.tables import write_table
-
+    """Measure a pool, and write what was asked for."""
     pool = read_pool_file(given.predictions, votes=given.votes)
     found = _difficulty(given, pool)
     write_result(given.out, difficulty_data(found))
@@ -62,8 +44,6 @@ def difficulty(given: Difficulty) -> None:
 
 
 def _difficulty(given: Difficulty, pool: PoolArrays) -> Difficulties:
-    from calibration.neighbours.difficulty import difficulty as measure
-
     with blaming(given.predictions.name):
         return measure(
             probs=pool.probs,
@@ -180,8 +160,6 @@ def _per_model(held: Mapping[str, NDArray[Any]], name: str) -> tuple[NDArray[Any
 
 def queue(found: Difficulties, count: int) -> pd.DataFrame:
     """Give the indicators with the reference-free review order and strata of mean entropy."""
-    from calibration.neighbours.difficulty import review_order, strata
-
     order = review_order(found.free["M_dis"], found.free["M_avg_ent"])
     rank = np.empty(found.n, dtype=np.int64)
     rank[order] = np.arange(1, found.n + 1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import cast
 
 import typer
 
-from pipeline.cli.common import Output, argument, flag, option
+from extraction.neighbours.forms import FORMS, Form, Judge, Prompter
+from extraction.neighbours.questions import Question, RememberingCompleter, load_questions
+from extraction.neighbours.run import Claim, Elicited, Way, claims_of, put, with_truth
+from extraction.neighbours.run import elicit as put_questions
 from pipeline.cli.extraction_shared import (
     closing_model,
     gold_reports,
@@ -20,54 +21,20 @@ from pipeline.cli.extraction_shared import (
     rule_engine,
 )
 from pipeline.errors import EXIT_QUARANTINED, InputError
+from pipeline.formats.tables import write_table
 from pipeline.neighbours.lm_engine import (
-    Asking,
     Words,
     answers_table,
+    completing,
     refuse_silence,
     summed_up,
     words,
 )
-
-if TYPE_CHECKING:
-    from extraction.neighbours.forms import Form, Judge, Prompter
-    from extraction.neighbours.questions import Question, RememberingCompleter
-    from extraction.neighbours.run import Claim, Elicited
-
-FormOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--form",
-        help="probability, phrase, beta or own-phrase; repeat for several. Default: all four.",
-    ),
-]
+from pipeline.neighbours.options import Audit, Elicitation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ElicitGiven:
-    """Options of ``radcal lm elicit``."""
-
-    questions: Path = argument(..., "JSON lines: SciQ, TruthfulQA, or question with answers.")
-    out: Path = option(..., "Answers, one row per question and form.")
-    asking: Asking
-    form: FormOption = None
-    choose: bool = flag("--choose", "Offer the wrong answers as options beside a right one.")
-    judge: str = option("match", "match: equal words are right; model: a model judges the others.")
-    judge_model: str | None = option(None, "Model that judges; default the model that answers.")
-    output: Output
-
-
-def elicit(given: ElicitGiven) -> None:
-    """Ask a model questions and how sure it is of its answers, in four forms.
-
-    Lines that are no question, answers that cannot be read and questions that got no reply are
-    counted by reason (exit code 3), never taken as wrong. Run again to go on after an interruption;
-    nothing is asked twice. See docs/neighbours.md.
-    """
-    from extraction.neighbours.forms import Judge, Prompter
-    from extraction.neighbours.questions import load_questions
-    from pipeline.formats.tables import write_table
-
+def elicit(given: Elicitation) -> None:
+    """Put questions to a model in every form asked for, and write its answers."""
     one_of("--judge", given.judge, ("match", "model"))
     _forms(given.form)
     asked, problems = load_questions(given.questions)
@@ -77,9 +44,9 @@ def elicit(given: ElicitGiven) -> None:
     for problem in problems if not given.output.quiet else ():
         typer.echo(f"{given.questions.name}: {problem}; left out", err=True)
     prompter = Prompter()
-    with given.asking.completer(given.out) as answerer:
+    with completing(given.asking, given.out) as answerer:
         if given.judge == "model" and given.judge_model:
-            with given.asking.completer(given.out, model=given.judge_model) as judging:
+            with completing(given.asking, given.out, model=given.judge_model) as judging:
                 rows, missing = _asked(given, asked, answerer, prompter, Judge(judging, prompter))
         else:
             by = Judge(answerer, prompter) if given.judge == "model" else None
@@ -108,24 +75,19 @@ def _with_options(questions: Sequence[Question]) -> tuple[list[Question], list[s
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
-    from extraction.neighbours.forms import FORMS
-
     for name in named or ():
         one_of("--form", name, FORMS)
     return tuple(form for form in FORMS if not named or form in named)
 
 
 def _asked(
-    given: ElicitGiven,
+    given: Elicitation,
     questions: Sequence[Question],
     answerer: RememberingCompleter,
     prompter: Prompter,
     judge: Judge | None,
 ) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
-    from extraction.neighbours.run import Way
-    from extraction.neighbours.run import elicit as put
-
     rows: list[tuple[Elicited, Words]] = []
     missing: dict[str, str] = {}
     for form in _forms(given.form):
@@ -134,39 +96,18 @@ def _asked(
             missing[form] = offered
             continue
         way = Way(form, prompter, offered.phrases, given.choose)
-        found = put(questions, way=way, completer=answerer, judge=judge)
+        found = put_questions(questions, way=way, completer=answerer, judge=judge)
         rows += [(row, offered) for row in found]
     return rows, missing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditGiven:
-    """Options of ``radcal lm audit``."""
-
-    gold: Path = argument(..., "Labelled reports, one JSON per line.")
-    out: Path = option(..., "Answers, one row per finding.")
-    asking: Asking
-    reader: str = option("model", "Who reads the reports: the model, or rules.")
-    form: str = option("probability", "probability, phrase, beta or own-phrase.")
-    output: Output
-
-
-def audit(given: AuditGiven) -> None:
-    """Ask a model how sure it is of every finding read in labelled reports.
-
-    The reader's findings are taken at report level; one is right if the labels give the same
-    phrase to the same pathology. ``radcal lm calibrate`` on the answers says whether the model's
-    certainty about its own reading can be believed. Reports that could not be read, and
-    confidences that could not, are counted (exit code 3).
-    """
-    from extraction.neighbours.forms import FORMS, Prompter
-    from pipeline.formats.tables import write_table
-
+def audit(given: Audit) -> None:
+    """Ask a model how sure it is of every finding, and write its answers."""
     one_of("--reader", given.reader, ("model", "rules"))
     one_of("--form", given.form, FORMS)
     reports, claims, failed = _claims(given)
     prompter = Prompter()
-    with given.asking.completer(given.out) as answerer:
+    with completing(given.asking, given.out) as answerer:
         rows = _sure(given, claims, answerer, prompter)
         name = answerer.name
     refuse_silence(rows, name)
@@ -185,10 +126,8 @@ def audit(given: AuditGiven) -> None:
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def _claims(given: AuditGiven) -> tuple[int, list[Claim], int]:
+def _claims(given: Audit) -> tuple[int, list[Claim], int]:
     """Count the labelled reports, and give what was read in them and in how many nothing could."""
-    from extraction.neighbours.run import claims_of
-
     extractor = (
         rule_engine(None)
         if given.reader == "rules"
@@ -205,11 +144,9 @@ def _claims(given: AuditGiven) -> tuple[int, list[Claim], int]:
 
 
 def _sure(
-    given: AuditGiven, claims: Sequence[Claim], answerer: RememberingCompleter, prompter: Prompter
+    given: Audit, claims: Sequence[Claim], answerer: RememberingCompleter, prompter: Prompter
 ) -> list[tuple[Elicited, Words]]:
     """Ask how sure the model is of every claim, and say which are right."""
-    from extraction.neighbours.run import put, with_truth
-
     form = cast("Form", given.form)
     offered = words(form, given.asking.phrases, answerer, prompter)
     if isinstance(offered, str):

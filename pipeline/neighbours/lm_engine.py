@@ -4,61 +4,45 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
-from pipeline.cli.common import option
-from pipeline.cli.extraction_shared import ModelChoice, model_settings, one_of
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from calibration.survey import PhraseTable
-    from extraction.neighbours.forms import Form, Prompter
-    from extraction.neighbours.questions import RememberingCompleter
-    from extraction.neighbours.run import Elicited
+from calibration.distributions import Beta
+from calibration.survey import PhraseTable
+from extraction.engines.settings import revision
+from extraction.errors import ModelOutageError
+from extraction.neighbours.forms import Form, Prompter
+from extraction.neighbours.questions import ModelCompleter, RememberingCompleter
+from extraction.neighbours.run import Elicited, own_phrases
+from pipeline.cli.common import phrase_table
+from pipeline.cli.extraction_shared import model_settings, one_of
+from pipeline.neighbours.options import Asking
+from pipeline.site import engines
 
 _ENGINES: Final = ("server", "vllm", "transformers")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
-    """Options of whoever asks a model how sure it is."""
-
-    engine: str = option("server", "Which engine answers: server, vllm or transformers.")
-    choice: ModelChoice
-    phrases: str = option(
-        "probability-words", "Phrases on offer: a built-in table or a file (form phrase)."
-    )
-    cache: Path | None = option(None, "Where replies are kept to go on from; default OUT.replies.")
-
-    def completer(
-        self, out: Path, *, model: str | None = None
-    ) -> AbstractContextManager[RememberingCompleter]:
-        """Open the model, or another one of the same engine, its replies kept beside the output."""
-        choice = replace(self.choice, model=model) if model else self.choice
-        return _completer(self.engine, choice, self.cache or out.with_name(f"{out.name}.replies"))
-
-
 @contextmanager
-def _completer(engine: str, choice: ModelChoice, kept: Path) -> Iterator[RememberingCompleter]:
-    """Give the model as something that continues prompts and remembers its replies."""
-    from extraction.engines.settings import revision
-    from extraction.neighbours.questions import ModelCompleter, RememberingCompleter
-    from pipeline.site import engines
-
-    one_of("--engine", engine, _ENGINES)
-    settings = model_settings(engine, choice)
-    model = engines.completer(settings, folder=Path.cwd())
+def completing(
+    asking: Asking, out: Path, *, model: str | None = None
+) -> Iterator[RememberingCompleter]:
+    """Open the model, or another one of the same engine, its replies kept beside the output."""
+    one_of("--engine", asking.engine, _ENGINES)
+    choice = replace(asking.choice, model=model) if model else asking.choice
+    kept = asking.cache or out.with_name(f"{out.name}.replies")
+    settings = model_settings(asking.engine, choice)
+    running = engines.completer(settings, folder=Path.cwd())
     named = str(settings.model)
-    name = named if engine == "server" else f"{Path(named).name}+{revision(Path(named))}"
+    name = named if asking.engine == "server" else f"{Path(named).name}+{revision(Path(named))}"
     kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        yield RememberingCompleter(ModelCompleter(model, name=name), kept)
+        yield RememberingCompleter(ModelCompleter(running, name=name), kept)
     finally:
-        model.close()
+        running.close()
 
 
 COLUMNS: Final = (
@@ -85,11 +69,6 @@ def words(
     form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
 ) -> Words | str:
     """Phrases that a form offers; a model's own are asked for first. A text says why none."""
-    from calibration.distributions import Beta
-    from calibration.survey import PhraseTable
-    from extraction.neighbours.run import own_phrases
-    from pipeline.cli.common import phrase_table
-
     if form == "phrase":
         return Words(phrases, phrase_table(phrases))
     if form != "own-phrase":
@@ -106,8 +85,6 @@ def answers_table(
     rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
 ) -> pd.DataFrame:
     """One row per question and form, as ``radcal lm calibrate`` reads it."""
-    import pandas as pd
-
     cells = []
     for row, offered in rows:
         said = row.stated
@@ -138,8 +115,6 @@ def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
     ModelOutageError
         If every question failed.
     """
-    from extraction.errors import ModelOutageError
-
     if not rows or any(row.outcome != "failed" for row, _ in rows):
         return
     reasons = Counter(str(row.reason) for row, _ in rows)

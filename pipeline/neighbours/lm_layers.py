@@ -4,53 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from pipeline.cli.common import Output, argument, option
+from extraction.neighbours.layers import (
+    Cases,
+    Layerwise,
+    cases_of_questions,
+    cases_of_texts,
+    layerwise,
+)
+from extraction.neighbours.questions import load_questions
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from extraction.neighbours.layers import Cases, Layerwise
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Layers:
-    """Options of ``radcal lm layers``."""
-
-    items: Path = argument(
-        ...,
-        "Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, text, "
-        "and as at hand text_pair and reference.",
-    )
-    out: Path = option(..., "Arrays for radcal difficulty (.npz).")
-    model: list[Path] = option(..., "Folder of a model; repeat for a pool.", metavar="DIR")
-    checkpoint: list[Path] | None = option(
-        None, "Training checkpoints of one model, in order.", metavar="DIR"
-    )
-    options: int = option(4, "Options offered per question.", min=2, max=26)
-    python: Path | None = option(None, "A Python with torch and transformers; default this one.")
-    device: str = option("cpu", "Where torch runs: cpu, cuda.")
-    output: Output
+from pipeline.formats.tables import read_table, require_columns
+from pipeline.neighbours.options import Layers
+from pipeline.store.files import replacing
 
 
 def layers(given: Layers) -> None:
-    """Predict every case after every layer of local models, for radcal difficulty.
-
-    A causal model chooses among lettered options; a sequence classifier names one of its classes.
-    Both read each layer with their own last norm and head. Questions with too few wrong answers
-    are left out and counted (exit code 3).
-    """
-    import numpy as np
-
-    from pipeline.store.files import replacing
-
+    """Predict every case after every layer, and write the arrays."""
     if given.checkpoint and len(given.model) > 1:
         msg = "--checkpoint: checkpoints belong to one model; give one --model."
         raise ConfigurationError(msg)
@@ -73,8 +48,6 @@ def layers(given: Layers) -> None:
 
 
 def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:
-    from extraction.neighbours.layers import layerwise
-
     return layerwise(
         cases,
         model=folder,
@@ -88,8 +61,6 @@ def _arrays(
     given: Layers, cases: Cases, found: Sequence[Layerwise]
 ) -> dict[str, NDArray[np.generic]]:
     """Give what ``radcal difficulty`` reads, classes in the first model's order."""
-    import numpy as np
-
     classes = found[0].classes
     arrays: dict[str, NDArray[np.generic]] = {
         "probs": np.stack([_ordered(one, classes).probs for one in found]),
@@ -105,9 +76,6 @@ def _arrays(
 
 
 def _cases(path: Path, options: int) -> tuple[Cases, int]:
-    from extraction.neighbours.layers import cases_of_questions
-    from extraction.neighbours.questions import load_questions
-
     if path.suffix.lower() != ".jsonl":
         return _texts(path), 0
     questions, problems = load_questions(path)
@@ -119,9 +87,6 @@ def _cases(path: Path, options: int) -> tuple[Cases, int]:
 
 
 def _texts(path: Path) -> Cases:
-    from extraction.neighbours.layers import cases_of_texts
-    from pipeline.formats.tables import read_table, require_columns
-
     frame = read_table(path)
     require_columns(frame, {"item": "the case", "text": "what is read"}, source=path.name)
     columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
@@ -135,10 +100,6 @@ def _texts(path: Path) -> Cases:
 
 def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
     """Put a model's classes in the order of the first model's."""
-    import numpy as np
-
-    from extraction.neighbours.layers import Layerwise
-
     if sorted(found.classes) != sorted(classes):
         msg = f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
         raise InputError(msg)
@@ -149,8 +110,6 @@ def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
 
 def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> NDArray[np.int64]:
     """Class index of every case, from its name or its number."""
-    import numpy as np
-
     known = {str(k): k for k in range(len(classes))} | {name: k for k, name in enumerate(classes)}
     wrong = [row for row, name in enumerate(cases.references, start=1) if name not in known]
     if wrong:

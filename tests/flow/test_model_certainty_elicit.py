@@ -20,12 +20,12 @@ from typer.testing import CliRunner
 from extraction.errors import ModelOutageError
 from extraction.prompt.examples import NONE
 from pipeline.errors import ConfigurationError
-from pipeline.neighbours import lm
+from pipeline.neighbours import measures
 
 PYTHON = os.environ.get("RADCAL_VLLM_PYTHON", "")
 MAKER = Path(__file__).parent.parent / "fixtures" / "extraction" / "tiny_llama.py"
 _APP = typer.Typer()
-lm.register(_APP)
+measures.register(_APP)
 
 CONFIDENT = {"probability": "0.9", "phrase": "Almost certain", "beta": "Beta(9, 1)"}
 DOUBTFUL = {"probability": "0.3", "phrase": "unlikely.", "beta": "Beta(3, 7)"}

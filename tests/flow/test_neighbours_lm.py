@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 
 from calibration.survey import builtin
 from pipeline.errors import InputError
-from pipeline.neighbours import lm
+from pipeline.neighbours import measures
 
 SCALE = builtin("diagnostic-certainty-scale")
 _APP = typer.Typer()
-lm.register(_APP)
+measures.register(_APP)
 
 
 def run(table: pd.DataFrame, folder: Path, *more: str) -> tuple[int, dict[str, object]]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from pipeline.cli import common
@@ -47,3 +50,13 @@ def test_a_terminal_sees_a_bar_with_counts(
     err = capsys.readouterr().err
     assert "reading" in err
     assert "1,000 of 4,000" in err
+
+
+def test_commands_are_registered_before_any_library_that_takes_threads_is_loaded() -> None:
+    """How many threads compute is settled before: NumPy asks for it when it is loaded."""
+    told = (
+        "import sys; from pipeline import cli; cli._register(); "
+        "print({'numpy', 'pandas', 'scipy', 'sklearn'} & set(sys.modules) or 'none')"
+    )
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    assert done.stdout == "none\n"

@@ -1,24 +1,123 @@
-"""What ``radcal scalar`` reads, and what it computes from it."""
+"""What ``radcal disagreement`` and ``radcal scalar`` read, compute and write.
+
+Results are one JSON file each, without NaN, described in docs/neighbours.md.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from calibration.neighbours.export import personal_data, ranking_data, slider_data
-from calibration.plain import plain
-from pipeline.cli.common import phrase_table
+from calibration.neighbours.categorical import frequencies
+from calibration.neighbours.class_scores import (
+    classwise_error,
+    error_bound,
+    expected_score,
+    scalar_error,
+)
+from calibration.neighbours.disagreement import Disagreement as Measured
+from calibration.neighbours.disagreement import disagreement as measure
+from calibration.neighbours.export import (
+    disagreement_data,
+    personal_data,
+    ranking_data,
+    slider_data,
+)
+from calibration.neighbours.ranking import ranking_risk
+from calibration.neighbours.regret import ranking_bound
+from calibration.neighbours.sliders import personal_phrases, slider_calibration
+from calibration.neighbours.views import marginals
+from calibration.plain import Plain, plain
+from calibration.survey import PhraseTable
+from pipeline.cli.common import blaming, phrase_table, write_result, write_whole
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table, require_columns, write_table
 from pipeline.neighbours.categories import ClassTable, aligned, read_predictions, read_votes
+from pipeline.neighbours.options import Disagreement, Scalar
+from reports.neighbours.disagreement import disagreement_pdf
 
-if TYPE_CHECKING:
-    from calibration.plain import Plain
+
+def disagreement(given: Disagreement) -> None:
+    """Measure predictions against votes, and write what was asked for."""
+    predicted = read_predictions(given.predictions)
+    voted = aligned(read_votes(given.votes, classes=predicted.classes), predicted)
+    found = _disagreement(given, predicted, voted)
+    write_result(given.out, _disagreement_result(given, predicted.classes, found))
+    if given.items_out is not None:
+        frame = found.to_frame()
+        frame.insert(0, "item", list(predicted.items))
+        write_table(frame, given.items_out)
+    if given.figures is not None:
+        views = marginals(probs=predicted.cells, votes=voted.cells)
+        write_whole(given.figures, disagreement_pdf(found, views, classes=predicted.classes))
+    names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
+    summary: dict[str, object] = {"items": found.n}
+    summary |= {name: _short(float(found.estimates[name].value)) for name in names}
+    summary |= {"noise_floor": _short(float(found.floor)), "result": str(given.out)}
+    given.output.tell(summary)
+
+
+def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable) -> Measured:
+    with blaming(given.votes.name):
+        return measure(
+            probs=predicted.cells,
+            votes=voted.cells,
+            bins=given.bins,
+            bootstrap=given.bootstrap,
+            control_votes=given.control,
+            rng=np.random.default_rng(given.seed),
+        )
+
+
+def _disagreement_result(
+    given: Disagreement, classes: Sequence[str], found: Measured
+) -> dict[str, Plain]:
+    settings: dict[str, Plain] = {
+        "bins": given.bins,
+        "bootstrap": given.bootstrap,
+        "control": given.control,
+        "seed": given.seed,
+    }
+    return {"classes": list(classes), "settings": settings, **disagreement_data(found)}
+
+
+def _short(value: float) -> float:
+    return round(value, 4)
+
+
+def scalar(given: Scalar) -> None:
+    """Measure sliders, and predictions against them, and write what was asked for."""
+    if given.predictions is None and (given.votes is not None or given.places):
+        msg = "--votes and --values say how to judge --predictions; give those too."
+        raise ConfigurationError(msg)
+    judged = Judgements.read(given.judgements, scale=given.scale)
+    if given.phrases_out is not None and judged.phrase is None:
+        msg = f"{given.judgements.name}: --phrases-out needs a column phrase."
+        raise InputError(msg)
+    content = _scalar(given, judged)
+    write_result(given.out, content)
+    if given.phrases_out is not None:
+        write_table(personal_table(judged, phrases=given.phrases), given.phrases_out)
+    done = [name for name in ("calibration", "phrases", "predictions") if content.get(name)]
+    given.output.tell(
+        {"judgements": len(judged.slider), "computed": ", ".join(done), "result": str(given.out)}
+    )
+
+
+def _scalar(given: Scalar, judged: Judgements) -> dict[str, Plain]:
+    content: dict[str, Plain] = {"n": len(judged.slider), "scale": given.scale}
+    with blaming(given.judgements.name):
+        content |= sliders(judged, phrases=given.phrases)
+        if given.predictions is not None:
+            content["predictions"] = against_classes(
+                judged, predictions=given.predictions, votes=given.votes, values=given.places
+            )
+    return content
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,8 +174,6 @@ class Judgements:
 
 def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
     """Bin-free calibration where there are labels, personal distributions where phrases."""
-    from calibration.neighbours.sliders import personal_phrases, slider_calibration
-
     found: dict[str, Plain] = {"calibration": None, "phrases": None}
     if judged.label is not None:
         found["calibration"] = slider_data(
@@ -92,9 +189,6 @@ def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
 
 def personal_table(judged: Judgements, *, phrases: str) -> pd.DataFrame:
     """Give the phrases that two sliders or more define, as a phrase table for ``--phrases``."""
-    from calibration.neighbours.sliders import personal_phrases
-    from calibration.survey import PhraseTable
-
     found = personal_phrases(
         phrase=list(judged.phrase or ()), slider=judged.slider, table=phrase_table(phrases)
     )
@@ -112,9 +206,6 @@ def against_classes(
     judged: Judgements, *, predictions: Path, votes: Path | None, values: str
 ) -> dict[str, Plain]:
     """MAE and ranking risk of the expected score; with votes, class-wise error and bounds."""
-    from calibration.neighbours.class_scores import expected_score, scalar_error
-    from calibration.neighbours.ranking import ranking_risk
-
     predicted = read_predictions(predictions)
     slider = _for_items(judged, predicted)
     places = _places(values, predicted.classes)
@@ -135,10 +226,6 @@ def against_classes(
 def _against_votes(
     probs: NDArray[np.float64], votes: NDArray[np.float64], places: NDArray[np.float64]
 ) -> dict[str, Plain]:
-    from calibration.neighbours.categorical import frequencies
-    from calibration.neighbours.class_scores import classwise_error, error_bound
-    from calibration.neighbours.regret import ranking_bound
-
     truth = frequencies(votes)
     by_error = error_bound(probs=probs, truth=truth, values=places)
     by_rank = ranking_bound(probs=probs, truth=truth, values=places)
