@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import openpyxl
+from openpyxl.utils.escape import unescape
 
 from pipeline.errors import InputError
 
@@ -114,7 +115,7 @@ def _shown(cell: Any) -> object:
         if _ZEROS.fullmatch(cell.number_format) and value == int(value) >= 0:
             return str(int(value)).zfill(len(cell.number_format))
         return value if abs(value) < _EXACT else f"{value:.14E}"
-    return value
+    return unescape(value) if isinstance(value, str) else value  # _x000D_ is a line's end
 
 
 def _has_clock(form: str) -> bool:

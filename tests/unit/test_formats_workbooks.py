@@ -80,6 +80,12 @@ def test_numbers_are_read_as_shown_and_zeros_that_excel_lost_are_told(tmp_path: 
     assert [each != "" for each in read_as["decoded_as"]] == [False, True, False, False, True]
 
 
+def test_what_excel_escapes_in_a_text_is_the_character_that_was_typed(tmp_path: Path) -> None:
+    text = "Clear._x000D_\nHeart_x0009_normal, tube_x005F_x0041_ in situ."
+    read_as = exams(book(tmp_path / "ris.xlsx", Sheet1=[HEAD, row(text=text)]))["text"].item()
+    assert read_as.split() == ["Clear.", "Heart", "normal,", "tube_x0041_", "in", "situ."]
+
+
 def test_dates_are_dates_and_times_are_times_in_whatever_form_they_stand(tmp_path: Path) -> None:
     head = [*HEAD[:4], "day", "clock", "signed_at", "text"]
     day, signed = date(2026, 3, 4), datetime(2026, 3, 5)  # noqa: DTZ001
