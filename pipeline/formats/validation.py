@@ -18,7 +18,9 @@ import pandas as pd
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import shown_values
 from pipeline.formats.values import (
+    OLDEST,
     RETRACTED,
+    age_in_years,
     between_clocks,
     date_formats,
     iso_times,
@@ -40,7 +42,6 @@ REASONS: Final[Mapping[str, str]] = {
     "bad_signed_at": "the time of signing is unreadable (it may be empty: then it is unknown)",
     "future_date": "a time lies after the day of this run; read again when it has come",
     "signed_before_performed": "signed more than an hour before the exam was performed",
-    "bad_age": "the age is not a number from 0 to 130",
     "duplicate_exam": "the same version of the same report came before",
 }
 """Why a row is set aside; a closed set, beside what a format's reader says."""
@@ -63,7 +64,7 @@ CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
 _OF_A_REPORT: Final = (
     "missing_text", "text_too_long", "nul_bytes", "unknown_modality", "no_time_of_day",
-    "bad_signed_at", "signed_before_performed", "bad_age",
+    "bad_signed_at", "signed_before_performed",
 )  # fmt: skip
 """What is wrong with a report only, and not with the word that takes one back."""
 _BETWEEN: Final = r"[\\/,;+]"
@@ -72,11 +73,9 @@ _WITHOUT_PICTURES: Final = frozenset({"SR", "PR", "KO", "OT", "DOC", "SEG", "REG
 """DICOM's words for what stands beside a study's pictures: its report, marks, documents."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
-_YEARS: Final = (
-    r"(?i)(?<=\d)\s*(?:y|yo|y\.o|yrs?|years?|j|jahre?|ans|a|anos?|años?|anni|år|aar|jaar|lat)"
-    r"\.?(?:\s*old)?\s*$"
-)
-"""What stands behind a number of years; months and days are no years, and set aside."""
+_NO_AGE: Final = "age or birth date that cannot be read, or is nobody's"
+_BORN_IN: Final = r"^((?:18|19|20)\d\d)(?:-?(0\d|1[0-2])(?:-?00)?)?$"
+"""A birth date of which the day, or the month too, is unknown: left out, or 00."""
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
@@ -145,6 +144,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     notes, signed = _unknown(raw, fails), _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
+    has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
+    notes[_NO_AGE] = int((has_one & exams["patient_age_years"].isna())[reason == ""].sum())
     return replace(batch, exams=kept, quarantined=quarantined, notes=+notes, faults=_counted(fails))
 
 
@@ -193,7 +194,7 @@ def _fails(
     raw: pd.DataFrame, exams: pd.DataFrame, options: IngestOptions, seen: set[str]
 ) -> pd.DataFrame:
     """Tell which rows fail which check, in the order of `REASONS`."""
-    performed, signed, age = exams["performed_at"], exams["signed_at"], exams["patient_age_years"]
+    performed, signed = exams["performed_at"], exams["signed_at"]
     latest = options.now + CLOCK_TOLERANCE
     text = raw["text"]
     fails: dict[str, pd.Series] = {
@@ -211,7 +212,6 @@ def _fails(
         "bad_signed_at": signed.isna() & (raw["signed_at"].str.strip() != ""),
         "future_date": (performed > latest) | (signed > latest),
         "signed_before_performed": signed < performed - _HOUR,
-        "bad_age": (age.isna() & (raw["patient_age_years"] != "")) | (age < 0) | (age > 130),
         "duplicate_exam": _repeats(exams, seen),
     }
     gone = exams["status"] == RETRACTED
@@ -241,10 +241,9 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
 
 def _dated(exams: pd.DataFrame, formats: tuple[str, ...]) -> pd.DataFrame:
     """Rewrite the times of the site's own formats in ISO 8601."""
+    born = iso_times(exams["patient_birth_date"], date_formats(formats))
     times = {name: iso_times(exams[name], formats) for name in _TIMES}
-    if "patient_birth_date" in exams:
-        times["patient_birth_date"] = iso_times(exams["patient_birth_date"], date_formats(formats))
-    return exams.assign(**times)
+    return exams.assign(patient_birth_date=born, **times)
 
 
 def _texts(values: Iterable[str], index: pd.Index) -> pd.Series:
@@ -292,16 +291,21 @@ def _sequence(versions: pd.Series) -> pd.Series:
 
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
-    """Age in years as stated, else from the birth date; NaN where neither is known."""
-    bare = raw["patient_age_years"].str.replace(_YEARS, "", regex=True).str.replace(",", ".")
-    stated = pd.to_numeric(bare, errors="coerce").astype(float)
-    if "patient_birth_date" not in raw:
-        return stated
-    born = pd.to_datetime(raw["patient_birth_date"], utc=True, errors="coerce", format="ISO8601")
+    """Age in years as stated, else from the birth date; NaN where neither is known.
+
+    Of a birth date without its day or month the last that it may be is taken, so that nobody counts
+    as an adult who may be none.
+    """
+    stated = raw["patient_age_years"].map(age_in_years).astype(float)
+    text = raw["patient_birth_date"].str.strip()
+    parts = text.str.extract(_BORN_IN)
+    month = parts[0] + "-" + parts[1].replace("00", None).fillna("12")
+    latest = pd.to_datetime(month, format="%Y-%m", utc=True) + pd.offsets.MonthEnd()
+    born = latest.fillna(pd.to_datetime(text, utc=True, errors="coerce", format="ISO8601"))
     on, then = performed_at.dt, born.dt
     is_before = (on.month < then.month) | ((on.month == then.month) & (on.day < then.day))
     derived = (on.year - then.year - is_before).astype(float)
-    return stated.where(stated.notna() | (raw["patient_age_years"] != ""), derived)
+    return stated.fillna(derived.where(derived.between(0, OLDEST)))
 
 
 def _chest(exams: pd.DataFrame, options: IngestOptions) -> pd.Series:

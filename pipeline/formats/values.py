@@ -1,4 +1,4 @@
-"""What sources say in their own words → ours: a report's status, an exam's modality, a time.
+"""What sources say in their own words → ours: a report's status, an exam's modality, age and time.
 
 Of times in tables, formats that a site names are tried first. Known without a name, for nothing
 else looks like them: digits without signs between (``20260304093000``), a spreadsheet's days since
@@ -9,8 +9,12 @@ stays.
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -78,6 +82,39 @@ def modality_of(exam_name: str) -> str:
     if _TOMOGRAM.search(exam_name):
         return "CT"
     return "XR" if _FILM.search(exam_name) else ""
+
+
+_AGE_PART: Final = re.compile(r"(\d{1,9}(?:[.,]\d{1,9})?)(\D*)")
+_SIGNS: Final = re.compile(r"[\s.,;:+/()'-]")
+_OF_A_YEAR: Final = {"years": 1.0, "months": 1 / 12, "weeks": 7 / 365.25, "days": 1 / 365.25}
+OLDEST: Final = 130
+"""Nobody has been older."""
+
+
+@cache
+def _age_units() -> Mapping[str, float]:
+    """Read which part of a year each unit of an age is."""
+    units = tomllib.loads(Path(__file__).with_name("ages.toml").read_text(encoding="utf-8"))
+    return {word: _OF_A_YEAR[unit] for unit, words in units.items() for word in words}
+
+
+def age_in_years(written: str) -> float:
+    """Read an age; NaN where there is none, or its unit is none we know, or nobody is that old.
+
+    Examples
+    --------
+    >>> age_in_years("071Y"), age_in_years("71岁"), age_in_years("6 Monate"), age_in_years("1Y6M")
+    (71.0, 71.0, 0.5, 1.5)
+    >>> age_in_years("71 sols")
+    nan
+    """
+    folded = unicodedata.normalize("NFKC", written).casefold().strip()
+    parts = [(number, _SIGNS.sub("", unit)) for number, unit in _AGE_PART.findall(folded)]
+    units = _age_units() if len(parts) > 1 else {"": 1.0, **_age_units()}
+    if not folded[:1].isdecimal() or not all(unit in units for _, unit in parts):
+        return float("nan")
+    years = sum(float(number.replace(",", ".")) * units[unit] for number, unit in parts)
+    return years if years <= OLDEST else float("nan")
 
 
 EPOCH: Final = "epoch"

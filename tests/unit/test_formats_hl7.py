@@ -67,6 +67,12 @@ def test_a_message_becomes_an_exam(tmp_path: Path) -> None:
     assert exam["patient_sex"] == "F"
 
 
+@pytest.mark.parametrize("born", ["1950", "195004"])
+def test_a_birth_date_without_its_day_is_kept_as_it_is(tmp_path: Path, born: str) -> None:
+    told = message().replace("19500415", born)
+    assert exams(write(tmp_path, told))["patient_birth_date"].tolist() == [born]
+
+
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
 @pytest.mark.parametrize("frame", [("", ""), ("\x0b", "\x1c\r")])
 def test_line_ends_and_framing_make_no_difference(

@@ -27,7 +27,7 @@ from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter
 from pipeline.formats.readers import dictator, signer
-from pipeline.formats.values import RETRACTED, first_time, modality_of, status_of
+from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
 
 _COMMON: Final = frozenset({"PID", "PD1", "NK1", "PV1", "PV2", "GT1", "TXA"})
 
@@ -218,10 +218,10 @@ def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -
     """Give an order's exam; `made` is what the message's event makes of the report, if it says."""
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
-    performed, signed, born, sent = (
-        first_time(_values(head, places[name]))
-        for name in ("performed_at", "signed_at", "patient_birth_date", "sent_at")
+    performed, signed, sent = (
+        first_time(_values(head, places[name])) for name in ("performed_at", "signed_at", "sent_at")
     )
+    born = next(filter(None, _values(head, places["patient_birth_date"])), "")
     status = _status(head, places["status"], found, made)
     number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
@@ -243,7 +243,7 @@ def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -
         "performed_at": performed,
         "signed_at": signed,
         "sent_at": sent,
-        "patient_birth_date": born[:10],
+        "patient_birth_date": iso_time(born)[:10] or born,  # its year alone is none of our times
         "status": status,
         "version": version,
         "text_form": found.form,
