@@ -13,7 +13,7 @@ The same attack on pages that print exact counts shows that it can recover.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,10 @@ MONTHS = [str(pd.Period("2024-01", "M") + i) for i in range(35)]
 RATES = np.array([[1.0, 2.2, 2.0], [0.7, 3.0, 1.2]])
 """Statements a month, by finding and phrase: windows of twelve months hold 8 to 36."""
 WINDOW = 12
+SMALL = ((4, 0, 20), (0, 1, 8), (4, None, 17), (0, None, 20), (None, 0, 33), (None, 1, 2))
+"""Reader, kind of case and month of some cells."""
+ANY = 1e6
+"""More statements than there are."""
 ISSUES = range(len(MONTHS) - WINDOW + 1)
 MINIMUM = CONFIG.reports.min_exams
 READERS_ENOUGH = CONFIG.reports.min_readers
@@ -129,7 +133,7 @@ class Reading:
 
 def issues(department: Department, reading: Reading, readers: Sequence[int]) -> list[Said]:
     """Write down what the issues say of some readers, and of the department if of all."""
-    said: dict[tuple[object, ...], Said] = {}
+    said: list[Said] = []
     for start in ISSUES:
         span = range(start, start + WINDOW)
         months = [MONTHS[m] for m in span]
@@ -139,9 +143,12 @@ def issues(department: Department, reading: Reading, readers: Sequence[int]) -> 
             whole = _results(cells, "department")
             parts.append(_of_results(whole.overall, whole.by_pathology.values(), span, reading))
             parts.append(_of_run_charts(cells, span, reading))
-        for each in (each for part in parts for each in part):
-            said[each.cells.tobytes(), each.least, each.most, each.share] = each
-    return list(said.values())
+        said += (each for part in parts for each in part)
+    return _each_once(said)
+
+
+def _each_once(said: Sequence[Said]) -> list[Said]:
+    return list({(s.cells.tobytes(), s.least, s.most, s.share): s for s in said}.values())
 
 
 def _of_run_charts(cells: pd.DataFrame, span: range, reading: Reading) -> Iterator[Said]:
@@ -166,13 +173,15 @@ def _results(cells: pd.DataFrame, name: str) -> GroupResults:
     return group_results(cells, name=name, pathologies=FINDINGS, study=SCALE.study, minimum=MINIMUM)
 
 
-def _of_reader(cells: pd.DataFrame, r: int, span: range, reading: Reading) -> Iterator[Said]:
+def _of_reader(
+    cells: pd.DataFrame, r: int, span: range, reading: Reading, *, findings: bool = True
+) -> Iterator[Said]:
     own = cells[cells["reader_code"] == READERS[r]]
     if own.empty:
         yield Said(some(reader=r, months=span), 0, 0)
         return
     filled = _page(own, READERS[r], [MONTHS[m] for m in span])
-    parts = [part.result for part in filled.by_pathology]
+    parts = [part.result for part in filled.by_pathology if findings]
     yield from _of_results(filled.overall, parts, span, reading, reader=r)
     for point in filled.trend or ():
         inside = [m for m in span if _quarter(MONTHS[m]) == point.period]
@@ -311,12 +320,14 @@ def test_no_small_cell_is_recovered_from_two_years_of_monthly_pages(
         assert not any(attack.recovers(each) for each in cells), number
 
 
-def kinds_of_cases(department: Department, reading: Reading) -> list[Said]:
-    """Write down the committee's kinds of cases; a reader's cells stand for those of a kind."""
+def kinds_of_cases(
+    department: Department, reading: Reading, kinds: Sequence[np.ndarray]
+) -> list[Said]:
+    """Write down the committee's kinds of cases, each told by the cells that it has."""
     said = []
     for start in ISSUES:
         span = range(start, start + WINDOW)
-        each = [some(reader=kind, months=span) for kind in range(SHAPE[0])]
+        each = [kind & some(months=span) for kind in kinds]
         counts = [(float(department.n[c].sum()), float(department.y[c].sum())) for c in each]
         total = sum(n for n, _ in counts)
         rows = [
@@ -342,10 +353,9 @@ def test_no_month_of_a_kind_of_case_is_recovered_unless_the_table_were_exact(
     department: Department, monkeypatch: pytest.MonkeyPatch, *, rounds: bool
 ) -> None:
     if not rounds:
-        monkeypatch.setattr(rounding, "BASE", 1)
-        monkeypatch.setattr("reports.rounded.STEP", 1e-9)
-        monkeypatch.setattr(rounding, "STEP", 1e-9)
-    said = kinds_of_cases(department, Reading(rounds=rounds))
+        unrounded(monkeypatch)
+    readers = [some(reader=kind) for kind in range(SHAPE[0])]  # they stand for kinds
+    said = kinds_of_cases(department, Reading(rounds=rounds), readers)
     recovered = 0
     for kind in range(SHAPE[0]):
         attack = Attack(said, some(reader=kind))
@@ -356,12 +366,58 @@ def test_no_month_of_a_kind_of_case_is_recovered_unless_the_table_were_exact(
     assert (recovered == 0) is rounds
 
 
+def unrounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages print exact numbers."""
+    monkeypatch.setattr(rounding, "BASE", 1)
+    monkeypatch.setattr("reports.rounded.STEP", 1e-9)
+    monkeypatch.setattr(rounding, "STEP", 1e-9)
+
+
+def everything_joined(department: Department, reading: Reading) -> list[Said]:
+    """Write down pages, kinds of cases, and what HTML lets one choose by, of two years.
+
+    What else are findings stand for the kinds of a case here: no table of pages tells them apart.
+    A choice hides lines and adds up nothing, so it says that there is a statement, and no more. A
+    profile's counts and shares are those of its phrases; the department's decisions are worded by
+    the rounded rows of all readers.
+    """
+    said = kinds_of_cases(department, reading, [some(finding=kind) for kind in range(SHAPE[1])])
+    for start in ISSUES:
+        span = range(start, start + WINDOW)
+        cells = department.cells[department.cells["month"].isin([MONTHS[m] for m in span])]
+        said += _of_results(_results(cells, "department").overall, (), span, reading)
+        said += _of_run_charts(cells, span, reading)
+        offered = [some(phrases=[p], months=span) for p in range(SHAPE[2])]
+        offered += [some(finding=kind, months=span) for kind in range(SHAPE[1])]
+        offered += [some(months=[m]) for m in span]
+        said += [Said(each, 1, ANY) for each in offered if department.n[each].any()]
+        for r in range(SHAPE[0]):
+            said += _of_reader(cells, r, span, reading, findings=False)
+    return _each_once(said)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rounds", [True, False])
+def test_nothing_small_is_recovered_from_pages_choices_and_kinds_together_unless_exact(
+    department: Department, monkeypatch: pytest.MonkeyPatch, *, rounds: bool
+) -> None:
+    if not rounds:
+        unrounded(monkeypatch)
+    one = some(phrases=[2])  # one word: the fewest unknowns behind every total
+    department = Department(department.n * one, department.y * one)
+    said = everything_joined(department, Reading(rounds=rounds))
+    attack = Attack([replace(each, cells=each.cells & one) for each in said], one)
+    cells = [some(reader=r, finding=k, months=[m]) & one for r, k, m in SMALL]
+    small = [*cells, *small_cells(department, one, 4, seed=8)]
+    assert all(0 < department.n[each].sum() < MINIMUM for each in small)
+    assert any(attack.recovers(each) for each in small) is not rounds
+
+
 @pytest.mark.slow
 def test_the_same_attack_recovers_small_cells_from_pages_that_do_not_round(
     department: Department, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounding, "BASE", 1)
-    monkeypatch.setattr(rounding, "STEP", 1e-9)
+    unrounded(monkeypatch)
     reader = 4
     said = issues(department, Reading(rounds=False), [reader])
     attack = Attack(said, some(reader=reader))
