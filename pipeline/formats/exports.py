@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, repeat
 from pathlib import Path
@@ -45,6 +46,8 @@ _LOOKED_AT: Final = 100
 """So many JSON objects are looked at for the names that a file has."""
 
 
+_OTHERS: Final = ("gb18030", "big5", "shift_jis", "euc_kr", "cp1251", "cp1250", "cp1253")
+"""Encodings in which the names of the map may stand, where cp1252 does not show them."""
 _IDS: Final = ("accession", "patient_id")
 _NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"
 
@@ -121,12 +124,25 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
 
 def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
-    header, keys = _header(source, options.encoding, mapped)
+    encoding, header, keys = _understood(source, options.encoding, mapped)
     columns = mapped.within(keys)
     require(source.name, header.names, columns, mapped.twice(header.names))
     texts = {part.name for place in columns.places["text"] for part in place}
     open_end = keys[-1] in texts and LINE_NUMBER not in columns.places
-    yield Table(columns, _csv_records(source, options.encoding, header, keys, open_end=open_end))
+    rows = _csv_records(source, encoding, header, keys, open_end=open_end)
+    found_out = encoding if encoding != options.encoding else ""
+    yield Table(columns, (row._replace(decoded_as=row.decoded_as or found_out) for row in rows))
+
+
+def _understood(source: Path, encoding: str, mapped: ColumnMap) -> tuple[str, Header, list[str]]:
+    """Find the header; where none has what is needed, in an encoding that shows the map's names."""
+    header, keys = _header(source, encoding, mapped)
+    for other in _OTHERS if encoding == AUTO and mapped.within(keys).missing else ():
+        with suppress(UnicodeError):
+            found = _header(source, other, mapped)
+            if not mapped.within(found[1]).missing:
+                return other, *found
+    return encoding, header, keys
 
 
 def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, list[str]]:

@@ -7,17 +7,19 @@ where they read like codes (`pipeline.formats.people`), readers by their number.
 from __future__ import annotations
 
 import json
+import socket
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pyarrow.parquet as pq
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
-from pipeline.errors import RadcalError
+from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
@@ -108,6 +110,8 @@ def cheap_findings(site: Site) -> Iterator[Finding]:
     yield finding("reader ids", lambda: f"{len(site.once(ingest.reader_rules).aliases):,} aliases")
     yield finding("word lists", lambda: f"{len(clean.own_words(site)):,} of the site's own")
     yield finding("sources", lambda: _sources(site))
+    if site.config.execution.dask_address:
+        yield finding("dask scheduler", lambda: _scheduler(site.config.execution.dask_address))
 
 
 def is_fit(site: Site) -> bool:
@@ -208,6 +212,20 @@ def _sources(site: Site) -> str:
     for each in found:
         site.once(ingest.formats).kind(each)
     return f"{len(found):,} match"
+
+
+def _scheduler(address: str) -> str:
+    """Knock at the scheduler's door; whether it may be sent work is for the run to see."""
+    named = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        socket.create_connection((named.hostname or "", named.port or 8786), timeout=5).close()
+    except (OSError, ValueError):
+        msg = (
+            f"execution.dask_address: no Dask scheduler answers at {address}. "
+            'Start it (dask scheduler), or set runner to "local".'
+        )
+        raise ConfigurationError(msg) from None
+    return f"answers at {address}"
 
 
 def _engine(site: Site) -> str:

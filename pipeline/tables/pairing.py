@@ -1,7 +1,8 @@
 """Pair each chest X-ray with the CT that answers it, and account for every X-ray that has none.
 
 An **exam** row is one version of one report; a **study** is what was performed and may have
-several versions (preliminary, final, corrected, addendum). The forecast is the latest version
+several versions (preliminary, final, corrected, addendum); an X-ray and a CT are two, also where
+one number stands for both. The forecast is the latest version
 signed no later than the CT was performed, so that nothing learnt from the CT leaks back into it.
 Versions come in the order of `pipeline.tables.versions`; where the latest ones contradict each
 other, the study has no report that could be used.
@@ -90,16 +91,17 @@ def pair(
     studies = _studies(exams)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
     candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
-    answered = _with_ct_report(_with_forecast(candidates, exams, statuses), exams)
+    films, cts = (exams[exams["modality"] == kind] for kind in ("XR", "CT"))
+    answered = _with_ct_report(_with_forecast(candidates, films, statuses), cts)
     chosen = _nearest_first(_usable(answered))
-    xr = _with_signing_reader(studies[studies["modality"] == "XR"], exams, chosen)
-    fates = _fates(xr, candidates, answered, chosen).assign(cues=_cues(xr, exams, chosen))
-    chosen = chosen.assign(draft=_drafts(chosen, exams))
+    xr = _with_signing_reader(studies[studies["modality"] == "XR"], films, chosen)
+    fates = _fates(xr, candidates, answered, chosen).assign(cues=_cues(xr, films, chosen))
+    chosen = chosen.assign(draft=_drafts(chosen, films))
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
         fates=fates,
         flow=_flow(read, exams, studies, fates),
-        late_versions=_late_versions(chosen, exams),
+        late_versions=_late_versions(chosen, films),
         contradictory=exams.loc[exams["apart"], ["study_code", "exam_key"]],
     )
 
@@ -110,16 +112,16 @@ def _studies(exams: pd.DataFrame) -> pd.DataFrame:
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", *CASE_FACTS, "performed_month",
     ]  # fmt: skip
-    return ordered.drop_duplicates("study_code")[columns].assign(
+    return ordered.drop_duplicates(["study_code", "modality"])[columns].assign(
         order=lambda each: range(len(each))
     )
 
 
 def _with_signing_reader(
-    xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame
+    xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame
 ) -> pd.DataFrame:
     """Count an X-ray with the reader of its forecast, else with the last who signed it."""
-    signed = exams[exams["status"].isin(_SIGNED) & (exams["reader_code"].fillna("") != "")]
+    signed = films[films["status"].isin(_SIGNED) & (films["reader_code"].fillna("") != "")]
     last = in_time(signed).drop_duplicates("study_code", keep="last")
     reader = pd.concat(
         [
@@ -132,12 +134,12 @@ def _with_signing_reader(
     return xr.assign(reader_code=named.fillna(xr["reader_code"]))
 
 
-def _cues(xr: pd.DataFrame, exams: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
+def _cues(xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
     """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
-    signed = in_time(exams[exams["status"].isin(_SIGNED)])
+    signed = in_time(films[films["status"].isin(_SIGNED)])
     version = dict(zip(signed["study_code"], signed["exam_key"], strict=True))
     version |= dict(zip(chosen["xr_study_code"], chosen["xr_exam_key"], strict=True))
-    said = dict(zip(exams["exam_key"], exams["cues"], strict=True))
+    said = dict(zip(films["exam_key"], films["cues"], strict=True))
     return [said.get(version.get(code, ""), "") for code in xr["study_code"]]
 
 
@@ -161,11 +163,11 @@ def _candidates(
 
 
 def _with_forecast(
-    candidates: pd.DataFrame, exams: pd.DataFrame, statuses: tuple[str, ...]
+    candidates: pd.DataFrame, films: pd.DataFrame, statuses: tuple[str, ...]
 ) -> pd.DataFrame:
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
-    usable = exams["status"].isin(statuses) & exams["signed_at"].notna()
-    versions = in_time(exams[(exams["modality"] == "XR") & usable])
+    usable = films["status"].isin(statuses) & films["signed_at"].notna()
+    versions = in_time(films[usable])
     versions = versions[["study_code", "signed_at", "exam_key", "reader_code", "apart"]]
     versions = versions.rename(
         columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key", "apart": "xr_apart"}
@@ -181,9 +183,9 @@ def _with_forecast(
     return pd.concat([latest, first], ignore_index=True) if len(first) else latest
 
 
-def _with_ct_report(candidates: pd.DataFrame, exams: pd.DataFrame) -> pd.DataFrame:
+def _with_ct_report(candidates: pd.DataFrame, cts: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
-    signed = exams[(exams["modality"] == "CT") & exams["status"].isin(_SIGNED)]
+    signed = cts[cts["status"].isin(_SIGNED)]
     versions = in_time(signed).drop_duplicates("study_code", keep="last")
     versions = versions[["study_code", "exam_key", "apart"]].rename(
         columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
@@ -198,20 +200,20 @@ def _usable(answered: pd.DataFrame) -> pd.DataFrame:
     return reported[~apart]
 
 
-def _drafts(chosen: pd.DataFrame, exams: pd.DataFrame) -> pd.Series:
+def _drafts(chosen: pd.DataFrame, films: pd.DataFrame) -> pd.Series:
     """Say whether someone else than the reader wrote a first version of each paired X-ray."""
-    named = set(exams.loc[exams["drafted"].astype(bool), "study_code"])
-    prelim = exams.loc[exams["status"] == "prelim", ["study_code", "reader_code"]]
+    named = set(films.loc[films["drafted"].astype(bool), "study_code"])
+    prelim = films.loc[films["status"] == "prelim", ["study_code", "reader_code"]]
     reader = chosen.set_index("xr_study_code")["reader_code"]
     other = prelim["reader_code"] != prelim["study_code"].map(reader)
     named |= set(prelim.loc[other, "study_code"])
     return chosen["xr_study_code"].isin(named).map({True: DRAFTED, False: NOT_DRAFTED})
 
 
-def _late_versions(chosen: pd.DataFrame, exams: pd.DataFrame) -> int:
+def _late_versions(chosen: pd.DataFrame, films: pd.DataFrame) -> int:
     """Count versions of the paired X-rays signed after their CT was performed."""
     after = chosen.loc[chosen["interval_hours"] > 0, ["xr_study_code", "ct_performed_at"]]
-    signed = exams.loc[exams["status"].isin(_SIGNED), ["study_code", "signed_at"]]
+    signed = films.loc[films["status"].isin(_SIGNED), ["study_code", "signed_at"]]
     both = after.merge(signed, left_on="xr_study_code", right_on="study_code")
     return int((both["signed_at"] > both["ct_performed_at"]).sum())
 

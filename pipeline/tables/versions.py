@@ -29,6 +29,8 @@ import pandas as pd
 VERSION_COLUMNS: Final = ("sequence", "sent_at", "text_digest", "text_mark")
 """Beside the time of signing and the status: what orders versions, and tells their words apart."""
 _RANK: Final = {"prelim": 0, "final": 1, "corrected": 2, "addendum": 3}
+_STUDY: Final = ["study_code", "modality"]
+"""What is one study's: a number may stand for an X-ray and a CT of one patient."""
 _RETRACTED: Final = "retracted"
 _ORDER: Final = ["signed_at", "sequence", "_rank", "sent_at"]
 _FACTS: Final = [
@@ -73,7 +75,8 @@ def contradictory(exams: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     exams
-        ``study_code, signed_at, sequence, status, sent_at, text_digest, text_mark, reader_code``.
+        ``study_code, modality, signed_at, sequence, status, sent_at, text_digest, text_mark,
+        reader_code``.
         Words differ where they did before cleaning (``text_mark``) and do after it; a reader ''
         is one that is not known, and differs from nobody.
 
@@ -85,7 +88,7 @@ def contradictory(exams: pd.DataFrame) -> pd.Series:
     ranked = _ranked(exams)
     known = ranked["reader_code"].where(ranked["reader_code"].fillna("") != "")
     ranked = ranked.assign(_reader=known)
-    alike = ranked.groupby(["study_code", *_ORDER], dropna=False, sort=False)
+    alike = ranked.groupby([*_STUDY, *_ORDER], dropna=False, sort=False)
     several = {name: alike[name].transform("nunique") > 1 for name in (*_WORDS, "_reader")}
     return (several["text_digest"] & several["text_mark"]) | several["_reader"]
 
@@ -107,7 +110,8 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
     Parameters
     ----------
     exams
-        ``exam_key, study_code, reader_code, status, signed_at, shard``, `versions.VERSION_COLUMNS`.
+        ``exam_key, study_code, modality, reader_code, status, signed_at, shard``,
+        `versions.VERSION_COLUMNS`.
     chosen
         Keys of the versions that will be read.
 
@@ -117,14 +121,14 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
         ``exam_key, part_key, shard`` in the order of signing, the addendum itself last; nothing
         for versions that are no addendum or have no signed version before them.
     """
-    columns = ["exam_key", "study_code", "reader_code", "status", "signed_at", "shard"]
+    columns = ["exam_key", *_STUDY, "reader_code", "status", "signed_at", "shard"]
     columns += VERSION_COLUMNS
     wanted = exams["exam_key"].isin(set(chosen)) & (exams["status"] == "addendum")
     studies = exams.loc[exams["study_code"].isin(exams.loc[wanted, "study_code"]), columns]
     signed = studies[studies["status"].isin((*_SIGNED, "addendum")) & studies["signed_at"].notna()]
     keys = set(exams.loc[wanted, "exam_key"])
     rows: list[tuple[str, str, str]] = []
-    for _, versions in in_time(signed).groupby("study_code"):
+    for _, versions in in_time(signed).groupby(_STUDY):
         whole: list[tuple[str, str]] = []
         for key, status, shard in versions[["exam_key", "status", "shard"]].itertuples(index=False):
             whole = [*(whole if status == "addendum" else []), (key, shard)]

@@ -56,6 +56,16 @@ def test_two_patients_of_one_accession_both_keep_their_pair(pairing: Pairing) ->
     assert len(set(behind)) == 2
 
 
+def test_one_accession_of_a_film_and_a_ct_of_one_patient_is_two_studies(pairing: Pairing) -> None:
+    rows = [("A1", "M1", XR, "N", "Likely effusion."), ("A1", "M1", CT, "S", "Effusion.")]
+    found, _, _ = pairing("ris.csv", table(*rows), "patient_ids_shared = true")
+    assert len(found.pairs) == 1
+    assert found.contradictory.empty
+    gone = "A1,M1,D5,,,2026-03-04T10:00,2026-03-04T18:00,retracted,50,N,"
+    found, _, _ = pairing("ris.csv", f"{table(*rows)}\n{gone}", "patient_ids_shared = true")
+    assert found.pairs.empty, "a word without a modality takes both back"
+
+
 @pytest.mark.parametrize(("shared", "pairs"), [("false", 0), ("true", 1)])
 def test_one_number_at_two_sites_is_two_people_unless_said_otherwise(
     pairing: Pairing, shared: str, pairs: int

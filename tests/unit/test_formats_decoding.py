@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.errors import InputError
 from pipeline.formats import decoding
 from pipeline.formats.decoding import opened_lines
 from pipeline.formats.exports import TableOptions, read
@@ -22,6 +23,20 @@ CELLS = "7,r1,XR,2026-03-01T10:00:00,2026-03-01T10:30:00"
 def rows(path: Path, **options: str) -> list[tuple[str, str]]:
     exams = [batch.exams for batch in read(path, TableOptions(batch_rows=2, **options))]
     return [pair for e in exams for pair in zip(e["text"], e["decoded_as"], strict=True)]
+
+
+@pytest.mark.parametrize(("encoding", "title"), [("gb18030", "诊断意见"), ("cp1251", "Заключение")])
+def test_a_table_is_read_in_the_encoding_that_shows_the_names_of_the_map(
+    tmp_path: Path, encoding: str, title: str
+) -> None:
+    path = tmp_path / "exams.csv"
+    path.write_bytes(f"{HEAD.replace('text', title)}A1,{CELLS},{title}.\n".encode(encoding))
+    options = TableOptions(columns={"text": title})
+    (batch,) = read(path, options)
+    assert batch.exams["text"].tolist() == [f"{title}."]
+    assert batch.exams["decoded_as"].tolist() == [encoding]
+    with pytest.raises(InputError, match="1 needed column"):
+        list(read(path, TableOptions()))
 
 
 def test_a_line_that_is_not_utf8_is_cp1252_and_the_others_stay_utf8(tmp_path: Path) -> None:
