@@ -14,7 +14,7 @@ Intervals resample respondents and refit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -183,7 +183,7 @@ def fit_phrase(
 
 
 def fit_survey(
-    surveys: Sequence[PhraseSurvey],
+    surveys: Iterable[PhraseSurvey],
     *,
     name: str,
     method: FitMethod = "moments",

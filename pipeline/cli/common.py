@@ -20,7 +20,7 @@ own, in the order of the fields.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from inspect import Parameter, Signature
@@ -104,6 +104,13 @@ class Output:
                     typer.echo(f"{what}: {task.completed:,} of {total:,}{wait}", err=True)
 
             yield advance
+
+    def each(self, what: str, items: Sequence[T]) -> Iterator[T]:
+        """Give items one by one, showing how far they are."""
+        with self.bar(what, len(items)) as advance:
+            for item in items:
+                yield item
+                advance(1)
 
     def tell(self, summary: Mapping[str, object]) -> None:
         """Print a command's summary: a line per entry, one JSON object, or nothing."""

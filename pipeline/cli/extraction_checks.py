@@ -189,7 +189,7 @@ def pool(given: Pool) -> None:
         msg = "radcal pool: give the findings of at least two engines."
         raise ConfigurationError(msg)
     words = rule_engine(given.vocabulary).vocabulary
-    readings = [_reading(path, words) for path in given.findings]
+    readings = [_reading(path, words) for path in given.output.each("reading", given.findings)]
     ids = _report_ids(readings, given.reports)
     if given.reports is not None:
         readings = [{name: reading.get(name, {}) for name in ids} for reading in readings]

@@ -118,7 +118,7 @@ def _fit(given: Given, path: Path) -> _Fitted:
     surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
     rng = np.random.default_rng(given.seed)
     table, fits = fit_survey(
-        surveys,
+        given.output.each("fitting", surveys),
         name=path.name,
         method=method,  # type: ignore[arg-type]
         bootstrap=bootstrap,

@@ -86,9 +86,80 @@ def _lost_box(pdf: pikepdf.Pdf) -> None:
             each["/K"] = pikepdf.Array()
 
 
+def _short_row(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/S") == "/TR" and len(each.K) > 5:
+            del each.K[-1]
+            return
+
+
+def _nameless_box(pdf: pikepdf.Pdf) -> None:
+    for page in pdf.pages:
+        for box in page.obj.get("/Annots", []):
+            del box["/TU"]
+
+
+def _boxes_mixed_up(pdf: pikepdf.Pdf) -> None:
+    one, other, *_ = next(p for p in pdf.pages if "/Annots" in p.obj).obj.Annots
+    one["/StructParent"], other["/StructParent"] = (
+        int(other["/StructParent"]), int(one["/StructParent"]),
+    )  # fmt: skip
+
+
+def _key_taken(pdf: pikepdf.Pdf) -> None:
+    pdf.Root.StructTreeRoot["/ParentTreeNextKey"] = 0
+
+
+def _other_namespace(pdf: pikepdf.Pdf) -> None:
+    text = pdf.Root.Metadata.read_bytes().replace(b"pdfua/ns/id/", b"pdfua/ns/")
+    pdf.Root.Metadata = pdf.make_stream(text)
+
+
+def _silent_link(pdf: pikepdf.Pdf) -> None:
+    box = next(p for p in pdf.pages if "/Annots" in p.obj).obj.Annots[0]
+    box["/Subtype"] = pikepdf.Name("/Link")
+
+
+def _numbered_drawing(pdf: pikepdf.Pdf) -> None:
+    drawn = pdf.make_stream(b"/P <</MCID 0>> BDC EMC", Subtype=pikepdf.Name("/Form"))
+    pdf.pages[0].obj.Resources["/XObject"] = pikepdf.Dictionary({"/X": drawn})
+
+
+def _half_named_file(pdf: pikepdf.Pdf) -> None:
+    pdf.attachments["return.csv"] = b"answers"
+    del pdf.attachments["return.csv"].obj["/UF"]
+
+
+def _font_left_out(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and each.get("/Type") == "/FontDescriptor":
+            del each["/FontFile2"]
+
+
+def _mute_font(pdf: pikepdf.Pdf) -> None:
+    for each in pdf.objects:
+        if isinstance(each, pikepdf.Dictionary) and "/ToUnicode" in each:
+            del each["/ToUnicode"]
+
+
+def _untitled(pdf: pikepdf.Pdf) -> None:
+    del pdf.Root["/ViewerPreferences"]
+
+
 @pytest.mark.parametrize(
     ("spoil", "number"),
     [
+        (_short_row, "15-004"),
+        (_nameless_box, "28-005"),
+        (_boxes_mixed_up, "28-002"),
+        (_key_taken, "01-005"),
+        (_other_namespace, "06-002"),
+        (_silent_link, "28-004"),
+        (_numbered_drawing, "30-002"),
+        (_half_named_file, "21-001"),
+        (_font_left_out, "31-009"),
+        (_mute_font, "10-001"),
+        (_untitled, "07-001"),
         (_without_alt, "13-004"),
         (_unmarked, "01-005"),
         (_without_scope, "15-003"),
