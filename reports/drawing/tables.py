@@ -24,8 +24,9 @@ _GAP: Final = 8.0
 _SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
-_WIDEST, _EASY = 150.0, 80.0
-"""A cell wider than this is fitted instead of widening its column; or wrapped, where it may be."""
+_WIDEST, _EASY, _CODE = 150.0, 80.0, 68.0
+"""A cell wider than this is fitted instead of widening its column; or wrapped, where it may be; a
+cell up to the last, such as a code, stays whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,10 @@ class Table:
         needs = [self._need(j) for j in range(len(self.columns))]
         over = sum(needs) - free
         if over > 0:
-            return _narrowed([self._least(j) for j in range(len(self.columns))], needs, free)
+            least = [self._least(j) for j in range(len(self.columns))]
+            each = zip(least, needs, self.columns, strict=True)
+            codes = [low if c.wraps else max(low, min(need, _CODE)) for low, need, c in each]
+            return _narrowed(codes if sum(codes) <= free else least, needs, free)
         total = sum(column.share for column in self.columns)
         return tuple(n - over * c.share / total for n, c in zip(needs, self.columns, strict=True))
 
@@ -295,7 +299,7 @@ def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None
 
 
 def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:
-    frame = Box(slot.x + 1.0, slot.y + slot.height / 2 - 3.7, 7.4, 7.4)
+    frame = Box(slot.x + 1.0, slot.y + 2.9, 7.4, 7.4)
     drawing.ask(Field(cell.name, cell.choice, cell.about, cell.says, frame))
     drawing.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
 

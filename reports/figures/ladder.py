@@ -9,7 +9,7 @@ rate and its interval between what the two phrases of a swap promise.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, reflows
@@ -33,7 +33,8 @@ def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: St
     """Draw the most used hedges; those that the page speaks of are dark."""
     shown = _chosen(rows)
     with drawing.figure(words("alt.ladder", spoken=rows_said(shown, words)), frame):
-        wide = max((width_of(_label(row), _kind(row)) for row in shown), default=0.0) + 6.0
+        labels = [(line, _kind(row)) for row in shown for line in _label(row)]
+        wide = max((width_of(*label) for label in labels), default=0.0) + 6.0
         left = min(max(wide, _LABELS * frame.width), _MOST_LABELS * frame.width)
         plot = frame.cut(left=left, right=_RIGHT, top=24.0, bottom=4.0)
         y = Scale(0.0, 1.0, plot.bottom, plot.y)
@@ -58,8 +59,9 @@ def _kind(row: PhraseRow) -> Type:
     return NOTE.bold if row.side else NOTE
 
 
-def _label(row: PhraseRow) -> str:
-    return f"{row.phrase} {percent(row.expected)}"
+def _label(row: PhraseRow) -> list[str]:
+    """Give the lines of a label: the phrase, its finding if it has one, and what it says."""
+    return f"{row.phrase} {percent(row.expected)}".replace(", ", ",\n").split("\n")
 
 
 def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> None:
@@ -73,38 +75,44 @@ def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> N
 
 
 def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow], y: Scale) -> None:
-    """Name each line's ends, moved apart where they would meet."""
+    """Name each line's ends, moved apart where they would meet; a finding has a line of its own."""
     room = plot.x - frame.x - 6.0
-    for side in ("left", "right"):
-        of: Literal["expected", "observed"] = "expected" if side == "left" else "observed"
-        order = sorted(shown, key=lambda row: -getattr(row, of))
-        wanted = [y(getattr(row, of)) for row in order]
-        for row, at in zip(order, _apart(wanted, plot), strict=True):
-            text = _label(row) if side == "left" else percent(row.observed)
-            line, face = fit(text, _kind(row), room if side == "left" else _RIGHT - 6.0)
-            anchor: Anchor = "end" if side == "left" else "start"
-            x = plot.x - 5.0 if side == "left" else plot.right + 5.0
-            put(drawing, (x, at + 2.4), line, face, anchor=anchor)
+    for left in (True, False):
+        ends = [(row.expected if left else row.observed, row) for row in shown]
+        ends.sort(key=lambda end: -end[0])
+        texts = [_label(row) if left else [percent(value)] for value, row in ends]
+        wanted = [(y(value), len(lines)) for (value, _), lines in zip(ends, texts, strict=True)]
+        for (_, row), lines, at in zip(ends, texts, _apart(wanted, plot), strict=True):
+            for i, text in enumerate(lines):
+                line, face = fit(text, _kind(row), room if left else _RIGHT - 6.0)
+                x, down = plot.x - 5.0 if left else plot.right + 5.0, i - (len(lines) - 1) / 2
+                at_x = (x, at + 2.4 + down * _STEP)
+                put(drawing, at_x, line, face, anchor="end" if left else "start")
 
 
-def _apart(wanted: Sequence[float], plot: Box) -> list[float]:
-    """Move places (from top to bottom) at least a line apart, inside the plot, as little as can."""
-    groups: list[tuple[float, int]] = []
-    for place in wanted:
-        groups.append(_inside(place, 1, plot))
+def _apart(wanted: Sequence[tuple[float, int]], plot: Box) -> list[float]:
+    """Move labels of so many lines (from top to bottom) apart, inside the plot, by the least."""
+    groups: list[tuple[float, list[int]]] = []
+    for place, lines in wanted:
+        groups.append((_inside(place, lines, plot), [lines]))
         while len(groups) > 1 and _meets(groups[-2], groups[-1]):
-            (a, m), (b, n) = groups[-2], groups[-1]
-            groups[-2:] = [_inside((a * m + b * n) / (m + n), m + n, plot)]
-    return [c + (i - (n - 1) / 2) * _STEP for c, n in groups for i in range(n)]
+            (a, upper), (b, lower) = groups[-2:]
+            m, n = sum(upper), sum(lower)
+            groups[-2:] = [(_inside((a * m + b * n) / (m + n), m + n, plot), upper + lower)]
+    return [
+        centre + (sum(sizes[:i]) + (size - sum(sizes)) / 2) * _STEP
+        for centre, sizes in groups
+        for i, size in enumerate(sizes)
+    ]
 
 
-def _inside(centre: float, lines: int, plot: Box) -> tuple[float, int]:
+def _inside(centre: float, lines: int, plot: Box) -> float:
     half = (lines - 1) / 2 * _STEP
-    return min(max(centre, plot.y + 1.0 + half), plot.bottom - half), lines
+    return min(max(centre, plot.y + 1.0 + half), plot.bottom - half)
 
 
-def _meets(upper: tuple[float, int], lower: tuple[float, int]) -> bool:
-    return lower[0] - upper[0] < _STEP * (upper[1] + lower[1]) / 2 - 1e-6
+def _meets(upper: tuple[float, list[int]], lower: tuple[float, list[int]]) -> bool:
+    return lower[0] - upper[0] < _STEP * (sum(upper[1]) + sum(lower[1])) / 2 - 1e-6
 
 
 ACTION_STRIP_HEIGHT: Final = 56.0

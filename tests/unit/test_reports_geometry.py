@@ -111,6 +111,12 @@ def clipped(pages: list[Drawing]) -> list[str]:
     return [text for text in texts if text.endswith("…")]
 
 
+def tiny(pages: list[Drawing]) -> list[str]:
+    """Give the lines that are set in type of less than 7 points."""
+    texts = [m for page in pages for m in page.marks if isinstance(m, Text)]
+    return [text.string for text in texts if text.size < 7.0]
+
+
 def _ids(pages: list[Drawing], start: str) -> list[str]:
     return [m.id for page in pages for m in page.marks if m.id.startswith(start)]
 
@@ -124,6 +130,7 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         drawn = radiologist.pages(filled, style=style)
         assert faults(drawn) == [], seed
         assert empty(drawn) == [], seed
+        assert tiny(drawn) == [], seed
         assert all(_reach(page) >= 0.55 for page in drawn[:2]), seed
         assert LONG[:20] in str(filled.overall.phrases.phrases) or clipped(drawn) == [], seed
         assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed
@@ -152,6 +159,8 @@ def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
     drawn = committee.pages(filled, style=style_for("A4", language=language))
     assert empty(drawn) == []
     assert faults(drawn) == []
+    assert tiny(drawn) == []
+    assert clipped(drawn) == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:

@@ -19,8 +19,8 @@ from reports.swaps import Action
 
 _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
-_CASES: Final = 234.0
-"""Width of the picture and of the longest line that a usual case takes."""
+_CASES, _NAMED = 234.0, 186.0
+"""Width of the picture and of a usual case's line, with its finding and where the swap names it."""
 _PAD: Final = 10.0
 _ANSWER: Final = 13.0
 
@@ -43,8 +43,12 @@ class Card:
         return min(max(left + 2 * _ANSWER, right), max(left, right) + _ANSWER) + _PAD
 
     @property
+    def _beside(self) -> float:
+        return _NAMED if self.action.swap.finding else _CASES
+
+    @property
     def _room(self) -> float:
-        return self.across - _NUMBER - _GUTTER - _CASES
+        return self.across - _NUMBER - _GUTTER - self._beside
 
     @property
     def _texts(self) -> tuple[tuple[str, Type], ...]:
@@ -59,7 +63,7 @@ class Card:
     @property
     def _right(self) -> float:
         lines = [
-            paragraph_height(text, kind, _CASES)
+            paragraph_height(text, kind, self._beside)
             for title, cases in self._groups()
             for text, kind in ((title, NOTE.bold), *((case, NOTE) for case in cases))
         ]
@@ -101,7 +105,7 @@ class Card:
         page = composer.page
         page.add(Line(box.x, box.y, box.right, box.y, palette.hairline, 0.5))
         left = Box(box.x + _NUMBER, box.y + 3.0, self._room, box.height)
-        right = Box(box.right - _CASES, box.y + 3.0, _CASES, box.height)
+        right = Box(box.right - self._beside, box.y + 3.0, self._beside, box.height)
         with page.tag(composer.level(2)):
             put(page, (box.x, box.y + 13.0), str(self.number), HEADING.in_ink(palette.own))
             name = f"action.{self.number}"

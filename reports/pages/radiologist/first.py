@@ -22,6 +22,8 @@ from reports.strings import Strings
 from reports.swaps import Scale
 from reports.verdict import Said, in_words
 
+_SIDE: Final = 0.55
+"""Share of the page's width that the sentence takes beside its picture."""
 _LEAST_PICTURE: Final = 138.0
 _MOST_PICTURE: Final = 300.0
 _HEADING: Final = 30.0
@@ -80,7 +82,10 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> list[
              head.recipient, words, width)
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
-    if sum(card.height for card in cards) <= composer.room - _LEAST_PICTURE - _HEADING:
+    texts = ((said.first, LEAD.bold), *((text, _TEXT) for text in (said.lead, *said.also)))
+    tall = sum(paragraph_height(text, kind, _SIDE * width) + 4.0 for text, kind in texts)
+    above = max(tall, _LEAST_PICTURE) + _HEADING + 8.0
+    if sum(card.height for card in cards) <= composer.room - above:
         return cards
     return [replace(card, cases=card.cases[:_FEW_CASES]) for card in cards]
 
@@ -102,7 +107,7 @@ class _Verdict:
         """
         composer, said = self.composer, self.said
         rows = picture_rows(self.content, self.profile)
-        width = (0.55 if rows else 1.0) * composer.body.width
+        width = (_SIDE if rows else 1.0) * composer.body.width
         texts = [said.lead, *said.also]
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
         tall = first + sum(paragraph_height(text, _TEXT, width) + 4.0 for text in texts)
