@@ -7,16 +7,19 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
 import pytest
+from websockets.sync.client import connect
 
 from reports.drawing.marks import PHONE, Drawing, Element, Text
 from reports.drawing.style import Style
-from reports.pages import radiologist
+from reports.pages import radiologist, return_sheet
 from reports.pages.committee import html
+from reports.verdict import swaps_in_order
 from tests.fixtures.reports import sample_contents as samples
 from tests.fixtures.reports.measured import text_box
 
@@ -182,3 +185,77 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     assert not told["wide"]
     assert told["letters"] > 50
     assert told["smallest"] >= 11.0
+
+
+class _Devtools:
+    """A page in Chromium, asked by its DevTools protocol."""
+
+    def __init__(self, browser: subprocess.Popen[str], page: Path, folder: Path) -> None:
+        lines = iter(browser.stderr.readline, "")
+        found = next(m for m in (re.search(r"ws://\S+", line) for line in lines) if m)
+        self.socket, self.number, self.session = connect(found[0], max_size=None), 0, None
+        self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        target = self.call("Target.createTarget", url=page.as_uri())["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        while not self.js("document.querySelector('.save')?.hidden === false"):
+            time.sleep(0.1)
+
+    def call(self, method: str, **params: object) -> dict[str, object]:
+        self.number += 1
+        where = {"sessionId": self.session} if self.session else {}
+        self.socket.send(
+            json.dumps({"id": self.number, "method": method, "params": params} | where)
+        )
+        while True:
+            answer = json.loads(self.socket.recv(timeout=60))
+            if answer.get("id") == self.number:
+                return answer["result"]
+
+    def js(self, said: str) -> object:
+        return self.call("Runtime.evaluate", expression=said)["result"].get("value")
+
+    def press(self, name: str, number: int, text: str = "") -> None:
+        given = {"key": name, "code": name, "windowsVirtualKeyCode": number}
+        self.call(
+            "Input.dispatchKeyEvent", type="keyDown", **given, **({"text": text} if text else {})
+        )
+        self.call("Input.dispatchKeyEvent", type="keyUp", **given)
+
+
+@pytest.mark.slow
+def test_answers_given_by_keys_alone_are_saved_as_a_sheet_that_is_read_back(tmp_path: Path) -> None:
+    content = samples.with_three_actions()
+    page = tmp_path / "feedback.html"
+    page.write_bytes(radiologist.build_both(content, style=Style())[1])
+    with subprocess.Popen(
+        [_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0",
+         f"--user-data-dir={tmp_path}/user", "about:blank"],
+        stderr=subprocess.PIPE, text=True, env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    ) as browser:  # fmt: skip
+        shown = _Devtools(browser, page, tmp_path)
+        shown.js("document.querySelector('input[type=radio]').focus()")
+        shown.press(" ", 32, " ")
+        shown.press("ArrowRight", 39)
+        shown.press("Tab", 9)
+        shown.call("Input.insertText", text='=only, "in" children')
+        for case in ("case1", "case0"):
+            shown.js(f"document.querySelector('input[name={case}]').focus()")
+            shown.press(" ", 32, " ")
+            if case == "case1":
+                shown.press("Delete", 46)
+        shown.js("document.querySelector('.save button').focus()")
+        shown.press("Enter", 13, "\r")
+        for _ in range(100):
+            time.sleep(0.1)
+            if (tmp_path / "return.csv").exists():
+                break
+        browser.terminate()
+    cases, swaps = return_sheet.read((tmp_path / "return.csv").read_bytes())
+    assert [(each.xray_code, each.answer) for each in cases] == [
+        (content.cases[0].xray_code, "concordant")
+    ]
+    first = swaps_in_order(content.profile)[0]
+    assert [(each.phrase, each.instead, each.answer, each.words) for each in swaps] == [
+        (first.phrase, first.instead, "disagree", '=only, "in" children')
+    ]

@@ -59,14 +59,17 @@ if (filter !== null) {
   field.addEventListener("input", show);
   choices.forEach((choice) => choice.addEventListener("change", show));
 }
-// Save what was ticked and written as a sheet; nothing is sent. A tick on a ticked box takes it away.
+// Save what was ticked and written as a sheet; nothing is sent. A click on a ticked box, or Delete, clears it.
 const save = document.querySelector(".save");
 if (save !== null) {
   const asked = Array.from(document.querySelectorAll("main input")), ticked = new Map();
-  asked.filter((input) => input.type === "radio").forEach((input) => input.addEventListener("click", () => {
-    input.checked = ticked.get(input.name) !== input;
-    ticked.set(input.name, input.checked ? input : null);
-  }));
+  asked.filter((input) => input.type === "radio").forEach((input) => {
+    const tick = (on) => { input.checked = on; ticked.set(input.name, on ? input : null); };
+    input.addEventListener("click", () => tick(ticked.get(input.name) !== input));
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Delete" || event.key === "Backspace") tick(false);
+    });
+  });
   const written = (text) => {
     const safe = /^[=+\-@\t\r']/.test(text) ? "'" + text : text;
     return /[",\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
