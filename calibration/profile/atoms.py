@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import AtomJudgement, AtomState, Interval, Z
+from calibration.profile.results import NOTHING, AtomJudgement, AtomState, Interval, Z
 from calibration.profile.settings import ProfileSettings
 
 _WORTH = 20.0
@@ -24,7 +24,6 @@ _SIGMA, _SIGMA_WORTH = 0.4, 4.0
 _MARGIN = float(np.log(1.25))
 _SHOWN = 0.95
 _TAIL = 1.0
-_NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,8 +140,8 @@ def _judgement(
         expected=total - expected if flip else expected,
         wrong=wrong,
         expected_wrong=expected,
-        rate=_NOTHING,
-        ratio=_NOTHING,
+        rate=NOTHING,
+        ratio=NOTHING,
         probability=float("nan"),
         state=state,
     )

@@ -6,6 +6,7 @@ rows → effective counts → fit → patients' correlation → fit → habits �
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -15,12 +16,13 @@ from calibration.profile.atoms import judge_atoms
 from calibration.profile.line import in_the_large, lines
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
-from calibration.profile.readings import Reading, department_line, read_reader
+from calibration.profile.readings import Reading, all_rates, department_line, read_reader
 from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
 from calibration.profile.sparse import Found, fit_with_habits
+from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import QUIRK, fit
 from calibration.profile.vocabulary import Vocabulary, vocabulary
@@ -96,12 +98,12 @@ def _judged(
     done = instrument(line, judged, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
-    whole, cells = found.rates(n, rules.priors.tails[QUIRK] + n.shape[2])
+    rates = all_rates(found, uses=n, degrees=rules.priors.tails[QUIRK] + n.shape[2])
+    uses = Uses(n, mass, found.counts, *rates)
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
-        rows, found, choices, line, n, mass, whole, cells, large, shared, done, before, rules,
-        one_label=alike,
-    )  # fmt: skip
+        rows, found, choices, line, uses, large, shared, done, before, rules, one_label=alike
+    )
     absent, present = (
         judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
         for side in (-1, 1)
@@ -155,9 +157,7 @@ def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnost
         gradient=fitted.mode.gradient,
         newton_steps=fitted.mode.steps,
         rounds=fitted.rounds,
-        deviations={
-            name: getattr(fitted.held.deviations, name) for name in fitted.held.deviations.__slots__
-        },
+        deviations=asdict(fitted.held.deviations),
         same_finding=between.same,
         other_finding=between.other,
         patients=hedges.rows.patient is not None,

@@ -31,7 +31,7 @@ from scipy.special import expit, logit
 from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.design import Counts, information, linear_predictor
 from calibration.profile.rates import phrase_slopes
-from calibration.profile.results import Interval, Large
+from calibration.profile.results import NOTHING, Interval, Large
 from calibration.profile.sparse import Found
 from calibration.profile.variances import Fitted
 
@@ -150,7 +150,6 @@ def _covariance(
 _DRAWS = 400
 _EDGE = 1e-9
 _ENDS = (0.5, 0.025, 0.975)
-_NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 
 
 def in_the_large(
@@ -203,7 +202,7 @@ def _large(n: FloatArray, positive: FloatArray, meaning: FloatArray, *, rates: F
     n, meaning, rates = n[used], meaning[used], rates[:, used]
     total, expected = float(n.sum()), float(n @ meaning)
     if total <= 0.0:
-        return Large(0.0, 0.0, 0.0, _NOTHING, _NOTHING, _NOTHING)
+        return Large(0.0, 0.0, 0.0, NOTHING, NOTHING, NOTHING)
     distance = np.abs(rates - meaning)
     order = np.argsort(distance, axis=1)
     share = np.cumsum(n[order], axis=1) / total

@@ -164,17 +164,14 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     enough = case.hedges >= settings.least_statements and case.untold != "one label"
     parts = case.stated(settings) if enough else _Parts()
     stated = parts.own
-    off = clearly_off(evidence, settings)
     d, g = settings.shift_margin, settings.slope_margin
-    within = evidence.inside((-d, d), (-g, g))
     settled = bool(stated) or (enough and case.nothing(settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     shift, slope = _coordinates(evidence, settings)
-    shifted = any(part in {"overcalls", "undercalls"} for part in stated)
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
-        question=shifted and _is_asked(shift.value, settings),
+        question=not {*PARTS[:2]}.isdisjoint(stated) and _is_asked(shift.value, settings),
         more_exams=None if settled or untold else _more(case, settings),
         shared=parts.shared,
         explained=parts.explained,
@@ -183,22 +180,21 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         sound=parts.sound,
     )
     return Pattern(
-        verdict, shift, slope, evidence.correlation, within, off, _tipping(shift.value, settings)
-    )
+        verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),
+        _clearly_off(evidence, settings), _tipping(shift.value, settings),
+    )  # fmt: skip
 
 
-def clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
+def _clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
     """P(shift or slope clearly off)."""
-    low, high = settings.clear_slope
-    clear = settings.clear_shift
+    (low, high), clear = settings.clear_slope, settings.clear_shift
     return 1.0 - evidence.inside((-clear, clear), (-low, high))
 
 
 def _nothing(evidence: Evidence, settings: ProfileSettings) -> bool:
     """Whether "none" may be said: no part is likely, and being clearly off is not."""
     likely = max(evidence.beyond(settings).values()) > settings.none_probability
-    off = clearly_off(evidence, settings)
-    limit = settings.too_few_probability
+    off, limit = _clearly_off(evidence, settings), settings.too_few_probability
     return off <= limit and (not likely or off <= limit * _SURELY)
 
 

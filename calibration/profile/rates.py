@@ -73,35 +73,14 @@ _EDGE = 1e-9
 _FAR = 40.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rates:
-    """Log-odds of rates and their variances, of any common shape: two normals mixed.
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One rate's posterior on the log-odds scale: two Student's t mixed.
 
     ``weight`` is P(habit); ``centre`` and ``variance`` hold with it, ``plain_centre`` and
     ``plain_variance`` without. Where no habit was let in, all weight is on the first.
     ``degrees`` of freedom stand behind the scale of a reader's quirks: its prior's and one for
     each of his words, as in the weights of `variances`.
-    """
-
-    centre: FloatArray
-    variance: FloatArray
-    plain_centre: FloatArray
-    plain_variance: FloatArray
-    weight: FloatArray
-    degrees: float
-
-    def at(self, place: tuple[int, ...]) -> Rate:
-        """One of them."""
-        fits = (self.centre, self.variance, self.plain_centre, self.plain_variance, self.weight)
-        centre, variance, plain_centre, plain_variance, weight = (float(f[place]) for f in fits)
-        return Rate(centre, variance, plain_centre, plain_variance, weight, self.degrees)
-
-
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """One rate's posterior on the log-odds scale (see `Rates`), a Student's t.
-
-    That integrates over the scale of the reader's quirks, which is estimated from few.
     """
 
     centre: float

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy.special import expit
@@ -11,7 +12,7 @@ from scipy.special import expit
 from calibration.arrays import FloatArray
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import Rates
+from calibration.profile.rates import cell_rates, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
     Habit,
@@ -39,21 +40,17 @@ _NEARLY_ALL = 0.95
 class Reading:
     """The fitted department with all rates computed once.
 
-    ``n`` and ``mass`` (R, F, K) are hedges and their label mass, ``whole`` and ``cells`` their
-    rates over findings and in each, ``large`` every reader's calibration in the large. ``shared``
-    is what readers share, ``done`` what of it may be the instrument's, ``before`` what the issue
-    before told of readers. With ``one_label`` every statement of the department has the same
-    label, and nothing may be said of anybody.
+    ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
+    what of it may be the instrument's, ``before`` what the issue before told of readers. With
+    ``one_label`` every statement of the department has the same label, and nothing may be said of
+    anybody.
     """
 
     rows: Rows
     found: Found
     choices: Choices
     lines: Lines
-    n: FloatArray
-    mass: FloatArray
-    whole: Rates
-    cells: Rates
+    uses: Uses
     large: tuple[Large, ...]
     shared: Shared
     done: Common
@@ -62,19 +59,43 @@ class Reading:
     one_label: bool
 
 
+def all_rates(found: Found, *, uses: FloatArray, degrees: float) -> tuple[FloatArray, FloatArray]:
+    """Rates of phrases over findings by ``uses`` (R, K, 6), and of single cells (R, F, K, 6).
+
+    The last axis holds the fields of `Rate`.
+    """
+    habit, cell = found.probability(), found.habits.cell
+    fits = (found.posterior, cell), (found.plain, cell[:, :0])
+    whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in fits)
+    single = (cell_rates(found.counts, *fit) for fit in fits)
+    return (
+        _stacked(whole, habit.max(axis=1, initial=0.0), degrees),
+        _stacked(single, habit, degrees),
+    )
+
+
+def _stacked(
+    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, degrees: float
+) -> FloatArray:
+    """Put the fields of `Rate` together: all weight with habits where none was let in."""
+    weight = np.where(habit > 0, habit, 1.0)
+    parts = (*chain.from_iterable(fits), weight, np.full_like(weight, degrees))
+    return np.asarray(np.stack(parts, axis=-1))
+
+
 def read_reader(
     reading: Reading, r: int, *, n: float, atoms: tuple[AtomJudgement, AtomJudgement]
 ) -> ReaderProfile:
     """Everything said of reader r, who made n statements."""
     rows, settings = reading.rows, reading.settings
-    hedges = float(reading.n[r].sum())
+    hedges = float(reading.uses.n[r].sum())
     lines, exams = reading.lines, int(rows.exams[r])
     evidence = Evidence(lines.value[r], lines.covariance[r])
     untold = _untold(reading, r)
     usual, common = float(lines.usual[r]), reading.shared.parts
     before = reading.before.get(rows.readers[r])
     case = Case(evidence, usual, reading.done, common, hedges, exams, untold, before)
-    advice = choose_swaps(_uses(reading, r), choices=reading.choices, settings=settings)
+    advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
     return ReaderProfile(
         reader=rows.readers[r],
         n=n,
@@ -94,79 +115,56 @@ def _untold(reading: Reading, r: int) -> Untold | None:
     """Say why no number of statements like these would tell of reader r, if so it is."""
     if reading.one_label:
         return "one label"
-    uses = reading.n[r].sum(axis=0)
+    uses = reading.uses.n[r].sum(axis=0)
     return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
-def _uses(reading: Reading, r: int) -> Uses:
-    counts = reading.found.counts
-    return Uses(
-        n=reading.n[r],
-        mass=reading.mass[r],
-        effective=counts.n[r],
-        effective_mass=counts.mass[r],
-        reader=r,
-        whole=reading.whole,
-        cells=reading.cells,
-    )
-
-
 def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
-    n, mass = reading.n[r].sum(axis=0), reading.mass[r].sum(axis=0)
+    uses, choices = reading.uses, reading.choices
     return [
         PhraseRate(
-            phrase=reading.choices.names[k],
-            n=float(n[k]),
-            observed=float(mass[k] / n[k]),
-            rate=reading.whole.at((r, k)).interval(),
-            meaning=float(reading.choices.meaning[k]),
+            choices.names[k],
+            *uses.seen(r, k, None),
+            rate=uses.rate(r, k, None).interval(),
+            meaning=float(choices.meaning[k]),
         )
-        for k in np.flatnonzero(n > 0).tolist()
+        for k in np.flatnonzero(uses.n[r].sum(axis=0) > 0).tolist()
     ]
 
 
 def _habits(reading: Reading, r: int) -> list[Habit]:
     """Habits let into the fit that can be seen in their rates, the most probable first."""
     found, counts = reading.found, reading.found.counts
-    held: list[tuple[float, int | None, int]] = [
-        (float(found.phrase[r, k]), None, int(k)) for k in np.flatnonzero(found.phrase[r])
+    size = found.fitted.mode.reader[r]
+    held: list[tuple[float, int | None, int, float]] = [
+        (float(found.phrase[r, k]), None, k, float(size[counts.phrases][k]))
+        for k in np.flatnonzero(found.phrase[r]).tolist()
     ]
-    for h in np.flatnonzero(found.cell[r]):
-        finding, phrase = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
-        held.append((float(found.cell[r, h]), finding, phrase))
+    for h in np.flatnonzero(found.cell[r]).tolist():
+        place = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
+        held.append((float(found.cell[r, h]), *place, float(size[counts.size + h])))
     held = [habit for habit in held if habit[0] >= reading.settings.habit_probability]
     held.sort(key=lambda habit: -habit[0])
     told = [_habit(reading, r, *habit) for habit in held]
     return [each for each in told if each.visible and each.n >= reading.settings.least_uses]
 
 
-def _habit(reading: Reading, r: int, probability: float, finding: int | None, phrase: int) -> Habit:
-    scope = slice(None) if finding is None else slice(finding, finding + 1)
-    rate = (
-        reading.whole.at((r, phrase)) if finding is None else reading.cells.at((r, finding, phrase))
-    )
+def _habit(
+    reading: Reading, r: int, probability: float, finding: int | None, k: int, size: float
+) -> Habit:
+    """Say how far, on the log-odds scale, a habit of phrase k lies from the rest: ``size``."""
+    rate, choices = reading.uses.rate(r, k, finding), reading.choices
     if probability < _EVEN:
         rate = replace(rate, weight=1.0)
-    n = float(reading.n[r, scope, phrase].sum())
     return Habit(
-        phrase=reading.choices.names[phrase],
-        finding=None if finding is None else reading.choices.findings[finding],
-        n=n,
-        observed=float(reading.mass[r, scope, phrase].sum()) / n,
+        choices.names[k],
+        None if finding is None else choices.findings[finding],
+        *reading.uses.seen(r, k, finding),
         rate=rate.interval(),
-        expected=float(expit(rate.centre - _size(reading, r, finding, phrase))),
-        meaning=float(reading.choices.meaning[phrase]),
+        expected=float(expit(rate.centre - size)),
+        meaning=float(choices.meaning[k]),
         probability=probability,
     )
-
-
-def _size(reading: Reading, r: int, finding: int | None, phrase: int) -> float:
-    """How far a habit lies from the rest on the log-odds scale."""
-    mode, counts = reading.found.fitted.mode, reading.found.counts
-    if finding is None:
-        return float(mode.reader[r, counts.phrases][phrase])
-    column = np.flatnonzero(reading.found.habits.cell[r] == finding * len(counts.meaning) + phrase)
-    return float(mode.reader[r, counts.size + column[0]])
 
 
 def department_line(fitted: Fitted) -> tuple[Interval, Interval]:

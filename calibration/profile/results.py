@@ -37,6 +37,10 @@ class Interval:
         return cls(float(value), float(value - Z * error), float(value + Z * error))
 
 
+NOTHING: Final = Interval(float("nan"), float("nan"), float("nan"))
+"""The interval of what does not exist."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coordinate:
     """Shift or slope: value, 95 % interval, and P(beyond the margin on the side of the value)."""

@@ -26,14 +26,7 @@ from scipy.special import expit, logsumexp
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import Counts, places
-from calibration.profile.rates import (
-    Posterior,
-    Rates,
-    cell_rates,
-    cell_variance,
-    phrase_rates,
-    posterior,
-)
+from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.variances import QUIRK, Fitted, Habits, fit, refit
 
@@ -49,18 +42,20 @@ _GRID = 100
 class Found:
     """The fit with its habits, the posterior without any, and P(habit) of each let in.
 
-    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none. ``share`` is
-    the posterior mean of π.
+    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none.
     """
 
-    counts: Counts
     fitted: Fitted
     posterior: Posterior
     plain: Posterior
     habits: Habits
     phrase: FloatArray
     cell: FloatArray
-    share: float
+
+    @property
+    def counts(self) -> Counts:
+        """Effective counts of words rightly read."""
+        return self.fitted.counts
 
     def kept(self) -> FloatArray:
         """Share of each coordinate of u_r that is no habit of one finding, shape (R, L)."""
@@ -76,45 +71,25 @@ class Found:
         held[rows, finding, phrase] = self.cell[rows, columns]
         return held
 
-    def rates(self, uses: FloatArray, degrees: float) -> tuple[Rates, Rates]:
-        """Rates of phrases over findings (R, K) by ``uses``, and of single cells (R, F, K).
-
-        Averaged over the fits with and without each habit that was let in.
-        """
-        habit, cell = self.probability(), self.habits.cell
-        fits = (self.posterior, cell), (self.plain, cell[:, :0])
-        whole = [phrase_rates(self.counts, *fit, uses=uses) for fit in fits]
-        single = [cell_rates(self.counts, *fit) for fit in fits]
-        return (
-            Rates(*whole[0], *whole[1], _weight(habit.max(axis=1, initial=0.0)), degrees),
-            Rates(*single[0], *single[1], _weight(habit), degrees),
-        )
-
-
-def _weight(probability: FloatArray) -> FloatArray:
-    """Weight of the fit with habits: all of it where no habit stands to be doubted."""
-    return np.where(probability > 0, probability, 1.0)
-
 
 def fit_with_habits(
     counts: Counts, *, settings: ProfileSettings, start: Fitted | None = None
 ) -> Found:
     """Fit, let the most probable habits in one at a time, and fit again."""
-    habits = Habits.none(counts)
+    habits, share = Habits.none(counts), 0.0
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
     found = plain = posterior(fitted)
-    evidence = _evidence(counts, fitted, found, habits, settings)
-    share = _share(evidence, settings.priors)
-    for _ in range(_ROUNDS):
+    for _ in range(_ROUNDS if counts.n.size else 0):
+        evidence = _evidence(counts, fitted, found, habits, settings)
+        share = share or _share(evidence, settings.priors)
         best = _best(evidence, share)
         if not (best.probability >= settings.habit_probability).any():
             break
         habits = _admitted(habits, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
         found = posterior(fitted)
-        evidence = _evidence(counts, fitted, found, habits, settings)
     phrase, cell = _read_again(counts, fitted, habits, settings)
-    return Found(fitted.counts, fitted, found, plain, habits, phrase, cell, share)
+    return Found(fitted, found, plain, habits, phrase, cell)
 
 
 def _read_again(
@@ -183,8 +158,6 @@ def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
 
 def _share(evidence: FloatArray, priors: Priors) -> float:
     """Posterior mean of π, the share of readers with a habit."""
-    if not evidence.size:
-        return 0.0
     reader = logsumexp(evidence, axis=(0, 2))
     grid = (np.arange(_GRID) + 0.5) / _GRID
     log_p = np.logaddexp(np.log1p(-grid), np.log(grid) + reader[:, None]).sum(axis=0)
@@ -203,9 +176,6 @@ def _log_probability(evidence: FloatArray, share: float) -> FloatArray:
 
 def _best(evidence: FloatArray, share: float) -> _Best:
     """Find every reader's most probable place for a habit."""
-    if not evidence.size:
-        none = np.zeros(evidence.shape[1])
-        return _Best(none, none.astype(np.int64), none)
     log_p = _log_probability(evidence, share)
     place, rows = np.argmax(log_p, axis=1), np.arange(len(log_p))
     sign = np.where(evidence[1, rows, place] >= evidence[0, rows, place], 1.0, -1.0)

@@ -24,7 +24,8 @@ import numpy as np
 from scipy.special import betainc, expit, logit, ndtri
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.rates import Rate, Rates
+from calibration.profile.design import Counts
+from calibration.profile.rates import Rate
 from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import EVENLY
@@ -55,21 +56,27 @@ class Choices:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Uses:
-    """One reader's uses and label mass (F, K), raw and effective, and all readers' rates."""
+    """All readers' hedges and their label mass (R, F, K), effective counts of them, and rates.
+
+    ``whole`` (R, K, 6) and ``cells`` (R, F, K, 6) are those of `all_rates`.
+    """
 
     n: FloatArray
     mass: FloatArray
-    effective: FloatArray
-    effective_mass: FloatArray
-    reader: int
-    whole: Rates
-    cells: Rates
+    effective: Counts
+    whole: FloatArray
+    cells: FloatArray
 
-    def rate(self, k: int, finding: int | None) -> Rate:
-        """Rate of a phrase in one finding, or in all (None)."""
-        if finding is None:
-            return self.whole.at((self.reader, k))
-        return self.cells.at((self.reader, finding, k))
+    def rate(self, r: int, k: int, finding: int | None) -> Rate:
+        """Rate of a reader's phrase in one finding, or in all (None)."""
+        of = self.whole[r, k] if finding is None else self.cells[r, finding, k]
+        return Rate(*of.tolist())
+
+    def seen(self, r: int, k: int, finding: int | None) -> tuple[float, float]:
+        """Count a reader's uses of a phrase there, and the share of them that CT bore out."""
+        scope = slice(None) if finding is None else finding
+        n = float(self.n[r, scope, k].sum())
+        return n, float(self.mass[r, scope, k].sum()) / n
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +86,22 @@ class _Best:
     gain: float
 
 
-def choose_swaps(uses: Uses, *, choices: Choices, settings: ProfileSettings) -> tuple[Swap, ...]:
-    """Give at most three swaps of one reader, by what all uses cautiously gain."""
+def choose_swaps(
+    uses: Uses, r: int, *, choices: Choices, settings: ProfileSettings
+) -> tuple[Swap, ...]:
+    """Give at most three swaps of reader r, by what all uses cautiously gain."""
     found: list[tuple[float, Swap]] = []
     for k in range(len(choices.names)):
-        total = float(uses.n[:, k].sum())
-        best = None
-        if total >= settings.least_uses:
-            best = _best(k, uses.rate(k, None), choices, settings)
-        if best is not None and not _contradicted(uses, k, best.target, choices, settings):
-            found.append(_swap(uses, k, None, best, choices))
+        each, best = uses.n[r, :, k], None
+        if each.sum() >= settings.least_uses:
+            best = _best(k, uses.rate(r, k, None), choices, settings)
+        if best is not None and not _contradicted(uses, r, k, best.target, choices, settings):
+            found.append(_swap(uses, r, k, None, best, choices))
             continue
-        for f in np.flatnonzero(uses.n[:, k] >= settings.least_uses).tolist():
-            best = _best(k, uses.rate(k, f), choices, settings)
+        for f in np.flatnonzero(each >= settings.least_uses).tolist():
+            best = _best(k, uses.rate(r, k, f), choices, settings)
             if best is not None:
-                found.append(_swap(uses, k, f, best, choices))
+                found.append(_swap(uses, r, k, f, best, choices))
     found.sort(key=lambda pair: -pair[0])
     return tuple(swap for _, swap in found[: settings.most_swaps])
 
@@ -148,28 +156,27 @@ def _nearer_drawn(k: int, target: int, rate: Rate, choices: Choices) -> float:
 
 
 def _contradicted(
-    uses: Uses, k: int, target: int, choices: Choices, settings: ProfileSettings
+    uses: Uses, r: int, k: int, target: int, choices: Choices, settings: ProfileSettings
 ) -> bool:
     """Whether some finding puts its rate nearer to k than to the substitute.
 
     Either its posterior does, or its own data do and its posterior is not sure of the opposite.
     """
     middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
-    n = uses.effective[:, k]
-    mass = np.clip(uses.effective_mass[:, k], 0.0, n)
+    n = uses.effective.n[r, :, k]
+    mass = np.clip(uses.effective.mass[r, :, k], 0.0, n)
     below = betainc(0.5 + mass, 0.5 + n - mass, middle)
     against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
-    model = np.array([nearer(k, uses.rate(k, f), choices)[target] for f in range(len(n))])
+    model = np.array([nearer(k, uses.rate(r, k, f), choices)[target] for f in range(len(n))])
     opposed = (against >= settings.contradiction) & (model < settings.swap_probability)
     return bool(((n >= _OWN) & (opposed | (model < _EVEN))).any())
 
 
 def _swap(
-    uses: Uses, k: int, finding: int | None, best: _Best, choices: Choices
+    uses: Uses, r: int, k: int, finding: int | None, best: _Best, choices: Choices
 ) -> tuple[float, Swap]:
-    scope = slice(None) if finding is None else slice(finding, finding + 1)
-    n, mass = float(uses.n[scope, k].sum()), float(uses.mass[scope, k].sum())
-    rate = uses.rate(k, finding).interval()
+    n, observed = uses.seen(r, k, finding)
+    rate = uses.rate(r, k, finding).interval()
     here, there = float(choices.meaning[k]), float(choices.meaning[best.target])
     ends = sorted((there - here) * (2.0 * end - here - there) for end in (rate.low, rate.high))
     swap = Swap(
@@ -177,7 +184,7 @@ def _swap(
         finding=None if finding is None else choices.findings[finding],
         instead=choices.names[best.target],
         n=n,
-        observed=mass / n,
+        observed=observed,
         rate=rate,
         meaning=here,
         instead_meaning=there,

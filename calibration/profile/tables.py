@@ -132,9 +132,7 @@ class Hedged:
     @property
     def uses(self) -> FloatArray:
         """Hedged statements of every reader, shape (R,)."""
-        readers = self._shape[0]
-        found = np.bincount(self.rows.reader, weights=self.rows.count, minlength=readers)
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(self.rows.total(self.rows.count).sum(axis=1))
 
     def counts(self, between: Correlation) -> Counts:
         """Effective counts under the given correlation of a patient's outcomes."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from scipy.special import expit, logit
@@ -46,9 +47,7 @@ class Vocabulary:
 
     def names(self, certain: int) -> tuple[str, ...]:
         """Phrases of one kind."""
-        return tuple(
-            p for p, kind in zip(self.phrases, self.certain, strict=True) if kind == certain
-        )
+        return tuple(compress(self.phrases, self.certain == certain))
 
     def choices(
         self,

@@ -6,7 +6,6 @@ are None, and the state beside them says why.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -84,14 +83,14 @@ class DepartmentProfile:
         KeyError
             If there is no such reader.
         """
-        for each in self.readers:
-            if each.reader == name:
-                return each
-        raise KeyError(name)
+        return {each.reader: each for each in self.readers}[name]
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per reader: counts, direction, shift and slope with intervals, advice given."""
-        return pd.DataFrame([_row(each) for each in self.readers])
+        """One row per reader: the file's entries, named by their path; lists as their length."""
+        rows = [_reader(each, "") for each in self.readers]
+        frame = pd.json_normalize(rows, sep="_").drop(columns="message")
+        frame.columns = frame.columns.str.removeprefix("pattern_")
+        return frame.map(lambda held: len(held) if isinstance(held, list) else held)
 
     def summary(self) -> str:
         """One line for a caption."""
@@ -101,27 +100,6 @@ class DepartmentProfile:
             f"{len(self.readers)} readers: {told} with a pattern ({self.expected_false:.1f} of "
             f"them expected not to hold), {few} with too few exams to say"
         )
-
-
-def _row(each: ReaderProfile) -> dict[str, object]:
-    pattern, first = each.pattern, each.advice[0] if each.advice else None
-    line = {
-        f"{name}_{field}": getattr(part, field)
-        for name, part in (("shift", pattern.shift), ("slope", pattern.slope))
-        for field in ("value", "low", "high", "probability")
-    }
-    return {
-        "reader": each.reader,
-        "n": each.n,
-        "hedges": each.hedges,
-        "exams": each.exams,
-        "direction": pattern.direction,
-        **line,
-        "tipping": pattern.tipping if math.isfinite(pattern.tipping) else math.nan,
-        "habits": len(each.habits),
-        "swaps": len(each.advice),
-        "first_swap": "" if first is None else f"{first.phrase} → {first.instead}",
-    }
 
 
 VERSION = 1

@@ -423,7 +423,9 @@ def test_empty_table_is_refused() -> None:
 def test_frame_and_summary_say_how_many_are_told(found: DepartmentProfile) -> None:
     frame = found.to_frame()
     assert frame["direction"].tolist() == [each.pattern.direction for each in found]
-    assert frame["shift_value"].tolist() == [each.pattern.shift.value for each in found]
+    shifts = [each.pattern.shift.value for each in found]
+    assert frame["shift_value"].tolist() == pytest.approx(shifts)
+    assert frame["advice"].tolist() == [len(each.advice) for each in found]
     assert found.summary().startswith("6 readers: 4 with a pattern")
     assert "undercalls" in found.reader("r01").summary()
     with pytest.raises(KeyError):
