@@ -9,10 +9,10 @@ not listed is not mentioned. docs/annotation-guide.md says how.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -112,6 +112,7 @@ def _repeated(reports: Sequence[GoldReport]) -> list[str]:
     return [f"{count} report_id(s) occur more than once"] if count else []
 
 
+_Cell = TypeVar("_Cell")
 NOT_MENTIONED: Final = "not mentioned"
 Pairs: TypeAlias = Sequence[tuple[Mapping[str, str], Mapping[str, str]]]
 """Per report: pathology → gold phrase, and pathology → predicted state."""
@@ -154,50 +155,43 @@ def said_of(got: Mapping[str, str]) -> dict[str, str]:
 
 def by_pathology(pairs: Pairs, names: Iterable[str]) -> dict[str, Score]:
     """Count for every pathology."""
-    scores = {}
-    for name in names:
-        want = [cells.get(name) for cells, _ in pairs]
-        said = [said_of(got).get(name) for _, got in pairs]
-        right = sum(a == b for a, b in zip(want, said, strict=True) if a is not None)
-        scores[name] = Score(right, len(said) - said.count(None), len(want) - want.count(None))
-    return scores
+    said = [(want, said_of(got)) for want, got in pairs]
+    scores = _counted(said, lambda name, _: name)
+    return {name: scores.get(name, Score(0, 0, 0)) for name in names}
 
 
 def by_phrase(pairs: Pairs, phrases: Iterable[str]) -> dict[str, Score]:
     """Count by phrase, of the gold or of the prediction."""
-    right: Counter[str] = Counter()
-    predicted: Counter[str] = Counter()
-    gold: Counter[str] = Counter()
-    for want, got in pairs:
-        said = said_of(got)
-        gold.update(want.values())
-        predicted.update(said.values())
-        right.update(phrase for name, phrase in want.items() if said.get(name) == phrase)
-    return {
-        phrase: Score(right[phrase], predicted[phrase], gold[phrase])
-        for phrase in phrases
-        if predicted[phrase] or gold[phrase]
-    }
+    said = [(want, said_of(got)) for want, got in pairs]
+    scores = _counted(said, lambda _, phrase: phrase)
+    return {phrase: scores[phrase] for phrase in phrases if phrase in scores}
 
 
 def by_section(
     gold: Sequence[GoldReport], outcomes: Sequence[Outcome], strength: Mapping[str, int]
 ) -> dict[str, Score]:
     """Count by section, each section resolved in itself."""
-    totals: dict[str, list[int]] = {}
-    for report, outcome in zip(gold, outcomes, strict=True):
-        want: dict[tuple[str, str], str] = {
-            (label.section, label.pathology): label.phrase for label in report.findings
-        }
-        got = _section_cells(outcome, strength)
-        for section in {key[0] for key in (*want, *got)}:
-            inside = {key: phrase for key, phrase in want.items() if key[0] == section}
-            said = {key: phrase for key, phrase in got.items() if key[0] == section}
-            total = totals.setdefault(section, [0, 0, 0])
-            total[0] += sum(said.get(key) == phrase for key, phrase in inside.items())
-            total[1] += len(said)
-            total[2] += len(inside)
-    return {section: Score(*counts) for section, counts in sorted(totals.items())}
+    pairs = [
+        (
+            {(label.section, label.pathology): label.phrase for label in report.findings},
+            _section_cells(outcome, strength),
+        )
+        for report, outcome in zip(gold, outcomes, strict=True)
+    ]
+    return dict(sorted(_counted(pairs, lambda cell, _: cell[0]).items()))
+
+
+def _counted(
+    pairs: Iterable[tuple[Mapping[_Cell, str], Mapping[_Cell, str]]],
+    kind: Callable[[_Cell, str], str],
+) -> dict[str, Score]:
+    """Count wanted, said and right cells by a kind that cell and phrase decide."""
+    right, predicted, gold = Counter[str](), Counter[str](), Counter[str]()
+    for want, said in pairs:
+        gold.update(kind(cell, phrase) for cell, phrase in want.items())
+        predicted.update(kind(cell, phrase) for cell, phrase in said.items())
+        right.update(kind(cell, p) for cell, p in want.items() if said.get(cell) == p)
+    return {name: Score(right[name], predicted[name], gold[name]) for name in gold | predicted}
 
 
 def _section_cells(outcome: Outcome, strength: Mapping[str, int]) -> dict[tuple[str, str], str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Final
 
@@ -41,12 +41,11 @@ def as_data(audit: Audit, *, engine: str, version: str) -> dict[str, object]:
         "per_pathology": {name: _score(score) for name, score in audit.per_pathology.items()},
         "per_phrase": {name: _score(score) for name, score in audit.per_phrase.items()},
         "per_section": {name: _score(score) for name, score in audit.per_section.items()},
-        "phrase_confusion": [[a, b, n] for (a, b), n in audit.phrase_confusion.items()],
+        "phrase_confusion": _triples(audit.phrase_confusion),
         "modality_confusion": {
-            modality: [[a, b, n] for (a, b), n in counts.items()]
-            for modality, counts in audit.modality_confusion.items()
+            modality: _triples(counts) for modality, counts in audit.modality_confusion.items()
         },
-        "pathology_confusion": [[a, b, n] for (a, b), n in audit.pathology_confusion.items()],
+        "pathology_confusion": _triples(audit.pathology_confusion),
     }
 
 
@@ -89,27 +88,21 @@ def _confusions(title: str, counts: Mapping[tuple[str, str], int]) -> Iterator[s
         yield f"    {count:>4}  {gold or NOT_MENTIONED} -> {read or NOT_MENTIONED}"
 
 
+def _triples(counts: Mapping[tuple[str, str], int]) -> list[list[str | int]]:
+    return [[gold, read, cells] for (gold, read), cells in counts.items()]
+
+
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
 def _interval(interval: Interval) -> dict[str, float | None]:
-    return {
-        "value": _finite(interval.value),
-        "low": _finite(interval.low),
-        "high": _finite(interval.high),
-    }
+    return {name: _finite(value) for name, value in asdict(interval).items()}
 
 
 def _score(score: Score) -> dict[str, float | None]:
-    return {
-        "right": score.right,
-        "predicted": score.predicted,
-        "gold": score.gold,
-        "precision": _finite(score.precision),
-        "recall": _finite(score.recall),
-        "f1": _finite(score.f1),
-    }
+    derived = {name: _finite(getattr(score, name)) for name in ("precision", "recall", "f1")}
+    return {**asdict(score), **derived}
 
 
 _MEASURES: Final[Mapping[str, tuple[tuple[int, ...], tuple[int, ...], int]]] = {

@@ -10,7 +10,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from operator import add
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
 from extraction.engines.guide import VERDICTS, Coverage, Doubt, Verdict
@@ -87,12 +88,7 @@ class Disagreement:
 
     def __add__(self, other: Disagreement) -> Disagreement:
         """Add two up."""
-        return Disagreement(
-            self.statements + other.statements,
-            self.unsupported + other.unsupported,
-            self.contradicted + other.contradicted,
-            self.uncovered + other.uncovered,
-        )
+        return Disagreement(*map(add, astuple(self), astuple(other)))
 
     @property
     def parted(self) -> int:

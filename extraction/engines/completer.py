@@ -6,11 +6,16 @@ reports, or asking for anything else, does not know which of them it has.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from extraction.finding import FailureReason
+
+T = TypeVar("T")
 
 Bound: TypeAlias = Literal["no", "regex", "schema"]
 """How answers are bound to their form."""
@@ -119,6 +124,35 @@ class Usage:
             self.prompt_tokens += completion.prompt_tokens
             self.cached_tokens += completion.cached_tokens
             self.answer_tokens += completion.answer_tokens
+
+
+class LoopThread:
+    """An event loop on a thread of its own, for callers that are no coroutines."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin some work there."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def stop(self, last: Coroutine[Any, Any, None]) -> None:
+        """Do one thing more, then end loop and thread."""
+        self.submit(last).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def settled(answers: Iterable[asyncio.Future[Completion]]) -> list[Completion]:
+    """Wait for all answers; then raise the first error among them, if there is one."""
+    found = await asyncio.gather(*answers, return_exceptions=True)
+    for answer in found:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [answer for answer in found if not isinstance(answer, BaseException)]
 
 
 class Completer(Protocol):

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from extraction.engines.completer import Completion, Question, Usage
+from extraction.engines.completer import Completion, LoopThread, Question, Usage
 from extraction.engines.ledger import Named, ReplayCompleter, read_heading
 from extraction.engines.model import USUAL, ModelEngine, Terms
 from extraction.engines.process import ModelProcess
@@ -49,8 +49,7 @@ class ServerCompleter:
         self._traffic = Traffic(settings)
         self._lock = threading.Lock()
         self._callers = 0
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._loop: LoopThread | None = None
         self._since = self._found = 0.0
         self.usage = Usage()
 
@@ -70,8 +69,7 @@ class ServerCompleter:
         if not questions:
             return []
         with self._running() as loop:
-            work = asyncio.run_coroutine_threadsafe(self._traffic.answers(questions), loop)
-            answers = work.result()
+            answers = loop.submit(self._traffic.answers(questions)).result()
         with self._lock:
             for question, answer in zip(questions, answers, strict=True):
                 self.usage.add(question, answer)
@@ -81,7 +79,7 @@ class ServerCompleter:
         """Do nothing: connections end with the last caller."""
 
     @contextmanager
-    def _running(self) -> Iterator[asyncio.AbstractEventLoop]:
+    def _running(self) -> Iterator[LoopThread]:
         """Keep the loop running for one caller more."""
         with self._lock:
             loop = self._loop or self._start()
@@ -94,26 +92,20 @@ class ServerCompleter:
                 if not self._callers:
                     self._stop()
 
-    def _start(self) -> asyncio.AbstractEventLoop:
+    def _start(self) -> LoopThread:
         self._found = sys.getswitchinterval()
         sys.setswitchinterval(min(self._found, _TURN_SECONDS))
-        self._loop = loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=loop.run_forever, daemon=True)
-        self._thread.start()
+        self._loop = loop = LoopThread()
         self._since = time.monotonic()
-        asyncio.run_coroutine_threadsafe(self._traffic.open(), loop).result()
+        loop.submit(self._traffic.open()).result()
         return loop
 
     def _stop(self) -> None:
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
+        loop, self._loop = self._loop, None
         self.usage.seconds += time.monotonic() - self._since
         sys.setswitchinterval(self._found)
-        if loop is not None and thread is not None:
-            asyncio.run_coroutine_threadsafe(self._wind_up(), loop).result()
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            loop.close()
+        if loop is not None:
+            loop.stop(self._wind_up())
 
     async def _wind_up(self) -> None:
         """End what still runs, then the connections."""
@@ -205,10 +197,7 @@ class ModelCopies:
         dealt = [questions[n::many] for n in range(many)]
         with ThreadPoolExecutor(many) as pool:
             answered = list(pool.map(ModelProcess.complete, self._copies, dealt))
-        answers: list[Completion] = []
-        for n in range(len(questions)):
-            answers.append(answered[n % many][n // many])
-        return answers
+        return [answered[n % many][n // many] for n in range(len(questions))]
 
     def close(self) -> None:
         """End every process."""

@@ -12,17 +12,15 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from extraction.engines.child import Child, ChildEnded, answer_of
-from extraction.engines.completer import Completion, Question, Usage
+from extraction.engines.completer import Completion, LoopThread, Question, Usage, settled
 from extraction.engines.settings import LocalSettings
 from extraction.errors import ModelOutageError
-
-T = TypeVar("T")
 
 _AT_ONCE: Final = (1_000_000, 8, 1)
 """Questions under way at once, by how often the process died over one that waits."""
@@ -72,8 +70,7 @@ class ModelProcess:
     def __init__(self, settings: LocalSettings) -> None:
         self._settings = settings
         self._starting = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._loop: LoopThread | None = None
         self._state = _State()
         self.usage = Usage()
         self.facts: dict[str, object] = {}
@@ -91,29 +88,20 @@ class ModelProcess:
 
     def complete(self, questions: Sequence[Question]) -> list[Completion]:
         """Answer questions, each in its place."""
-        return self._in_loop(self._complete(questions)) if questions else []
+        if not questions:
+            return []
+        with self._starting:
+            self._loop = self._loop or LoopThread()
+            future = self._loop.submit(self._complete(questions))
+        return future.result()
 
     def close(self) -> None:
         """End the process; the next question starts another."""
         with self._starting:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(self._end(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-        self._state = _State()
-
-    def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        with self._starting:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-                self._thread.start()
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        return future.result()
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.stop(self._end())
+            self._state = _State()
 
     async def _complete(self, questions: Sequence[Question]) -> list[Completion]:
         if self._state.broken:
@@ -122,11 +110,7 @@ class ModelProcess:
         self._feed()
         if self._state.running is None or self._state.running.done():
             self._state.running = asyncio.create_task(self._run())
-        answers = await asyncio.gather(*waiting, return_exceptions=True)
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-        return [answer for answer in answers if not isinstance(answer, BaseException)]
+        return await settled(waiting)
 
     def _note(self, question: Question) -> asyncio.Future[Completion]:
         state = self._state

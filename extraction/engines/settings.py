@@ -75,15 +75,9 @@ class ServerSettings:
     answer_tokens: int = 1536
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} is {value}; it must be above 0"
-            for name in _SERVER_ABOVE_ZERO
-            if (value := getattr(self, name)) is not None and not value > 0
-        ]
+        problems = _amiss(self, _SERVER_ABOVE_ZERO)
         if self.bound == "schema" and self.manner.form.shape != "json":
             problems.append("a schema binds answers in JSON only")
-        if self.answer_tokens >= self.context_tokens:
-            problems.append("answer_tokens leaves no room in context_tokens")
         if not (self.key.isascii() and self.key.isprintable()):
             problems.append("the key holds characters that no header can carry")
         if not self.model.strip():
@@ -105,6 +99,17 @@ class ServerSettings:
     def _base(self) -> str:
         base = self.url.rstrip("/")
         return base if base.endswith("/v1") else f"{base}/v1"
+
+
+def _amiss(settings: ServerSettings | LocalSettings, above_zero: tuple[str, ...]) -> list[str]:
+    problems = [
+        f"{name} is {value}; it must be above 0"
+        for name in above_zero
+        if (value := getattr(settings, name)) is not None and not value > 0
+    ]
+    if settings.answer_tokens >= settings.context_tokens:
+        problems.append("answer_tokens leaves no room in context_tokens")
+    return problems
 
 
 def _address_problems(url: str) -> list[str]:
@@ -199,15 +204,9 @@ class LocalSettings:
     load_format: Literal["auto", "dummy"] = "auto"
 
     def __post_init__(self) -> None:
-        problems = [
-            f"{name} is {value}; it must be above 0"
-            for name in _LOCAL_ABOVE_ZERO
-            if (value := getattr(self, name)) is not None and not value > 0
-        ]
+        problems = _amiss(self, _LOCAL_ABOVE_ZERO)
         if not 0 < self.memory_share <= 1:
             problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
-        if self.answer_tokens >= self.context_tokens:
-            problems.append("answer_tokens leaves no room in context_tokens")
         if self.manner.chat and not has_chat_template(self.model):
             problems.append(
                 f"{self.model.name} has no chat template; a base model is asked with template raw"

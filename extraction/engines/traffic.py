@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.engines.completer import Completion, Question, Reply
+from extraction.engines.completer import Completion, Question, Reply, settled
 from extraction.engines.health import VAIN_TRIALS, Health, Pace
 from extraction.engines.link import Link, Setback
 from extraction.engines.settings import ServerSettings
@@ -101,11 +101,7 @@ class Traffic:
         if self._health.trial and not self._under_way:
             await self._try_again()
         self._fill()
-        found = await asyncio.gather(*(job.answer for job in jobs), return_exceptions=True)
-        for answer in found:
-            if isinstance(answer, BaseException):
-                raise answer
-        return [answer for answer in found if not isinstance(answer, BaseException)]
+        return await settled(job.answer for job in jobs)
 
     async def _look(self) -> None:
         """Look at the server before the first question."""

@@ -8,7 +8,6 @@ Examples are data files, one per modality, edited by people who read reports.
 from __future__ import annotations
 
 import hashlib
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,8 +18,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from extraction.errors import ExtractionError
-from extraction.finding import NOT_EVALUABLE, OTHER, Modality
-from extraction.vocabulary import Vocabulary
+from extraction.finding import Modality
 
 NONE: Final = "- none"
 """The answer for a report that states nothing; an empty answer is a failure instead."""
@@ -78,30 +76,6 @@ def parse(text: str) -> Line | None:
         return None
     certainty, pathology = (" ".join(field.lower().split()) for field in fields)
     return Line(body[1:-1].strip(), pathology, certainty)
-
-
-def regex(vocabulary: Vocabulary, *, mark: str) -> str:
-    """Give a regular expression that matches whole answers and closes the vocabulary.
-
-    It counts nothing, because counted repeats make a server's automaton large; how long an answer
-    may grow is the request's ``max_tokens`` and the parser's limit of lines.
-
-    Parameters
-    ----------
-    vocabulary
-        Its pathologies and phrases are the only ones the expression lets through.
-    mark
-        What ends an answer.
-    """
-    pathology = "|".join(map(_literal, vocabulary.pathologies))
-    certainty = "|".join(map(_literal, (*vocabulary.phrases, OTHER, NOT_EVALUABLE)))
-    line = rf'- "[^"\n]+", "({pathology})", "({certainty})"\n'
-    return rf"({NONE}\n|({line})+){mark}"
-
-
-def _literal(words: str) -> str:
-    """Escape what a regular expression would read; spaces and hyphens stand for themselves."""
-    return re.escape(words).replace("\\ ", " ").replace("\\-", "-")
 
 
 def _last_field(body: str) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from extraction.finding import NOT_EVALUABLE, OTHER
-from extraction.prompt.examples import NONE, Line, parse, regex, written
+from extraction.prompt.examples import NONE, Line, parse, written
 from extraction.vocabulary import Vocabulary
 
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)\w*\s*")
@@ -104,6 +104,9 @@ class AnswerForm:
     def regex(self, vocabulary: Vocabulary, *, sentences: int, mark: str) -> str:
         """Give a regular expression that matches whole answers of this form.
 
+        It counts nothing, because counted repeats make a server's automaton large; how long an
+        answer may grow is the request's ``max_tokens`` and the parser's limit of lines.
+
         Parameters
         ----------
         vocabulary
@@ -113,14 +116,15 @@ class AnswerForm:
         mark
             What ends an answer; "" where the model's own end does.
         """
-        if self.quoted == "words":
-            return regex(vocabulary, mark=mark)
         pathology, certainty = (
             "|".join(re.escape(word).replace("\\ ", " ").replace("\\-", "-") for word in words)
             for words in (vocabulary.pathologies, _certainties(vocabulary))
         )
         numbers = "|".join(str(n) for n in range(1, max(sentences, 1) + 1))
-        return rf"({NONE}\n|(- ({numbers}), ({pathology}), ({certainty})\n)+){mark}"
+        line = rf"- ({numbers}), ({pathology}), ({certainty})\n"
+        if self.quoted == "words":
+            line = rf'- "[^"\n]+", "({pathology})", "({certainty})"\n'
+        return rf"({NONE}\n|({line})+){mark}"
 
     def schema(self, vocabulary: Vocabulary, *, sentences: int) -> dict[str, object]:
         """Give a JSON schema that whole answers of this form fulfil."""

@@ -32,7 +32,8 @@ from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import Backend, LocalSettings, ServerSettings
 from extraction.errors import ModelOutageError
 from extraction.finding import Failed
-from extraction.prompt.examples import NONE, parse, regex
+from extraction.prompt.examples import NONE, parse
+from extraction.prompt.forms import BY_WORDS
 from extraction.prompt.template import MARK
 from extraction.vocabulary import load
 from tests.e2e.commands import radcal
@@ -141,7 +142,7 @@ def texts(modality: str, number: int) -> list[str]:
 
 def bound_lines() -> str:
     """Give the line grammar without ``- none`` and with short sentences, so that answers end."""
-    grammar = regex(load(), mark=MARK)
+    grammar = BY_WORDS.regex(load(), sentences=1, mark=MARK)
     assert grammar.count('[^"\\n]+') == 1
     return grammar.replace(rf"{NONE}\n|", "").replace('[^"\\n]+', '[^"\\n]{3,30}')
 

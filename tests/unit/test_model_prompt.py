@@ -11,8 +11,8 @@ from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality
-from extraction.prompt.examples import NONE, PromptError, load, parse, regex
-from extraction.prompt.forms import AnswerForm
+from extraction.prompt.examples import NONE, PromptError, load, parse
+from extraction.prompt.forms import BY_WORDS, AnswerForm
 from extraction.prompt.template import MARK, estimated_tokens, ordered
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load as load_vocabulary
@@ -43,7 +43,7 @@ def test_examples_are_labelled_as_the_rules_read_them(modality: Modality) -> Non
 
 @pytest.mark.parametrize("modality", MODALITIES)
 def test_written_answers_match_the_grammar_and_are_read_back(modality: Modality) -> None:
-    grammar = re.compile(regex(VOCABULARY, mark=MARK))
+    grammar = re.compile(BY_WORDS.regex(VOCABULARY, sentences=1, mark=MARK))
     for example in load().examples[modality]:
         answer = AnswerForm().written(example.lines)
         assert grammar.fullmatch(answer + MARK)
@@ -63,7 +63,7 @@ def test_written_answers_match_the_grammar_and_are_read_back(modality: Modality)
     ],
 )
 def test_grammar_lets_nothing_else_through(answer: str) -> None:
-    assert not re.fullmatch(regex(VOCABULARY, mark=MARK), answer + MARK)
+    assert not re.fullmatch(BY_WORDS.regex(VOCABULARY, sentences=1, mark=MARK), answer + MARK)
 
 
 @pytest.mark.parametrize("modality", MODALITIES)
