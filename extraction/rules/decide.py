@@ -16,8 +16,6 @@ from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
-from extraction.rules.tokens import Token
-from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
@@ -53,9 +51,7 @@ class Decision(NamedTuple):
         return self.cue.kind not in {"ignore", "not evaluable"}
 
 
-def decide(
-    clause: Clause, mentions: Sequence[Mention], tokens: list[Token], grammar: GrammarFile
-) -> tuple[list[Decision], Scope | None]:
+def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision], Scope | None]:
     """Decide every mention of a clause.
 
     Returns
@@ -63,10 +59,9 @@ def decide(
     The decisions, and a cue that looked back and found nothing in its own clause, if there is one:
     it may speak for the clause before ("…, although it cannot be excluded").
     """
-    clause = weighed(clause, tokens, grammar)
-    found = scopes(clause.items, tokens, grammar)
-    dangling = _dangling(clause, found)
-    return [_decide(clause, mention, found, tokens, grammar) for mention in mentions], dangling
+    clause = weighed(clause)
+    found = scopes(clause)
+    return [_decide(clause, mention, found) for mention in mentions], _dangling(clause, found)
 
 
 def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
@@ -103,29 +98,24 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
     return None
 
 
-def _decide(
-    clause: Clause,
-    mention: Mention,
-    found: Sequence[Scope],
-    tokens: list[Token],
-    grammar: GrammarFile,
-) -> Decision:
+def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decision:
     items = clause.items
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
         return _based(items, mention, before)
     chosen, rule = _choose(items, mention, before, after)
-    if chosen is not None and chosen.cue.phrase is None and mention.pathology in grammar.signs:
+    if (
+        chosen is not None
+        and chosen.cue.phrase is None
+        and mention.pathology in clause.grammar.signs
+    ):
         chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
-    alternative = (
-        alternative_of(items, mention.at, found, tokens, grammar)
-        if chosen is None or unknown
-        else None
-    )
+    open_ = chosen is None or unknown
+    alternative = alternative_of(clause, mention.at, found) if open_ else None
     if alternative is None and chosen is None:
-        alternative = one_of_two(clause, mention.at, tokens, grammar)
+        alternative = one_of_two(clause, mention.at)
     if alternative is not None:
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:

@@ -172,9 +172,9 @@ class RuleEngine:
     ) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
-        for clause in clauses(items):
+        for clause in clauses(items, tokens, self.vocabulary.grammar):
             mentions = self._mentions.find(clause.items, around, tokens)
-            found, dangling = decide(clause, mentions, tokens, self.vocabulary.grammar)
+            found, dangling = decide(clause, mentions)
             if dangling is not None and previous and not clause.aside:
                 item = clause.items[dangling.at]
                 decisions[-len(previous) :] = carry_back(previous, dangling.cue, item)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Item, Scope, is_finite
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -19,25 +19,19 @@ _WITHIN: Final = 6
 _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB
 )
-_SOMEWHERE: Final = Part.LUNG | Part.ELSEWHERE
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
 
 
-def is_place(
-    items: list[Item], j: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
-) -> bool:
-    """Whether the mention at `j` says where the finding is that `cue` speaks of."""
-    mention = items[j]
+def is_place(clause: Clause, j: int) -> bool:
+    """Whether the mention at `j` says where the finding is that a cue speaks of."""
+    items = clause.items
     before = items[j - 1] if j else None
-    if before is not None and before.last == mention.first and before.lexeme.parts & _BREAKS:
+    if before is not None and before.last == items[j].first and before.lexeme.parts & _BREAKS:
         return False
-    first = _preposition(mention.first, tokens, grammar)
+    first = _preposition(items[j].first, clause.tokens, clause.grammar)
     if first < 0 or _in_cue(items, j, first):
         return False
-    organ = _organ_between(items, j, first)
-    if tokens[first + 1].word in grammar.definite and not organ:
-        return True
-    return _heads(items, j, first) and not (organ and cue.kind == "negation")
+    return clause.tokens[first + 1].word in clause.grammar.definite or _heads(items, j, first)
 
 
 def _in_cue(items: list[Item], j: int, token: int) -> bool:
@@ -50,15 +44,12 @@ def _in_cue(items: list[Item], j: int, token: int) -> bool:
     return False
 
 
-def without_places(
-    items: list[Item], scope: Scope, tokens: list[Token], grammar: GrammarFile
-) -> Iterator[Scope]:
+def without_places(clause: Clause, scope: Scope) -> Iterator[Scope]:
     """Give a scope in the pieces that its places leave of it."""
     first = scope.first
     if scope.cue.kind in _KINDS and scope.cue.phrase and scope.side != "around":
         for j in range(scope.first, scope.last):
-            parts = items[j].lexeme.parts
-            if parts & Part.MENTION and is_place(items, j, scope.cue, tokens, grammar):
+            if clause.items[j].lexeme.parts & Part.MENTION and is_place(clause, j):
                 yield scope._replace(first=first, last=j)
                 first = j + 1
     yield scope if first == scope.first else scope._replace(first=first)
@@ -83,16 +74,6 @@ def _preposition(at: int, tokens: list[Token], grammar: GrammarFile) -> int:
             article = word in grammar.articles or word in grammar.definite
         k -= 1
     return -1
-
-
-def _organ_between(items: list[Item], j: int, first: int) -> bool:
-    """Whether an organ stands between: "in the right lung effusion" may be two statements."""
-    for k in range(j - 1, -1, -1):
-        if items[k].last <= first:
-            return False
-        if items[k].lexeme.parts & _SOMEWHERE:
-            return True
-    return False
 
 
 def _heads(items: list[Item], j: int, first: int) -> bool:
@@ -126,21 +107,19 @@ _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonst
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
-def forward(
-    items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
-) -> Scope:
+def forward(clause: Clause, at: int, cue: Cue) -> Scope:
     """Scope of a cue that stands before what it governs.
 
     It ends at "with"; at a colon or "due to" once something is governed; at the next cue, unless
     a negation meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with");
     and at a comma or "and" that opens a fresh assertion.
     """
-    last = _until(items, at, cue, tokens, grammar)
-    return Scope(at, cue, at + 1, last, "before")
+    return Scope(at, cue, at + 1, _until(clause, at, cue), "before")
 
 
-def _until(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> int:
+def _until(clause: Clause, at: int, cue: Cue) -> int:
     """Position of the item that ends the scope, or the number of items."""
+    items, tokens = clause.items, clause.tokens
     governed = closed = False
     for j in range(at + 1, len(items)):
         parts = items[j].lexeme.parts
@@ -159,7 +138,7 @@ def _until(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: G
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
             until = Scope(at, cue, at + 1, j, "before")
-            if _cue_ends(items, until, tokens, grammar, governed=governed):
+            if _cue_ends(clause, until, governed=governed):
                 return j
         if governed and _opens_anew(items, j, cue):
             return j
@@ -226,11 +205,9 @@ def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
     return cue.kind in _SILENT and bool(parts & Part.COMMA) and not _or_later(items, j)
 
 
-def _cue_ends(
-    items: list[Item], until: Scope, tokens: list[Token], grammar: GrammarFile, *, governed: bool
-) -> bool:
+def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
     """Whether the cue at the end of a scope keeps it from reaching any further."""
-    at, cue, j = until.at, until.cue, until.last
+    items, at, cue, j = clause.items, until.at, until.cue, until.last
     following = {other.side: other for other in items[j].lexeme.cues}
     other = following.get("before") or following.get("either")
     if other is None or ("after" in following and governed):
@@ -249,7 +226,7 @@ def _cue_ends(
     separated = bool(before & Part.COMMA) or (
         bool(before & Part.COORDINATOR) and not before & Part.OR
     )
-    takes_object = tokens[items[j].last - 1].word in grammar.transitive
+    takes_object = clause.tokens[items[j].last - 1].word in clause.grammar.transitive
     return governed and separated and not takes_object and other.phrase != "suspicious for"
 
 
@@ -276,15 +253,13 @@ def absorbed_until(items: list[Item], scope: Scope) -> int:
     return last
 
 
-def backward(
-    items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
-) -> Scope:
+def backward(clause: Clause, at: int, cue: Cue) -> Scope:
     """Scope of a cue that stands after what it governs.
 
     It ends at "with", at another cue, at a comma that no "or"/"and" ties to the list, and at a
     finite verb once something was found; a hedge also at a second mention nothing joins to it.
     """
-    first = at
+    items, tokens, first = clause.items, clause.tokens, at
     tied = governed = joined = False
     for j in range(at - 1, -1, -1):
         parts = items[j].lexeme.parts
@@ -295,16 +270,12 @@ def backward(
             break
         if governed and is_finite(items[j]):
             break
-        if parts & Part.MENTION and not governed and is_place(items, j, cue, tokens, grammar):
+        if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
         if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
             break
-        if (
-            parts & (Part.COMMA | Part.COLON)
-            and not governed
-            and _named(items, j, at, tokens, grammar)
-        ):
+        if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
             if parts & Part.COLON or not _last_of_list(items, j):
                 break
             tied = True
@@ -333,12 +304,10 @@ def _sets_against(item: Item, tokens: list[Token]) -> bool:
     return doubts and tokens[item.last - 1].word in _AGAINST
 
 
-def _named(
-    items: list[Item], comma: int, at: int, tokens: list[Token], grammar: GrammarFile
-) -> bool:
+def _named(clause: Clause, comma: int, at: int) -> bool:
     """Whether the cue has a subject of its own, outside the vocabulary, after the comma."""
-    between = tokens[items[comma].last : items[at].first]
-    return any(token.word.isalpha() and token.word not in grammar.fillers for token in between)
+    between = clause.tokens[clause.items[comma].last : clause.items[at].first]
+    return any(t.word.isalpha() and t.word not in clause.grammar.fillers for t in between)
 
 
 def _last_of_list(items: list[Item], comma: int) -> bool:
@@ -365,18 +334,19 @@ def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
     return False
 
 
-def meant(items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile) -> Cue:
+def meant(clause: Clause, at: int, cue: Cue) -> Cue:
     """Return what a cue behind its object means.
 
     That is an assertion when it denies something about an earlier examination, and nothing when it
     advises one ("CT of the nodule is suggested").
     """
-    if items[at].lexeme.parts & Part.RECOMMENDING and _examines(items[at], tokens, grammar):
+    item, tokens, grammar = clause.items[at], clause.tokens, clause.grammar
+    if item.lexeme.parts & Part.RECOMMENDING and _examines(item, tokens, grammar):
         return _ADVICE
     if cue.kind != "negation":
         return cue
-    last = items[at].last
-    relative = items[at].first > 0 and tokens[items[at].first - 1].word in _RELATIVE
+    last = item.last
+    relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
     for token in tokens[last : last + _EARLIER_WITHIN]:
         if token.word in _TODAY:
             break

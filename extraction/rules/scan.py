@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
 
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 """What a cue can speak of."""
@@ -29,9 +30,11 @@ class Item(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """Consecutive items, the token range they stand in, and whether in parentheses."""
+    """Consecutive items, their sentence, the token they begin at, whether in parentheses."""
 
     items: list[Item]
+    tokens: list[Token]
+    grammar: GrammarFile
     first: int
     aside: bool
 
@@ -109,7 +112,7 @@ def _longest(
     return best, after
 
 
-def clauses(items: list[Item]) -> list[Clause]:
+def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Clause]:
     """Cut a sentence's items into clauses, main ones first, asides after the clause they sit in."""
     main: list[Item] = []
     asides: list[list[Item]] = []
@@ -127,9 +130,9 @@ def clauses(items: list[Item]) -> list[Clause]:
             main.append(item)
     if inside:
         asides.append(inside)
-    found = [Clause(part, first, aside=False) for part, first in _cut(main)]
+    found = [Clause(part, tokens, grammar, first, aside=False) for part, first in _cut(main)]
     for content in asides:
-        found += [Clause(part, first, aside=True) for part, first in _cut(content)]
+        found += [Clause(p, tokens, grammar, first, aside=True) for p, first in _cut(content)]
     return found
 
 

@@ -42,37 +42,36 @@ _GREATER: Final = ">"
 """Between two findings: the first is likelier ("atelectasis > infection")."""
 
 
-def scopes(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Scope]:
+def scopes(clause: Clause) -> list[Scope]:
     """Scopes of every cue in a clause, in the order of the cues."""
     found: list[Scope] = []
     absorbed = -1
-    for at, item in enumerate(items):
+    for at, item in enumerate(clause.items):
         if not item.lexeme.parts & Part.CUE or at <= absorbed:
             continue
-        for scope in _scopes_of(items, at, tokens, grammar):
+        for scope in _scopes_of(clause, at):
             if scope.side == "before":
-                absorbed = absorbed_until(items, scope)
-            found += without_places(items, scope, tokens, grammar)
+                absorbed = absorbed_until(clause.items, scope)
+            found += without_places(clause, scope)
     return found
 
 
-def _scopes_of(
-    items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile
-) -> list[Scope]:
+def _scopes_of(clause: Clause, at: int) -> list[Scope]:
+    items = clause.items
     cues = {cue.side: cue for cue in items[at].lexeme.cues}
     if "around" in cues:
         return [Scope(at, cues["around"], at, at + 1, "around")]
     ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
-    reach = None if ahead is None else forward(items, at, ahead, tokens, grammar)
+    reach = None if ahead is None else forward(clause, at, ahead)
     if behind is None:
         return [reach] if reach is not None else []
-    back = backward(items, at, meant(items, at, behind, tokens, grammar), tokens, grammar)
+    back = backward(clause, at, meant(clause, at, behind))
     if reach is None:
-        return [_inverted(items, at, behind, tokens, grammar) or back]
-    if _opens_word(items[at], tokens) or _weighs_second(items, at):
+        return [_inverted(clause, at, behind) or back]
+    if _weighs_second(items, at):
         return [reach]
-    if _stands_free(items[at], tokens) and (
+    if _stands_free(items[at], clause.tokens) and (
         governs(items, at + 1, reach.last) or items[at - 1].lexeme.parts & Part.COMMA
     ):
         return [reach]
@@ -82,18 +81,15 @@ def _scopes_of(
     if behind.side == "either":
         if found and not _ends_here(items, at):
             return [reach]
-        return [back] if found or _may_look_back(items, at, tokens, grammar) else []
+        return [back] if found or _may_look_back(clause, at) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
 
 
-def weighed(clause: Clause, tokens: list[Token], grammar: GrammarFile) -> Clause:
+def weighed(clause: Clause) -> Clause:
     """Give a clause in which what only looks like a cue is none ("over the left base")."""
     items = clause.items
-    idle = [
-        at
-        for at, item in enumerate(items)
-        if item.lexeme.parts & Part.CUE and not _weighs(items, at, tokens, grammar)
-    ]
+    cues = (at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE)
+    idle = [at for at in cues if not _weighs(clause, at)]
     if not idle:
         return clause
     plain = list(items)
@@ -104,8 +100,9 @@ def weighed(clause: Clause, tokens: list[Token], grammar: GrammarFile) -> Clause
     return clause._replace(items=plain)
 
 
-def _weighs(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
+def _weighs(clause: Clause, at: int) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     item = items[at]
     if _grades_change(item, tokens, grammar):
         return False
@@ -178,17 +175,16 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
     return False
 
 
-def _inverted(
-    items: list[Item], at: int, cue: Cue, tokens: list[Token], grammar: GrammarFile
-) -> Scope | None:
+def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
     """Scope of a predicate that opens its clause: "not excluded is a small effusion"."""
+    items = clause.items
     following = items[at + 1] if at + 1 < len(items) else None
     if following is None or governs(items, 0, at):
         return None
     verb = following.lexeme.parts & Part.VERB and following.first == items[at].last
-    if not verb and tokens[items[at].last].word not in grammar.articles:
+    if not verb and clause.tokens[items[at].last].word not in clause.grammar.articles:
         return None
-    reach = forward(items, at, cue, tokens, grammar)
+    reach = forward(clause, at, cue)
     return reach if governs(items, at + 1, reach.last) else None
 
 
@@ -202,16 +198,6 @@ def _stands_free(item: Item, tokens: list[Token]) -> bool:
         and tokens[first - 1].end < tokens[first].start
         and tokens[last].word.isalnum()
     )
-
-
-def _opens_word(item: Item, tokens: list[Token]) -> bool:
-    """Whether a question mark clings to the word behind it: "nodule, ?granuloma"."""
-    first = item.first
-    last = item.last
-    if tokens[first].word != "?" or last >= len(tokens) or not tokens[last].word.isalnum():
-        return False
-    before = tokens[first - 1].end if first else -1
-    return before < tokens[first].start and tokens[last].start == tokens[last - 1].end
 
 
 def _weighs_second(items: list[Item], at: int) -> bool:
@@ -235,35 +221,31 @@ def _ends_here(items: list[Item], at: int) -> bool:
     )
 
 
-def _may_look_back(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
+def _may_look_back(clause: Clause, at: int) -> bool:
     """Whether a cue without an object in the vocabulary speaks of what stands before it.
 
     "An effusion is likely" does; "an effusion, likely physiologic" and "likely related to
     hypoventilation" speak of something else.
     """
-    last = items[at].last
+    item, tokens, grammar = clause.items[at], clause.tokens, clause.grammar
+    last = item.last
     if tokens[last - 1].word in grammar.transitive:
         return False
-    if items[at].lexeme.finite and tokens[last - 1].word in grammar.predicative:
+    if item.lexeme.finite and tokens[last - 1].word in grammar.predicative:
         return True
     while last < len(tokens) and tokens[last].word in grammar.trailing:
         last += 1
     if last >= len(tokens):
         return True
     following = tokens[last].word
-    if following == "of" and last > items[at].last:  # "is a possible cause of the cough"
+    if following == "of" and last > item.last:  # "is a possible cause of the cough"
         return True
     return not following[0].isalnum() or following in grammar.adjuncts
 
 
-def alternative_of(
-    items: Sequence[Item],
-    at: int,
-    found: Sequence[Scope],
-    tokens: list[Token],
-    grammar: GrammarFile,
-) -> int | None:
+def alternative_of(clause: Clause, at: int, found: Sequence[Scope]) -> int | None:
     """Item that offers a mention as one of several: "versus", or a bare "or" beside it."""
+    items = clause.items
     around = {scope.at for scope in found if scope.side == "around"}
     for step in (-1, 1):
         j = at + step
@@ -275,7 +257,7 @@ def alternative_of(
                     return joined
                 break
             if j in around:
-                return None if step > 0 and _another(items, at, j, tokens, grammar) else j
+                return None if step > 0 and _another(clause, at, j) else j
             if parts & Part.OR:
                 joined = j
                 if step > 0 and _graded_after(items, j):
@@ -286,17 +268,16 @@ def alternative_of(
     return None
 
 
-def _another(
-    items: Sequence[Item], at: int, around: int, tokens: list[Token], grammar: GrammarFile
-) -> bool:
+def _another(clause: Clause, at: int, around: int) -> bool:
     """Whether a cause of no name of ours stands behind the place of a finding.
 
     "Opacity in the right lung contusion versus aspiration" leaves the opacity to be seen.
     """
-    if around - at < _PLACED or not items[around - 1].lexeme.parts & _PLACE:
+    place = clause.items[around - 1]
+    if around - at < _PLACED or not place.lexeme.parts & _PLACE:
         return False
-    between = tokens[items[around - 1].last : items[around].first]
-    return any(word.word.isalpha() and word.word not in grammar.fillers for word in between)
+    between = clause.tokens[place.last : clause.items[around].first]
+    return any(t.word.isalpha() and t.word not in clause.grammar.fillers for t in between)
 
 
 def _graded_after(items: Sequence[Item], either: int) -> bool:
@@ -308,9 +289,9 @@ def _graded_after(items: Sequence[Item], either: int) -> bool:
     return touches and any(cue.kind == "hedge" for cue in items[j].lexeme.cues)
 
 
-def one_of_two(clause: Clause, at: int, tokens: list[Token], grammar: GrammarFile) -> int | None:
+def one_of_two(clause: Clause, at: int) -> int | None:
     """Item of an "or" in apposition whose other side has no name of ours: "…, infarct or edema"."""
-    items = clause.items
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     ahead = at - 1
     if ahead > 0 and tokens[items[ahead].first].word in grammar.articles:  # "or a small effusion"
         ahead -= 1
