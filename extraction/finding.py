@@ -46,6 +46,9 @@ FailureReason: TypeAlias = Literal[
 """Why a report could not be processed; a closed set. The last thirteen are a language
 model's: seven of its answer, six of what runs it: a server, a process, a recording."""
 
+UNREADABLE: Final = (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError)
+"""What reading a text may raise that nobody foresaw: that report fails, and no other."""
+
 FAILURE_REASONS: Final[tuple[FailureReason, ...]] = get_args(FailureReason)
 
 

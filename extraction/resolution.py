@@ -158,15 +158,12 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, str]]:
 def _check(rows: Sequence[Mapping[str, str]], vocabulary: Vocabulary) -> None:
     problems = []
     for number, row in enumerate(rows, start=1):
-        failed = row["outcome"] == "failed"
         if row["outcome"] not in _STATES:
             problems.append(f"row {number}: outcome {row['outcome']!r} is unknown")
-        elif not failed and row["pathology"] not in vocabulary.pathologies:
-            problems.append(
-                f"row {number}: pathology {row['pathology']!r} is not in the vocabulary"
-            )
-        elif row["outcome"] == "stated" and row["phrase"] not in vocabulary.phrases:
-            problems.append(f"row {number}: phrase {row['phrase']!r} is not in the vocabulary")
+        elif row["outcome"] != "failed":
+            phrase = row["phrase"] if row["outcome"] == "stated" else vocabulary.phrases[0]
+            unknown = vocabulary.unknown(pathology=row["pathology"], phrase=phrase)
+            problems += [f"row {number}: {problem}" for problem in unknown[:1]]
     if problems:
         shown = "; ".join(problems[:5])
         message = (

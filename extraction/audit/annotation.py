@@ -148,11 +148,8 @@ def _problem(label: GoldFinding | None, row: Mapping[str, str], vocabulary: Voca
         return "verdict 'change' without a correct_pathology or correct_phrase"
     if label.section not in {entry.name for entry in vocabulary.sections if entry.read}:
         return f"section {label.section!r} is none that is read"
-    if label.pathology not in vocabulary.pathologies:
-        return f"pathology {label.pathology!r} is not in the vocabulary"
-    if label.phrase not in vocabulary.phrases:
-        return f"phrase {label.phrase!r} is not in the vocabulary"
-    return ""
+    unknown = vocabulary.unknown(pathology=label.pathology, phrase=label.phrase)
+    return unknown[0] if unknown else ""
 
 
 def _report(

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from extraction.errors import ExtractionError
 from extraction.finding import IMPRESSION, Extracted, Outcome
-from extraction.vocabulary import Vocabulary
+from extraction.vocabulary import NOT_KNOWN, Vocabulary
 
 
 class GoldError(ExtractionError):
@@ -71,12 +71,14 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
             problems.append(f"line {number}: {_first(error)}")
             continue
         reports.append(report)
-        problems += [f"line {number}: {problem}" for problem in _unknown(report, vocabulary)]
+        for label in report.findings:
+            unknown = vocabulary.unknown(pathology=label.pathology, phrase=label.phrase)
+            problems += [f"line {number}: {problem}" for problem in unknown]
     problems += _repeated(reports)
     if problems or not reports:
         shown = "; ".join(problems[:5]) or "no labelled report"
-        unknown = any(_UNKNOWN in problem for problem in problems)
-        names = " `radcal vocabulary list` prints the names that are." if unknown else ""
+        strange = any(NOT_KNOWN in problem for problem in problems)
+        names = " `radcal vocabulary list` prints the names that are." if strange else ""
         message = (
             f"{path.name}: {len(problems)} problem(s): {shown}.{names} "
             "Correct the file and try again."
@@ -89,21 +91,6 @@ def _first(error: ValidationError) -> str:
     problem = error.errors()[0]
     where = ".".join(str(part) for part in problem["loc"]) or "the whole line"
     return f"{where}: {problem['msg']}"
-
-
-_UNKNOWN: Final = "is not in the vocabulary"
-
-
-def _unknown(report: GoldReport, vocabulary: Vocabulary) -> list[str]:
-    return [
-        f"{kind} {value!r} {_UNKNOWN}"
-        for label in report.findings
-        for kind, value, known in (
-            ("pathology", label.pathology, vocabulary.pathologies),
-            ("phrase", label.phrase, vocabulary.phrases),
-        )
-        if value not in known
-    ]
 
 
 def _repeated(reports: Sequence[GoldReport]) -> list[str]:

@@ -35,6 +35,7 @@ from extraction.engines.grounding import Place
 from extraction.finding import (
     NOT_EVALUABLE,
     OTHER,
+    UNREADABLE,
     Extracted,
     Failed,
     Finding,
@@ -234,9 +235,6 @@ Verdict: TypeAlias = Literal[
 
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 
-_UNREADABLE: Final = (
-    RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError,
-)  # fmt: skip
 _DENYING: Final = frozenset({"absent", "very unlikely", "unlikely"})
 
 
@@ -332,7 +330,7 @@ class Witness:
         try:
             with self._lock:
                 return [Testimony(tuple(said)) for said in self._rules.spoken(texts)]
-        except _UNREADABLE:
+        except UNREADABLE:
             if len(texts) == 1:
                 return [None]
         return [heard for text in texts for heard in self.hear([text])]

@@ -31,7 +31,7 @@ from extraction.engines.ledger import (
     check_outage,
 )
 from extraction.engines.prompted import Asked, PromptedReader
-from extraction.finding import Failed, FailureReason, Modality, Outcome
+from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
 from extraction.prompt.template import MARK, Manner
 from extraction.vocabulary import Vocabulary
@@ -301,7 +301,7 @@ class ModelEngine:
         text, only = part
         try:
             return self._reader.ask(text, modality=modality, again=again, only=only)
-        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+        except UNREADABLE:
             return Failed("engine error")
 
     def _answer(self, asked: Asked, completion: Completion, heard: Testimony | None) -> Answer:
@@ -311,7 +311,7 @@ class ModelEngine:
             return self._reader.read(
                 asked, completion.text, heard, cut=completion.cut, logprobs=completion.logprobs
             )
-        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+        except UNREADABLE:
             return Answer(Failed("engine error"))
 
     def _worth_asking(self, outcome: Outcome) -> bool:

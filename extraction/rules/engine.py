@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.finding import (
+    UNREADABLE,
     Explanation,
     Extracted,
     Failed,
@@ -132,7 +133,7 @@ class RuleEngine:
             return Failed("text too long")
         try:
             return self._read(text)
-        except (RecursionError, MemoryError, ValueError, IndexError, KeyError, TypeError):
+        except UNREADABLE:
             return Failed("engine error")
 
     def _read(self, text: str) -> Outcome:

@@ -36,6 +36,13 @@ class Part:
     ) = (1 << bit for bit in range(26))  # fmt: skip
 
 
+_STATING: Final = (
+    ("subjects", Part.SUBJECT), ("absent", Part.PREDICATE), ("present", Part.PREDICATE),
+    ("silent", Part.SIGN),
+)  # fmt: skip
+"""What the lists of an attribute make of their words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """A cue's meaning: canonical phrase (None: unmapped), kind, and the side it stands on."""
@@ -163,25 +170,16 @@ def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
     for number, attribute in enumerate(grammar.attribute):
         for _ in _each(root, attribute.not_subjects):
             pass  # an expression without a part: it only hides the shorter ones inside it
-        for _, lexeme in _each(root, attribute.subjects):
-            lexeme.parts |= Part.SUBJECT
-            lexeme.subjects += (number,)
-        for _, lexeme in _each(root, attribute.absent):
-            lexeme.parts |= Part.PREDICATE
-            lexeme.absent += (number,)
-        for _, lexeme in _each(root, attribute.present):
-            lexeme.parts |= Part.PREDICATE
-            lexeme.present += (number,)
-        for _, lexeme in _each(root, attribute.silent):
-            lexeme.parts |= Part.SIGN
-            lexeme.silent += (number,)
+        for kind, part in _STATING:
+            for _, lexeme in _each(root, getattr(attribute, kind)):
+                lexeme.parts |= part
+                setattr(lexeme, kind, (*getattr(lexeme, kind), number))
     for split in grammar.split:
-        for _, lexeme in _each(root, split.subjects):
-            lexeme.parts |= Part.SPLIT_SUBJECT
-            lexeme.splits += (split.pathology,)
-        for _, lexeme in _each(root, split.properties):
-            lexeme.parts |= Part.SPLIT_PROPERTY
-            lexeme.splits += (split.pathology,)
+        parts = ((split.subjects, Part.SPLIT_SUBJECT), (split.properties, Part.SPLIT_PROPERTY))
+        for patterns, part in parts:
+            for _, lexeme in _each(root, patterns):
+                lexeme.parts |= part
+                lexeme.splits += (split.pathology,)
 
 
 def _add_cues(root: Node, vocabulary: Vocabulary) -> None:

@@ -42,10 +42,7 @@ class MentionFinder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._attributes = [entry.pathology for entry in vocabulary.grammar.attribute]
         self._leading = {entry.pathology for entry in vocabulary.grammar.split if entry.leads}
-        self._shapes = vocabulary.grammar.shapes
-        self._services = vocabulary.grammar.services
-        self._limiting = vocabulary.grammar.limiting
-        self._prepositions = vocabulary.grammar.prepositions
+        self._grammar = vocabulary.grammar
         self._entries = {entry.name: entry for entry in vocabulary.entries}
 
     def find(
@@ -60,11 +57,11 @@ class MentionFinder:
             if parts & Part.MENTION:
                 if tokens[item.first].word == "cm" and _measured(item, tokens):
                     continue
-                if item.last < len(tokens) and tokens[item.last].word in self._services:
+                if item.last < len(tokens) and tokens[item.last].word in self._grammar.services:
                     continue
                 resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:
-                    if resembles and name not in self._shapes:
+                    if resembles and name not in self._grammar.shapes:
                         continue
                     meant = name if item.lexeme.placed else self._meant(name, items, sentence)
                     if meant:
@@ -156,7 +153,7 @@ class MentionFinder:
                 return j
             if len(between) > _NEAR or is_finite(items[j]):
                 return None
-            if any(token.word in self._prepositions for token in between):
+            if any(token.word in self._grammar.prepositions for token in between):
                 return None
             if _says(items[j], number):
                 return j
@@ -189,7 +186,7 @@ class MentionFinder:
 
     def _led(self, name: str, at: int, ahead: Item, item: Item, tokens: Sequence[Token]) -> Mention:
         """Give the mention of a property in front: "not enlarged hilar nodes"."""
-        if tokens[ahead.first].word in self._limiting:
+        if tokens[ahead.first].word in self._grammar.limiting:
             return Mention(name, at, ahead.first, item.last, "absent", ahead.first, ahead.last)
         return Mention(name, at, ahead.first, item.last)
 
@@ -197,7 +194,7 @@ class MentionFinder:
         self, name: str, at: int, item: Item, other: Item, tokens: Sequence[Token]
     ) -> Mention:
         for position in range(item.last, other.last):
-            if tokens[position].word in self._limiting:
+            if tokens[position].word in self._grammar.limiting:
                 return Mention(name, at, item.first, other.last, "absent", position, other.last)
         return Mention(name, at, item.first, other.last)
 

@@ -24,7 +24,7 @@ from extraction.vocabulary.schema import (
     SectionFile,
 )
 
-__all__ = ["FILES", "Vocabulary", "load"]
+__all__ = ["FILES", "NOT_KNOWN", "Vocabulary", "load"]
 
 FILES: Final[Mapping[str, type[BaseModel]]] = {
     "phrases.toml": PhraseFile,
@@ -34,6 +34,9 @@ FILES: Final[Mapping[str, type[BaseModel]]] = {
     "grammar.toml": GrammarFile,
 }
 """The five files of a vocabulary and the shape each must have."""
+
+NOT_KNOWN: Final = "is not in the vocabulary"
+"""How the message about an unknown name ends."""
 
 _HERE: Final = Path(__file__).parent
 _F = TypeVar("_F", bound=BaseModel)
@@ -66,6 +69,11 @@ class Vocabulary:
     def pathologies(self) -> tuple[str, ...]:
         """Names of the canonical pathologies, in the file's order."""
         return tuple(entry.name for entry in self.entries)
+
+    def unknown(self, *, pathology: str, phrase: str) -> list[str]:
+        """Say which of the two names it does not know."""
+        named = (("pathology", pathology, self.pathologies), ("phrase", phrase, self.phrases))
+        return [f"{kind} {name!r} {NOT_KNOWN}" for kind, name, known in named if name not in known]
 
     def rollup(self, label_set: str) -> dict[str, tuple[str, ...]]:
         """Labels of ``chexpert`` or ``ctrate`` and the pathologies that roll up to each."""
