@@ -109,7 +109,10 @@ def _uncollected() -> Iterator[None]:
 def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:
     node = root
     for token in tokens:
-        node = node.setdefault(token, {})
+        following = node.get(token)
+        if following is None:
+            following = node[token] = {}
+        node = following
     lexeme: Lexeme | None = node.get(END)
     if lexeme is None:
         lexeme = node[END] = Lexeme()
@@ -122,7 +125,7 @@ def _each(
     for pattern in patterns:
         exact = pattern.startswith("=")
         for tokens in expand(pattern[1:] if exact else pattern):
-            forms = {tokens, plural(tokens)} if plurals and not exact else {tokens}
+            forms = {tokens, plural(tokens)} if plurals and not exact else (tokens,)
             for form in forms:
                 lexeme = _lexeme(root, form)
                 if exact:
@@ -189,13 +192,14 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
         cue = Cue(entry.phrase or None, entry.kind, entry.side)
         for tokens, lexeme in _each(root, entry.words):
             lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
-            if cue not in lexeme.cues and not any(c.side == cue.side for c in lexeme.cues):
+            if not any(other.side == cue.side for other in lexeme.cues):
                 lexeme.cues += (cue,)
             if cue.phrase == "likely" and not judging.isdisjoint(tokens):
                 lexeme.parts |= Part.JUDGING
-            verbs = tokens if "in favor" not in " ".join(tokens) else set(tokens) - {"favor"}
-            said = tokens[0] != "to" and not finite.isdisjoint(verbs)
-            lexeme.finite = lexeme.finite or said
+            if lexeme.finite or tokens[0] == "to" or finite.isdisjoint(tokens):
+                continue
+            noun = "favor" in tokens and "in favor" in " ".join(tokens)
+            lexeme.finite = not (noun and finite.isdisjoint(set(tokens) - {"favor"}))
 
 
 def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
