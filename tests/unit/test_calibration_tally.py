@@ -178,3 +178,36 @@ def test_what_cannot_be_counted_is_told_in_words() -> None:
     with pytest.raises(TallyError, match=r"^weight: 1 of 2 values are negative or not finite"):
         tally([0, 0], [1.0, 1.0], n_phrases=1, weight=[1.0, -0.5])
     assert tally([0, 0], [True, False], n_phrases=1).label_mass.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (np.ones(2), r"^Tally: counts have shape \(2,\), expected \(phrases, 2\)\.$"),
+        (np.ones((2, 3)), r"^Tally: counts have shape \(2, 3\), expected \(phrases, 2\)\.$"),
+        (np.ones((1, 2, 2)), r"^Tally: counts have shape \(1, 2, 2\), expected"),
+        (np.array([[1.0, -1.0]]), r"^Tally: counts must be finite and not negative\.$"),
+        (np.array([[1.0, np.inf]]), r"^Tally: counts must be finite and not negative\.$"),
+    ],
+)
+def test_counts_that_are_no_tally_are_refused(counts: np.ndarray, message: str) -> None:
+    with pytest.raises(TallyError, match=message):
+        Tally(np.array([0.0, 1.0]), counts)
+
+
+def test_which_of_the_two_indices_is_wrong_is_told() -> None:
+    counts = {"n_groups": 2, "n_phrases": 2}
+    with pytest.raises(TallyError, match=r"^phrase_index: 1 of 1 values are outside 0\.\.1"):
+        tally_groups([0], [2], [1.0], **counts)
+    with pytest.raises(TallyError, match=r"^group_index: 1 of 1 values are outside 0\.\.1"):
+        tally_groups([2], [0], [1.0], **counts)
+    with pytest.raises(TallyError, match=r"^group_index: 2 values for 1 phrases\.$"):
+        tally_groups([0, 1], [0], [1.0], **counts)
+
+
+def test_labels_of_two_tallies_that_neither_shares_stand_side_by_side() -> None:
+    """Labels 0 and ½ beside ½ and 1: the two uses at ½ add up."""
+    first = tally([0, 0], [0.0, 0.5], n_phrases=1)
+    both = first + tally([0, 0], [0.5, 1.0], n_phrases=1)
+    assert both.label_values.tolist() == [0.0, 0.5, 1.0]
+    assert both.counts.tolist() == [[1.0, 2.0, 1.0]]
