@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, Output, flag, option, taking
+from pipeline.cli.common import ConfigArgument, Output, flag, option, taking, write_whole
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def check(given: Given) -> None:
     found = rehearse(Site.open(str(given.config.resolve())), values=given.values)
     tables = list(_tables(found))
     if given.html is not None:
-        given.html.write_text(_page(tables), encoding="utf-8")
+        write_whole(given.html, _page(tables).encode())
     if given.output.as_json:
         given.output.tell({**plain(found), "faults": found.faults, "set_aside": found.set_aside})
     elif not given.output.quiet:

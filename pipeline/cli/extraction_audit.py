@@ -101,9 +101,7 @@ def audit_extraction(given: AuditGiven) -> None:
         content, more = _side_by_side(given, read, data)
         lines += more
     if given.out is not None:
-        given.out.write_text(
-            json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8"
-        )
+        write_whole(given.out, f"{json.dumps(content, indent=2, allow_nan=False)}\n".encode())
     if given.pdf is not None:
         _draw(given.pdf, read, audits)
     if given.output.as_json:

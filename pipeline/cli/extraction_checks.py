@@ -19,6 +19,7 @@ from pipeline.cli.common import (
     emit,
     flag,
     option,
+    write_whole,
 )
 from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
@@ -68,10 +69,7 @@ def vocabulary_check(
         )
         rows = [f"{c.report_id}: {c.pathology}: {c.before} -> {c.after}" for c in found]
         summary |= {"sample_reports": len(ids), "cells_changed": len(rows), "changes": rows}
-    if as_json:
-        emit(summary, as_json=True, quiet=quiet)
-    elif not quiet:
-        _show(summary)
+    _show(summary, as_json=as_json, quiet=quiet)
 
 
 def vocabulary_list(
@@ -79,14 +77,8 @@ def vocabulary_list(
 ) -> None:
     """Print every name a label or a table may use: pathologies, and phrases weakest first."""
     words = rule_engine(vocabulary).vocabulary
-    names: dict[str, object] = {
-        "pathologies": list(words.pathologies),
-        "phrases": list(words.phrases),
-    }
-    if as_json:
-        emit(names, as_json=True, quiet=quiet)
-    elif not quiet:
-        _show(names)
+    names = {"pathologies": list(words.pathologies), "phrases": list(words.phrases)}
+    _show(names, as_json=as_json, quiet=quiet)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +103,7 @@ def annotate(given: Annotate) -> None:
     if given.read:
         gold = _read_sheet(given.reports, engine, partial=given.partial)
         lines = "".join(report.model_dump_json() + "\n" for report in gold)
-        given.out.write_text(lines, encoding="utf-8")
+        write_whole(given.out, lines.encode())
         labels = sum(len(report.findings) for report in gold)
         given.output.tell({"reports": len(gold), "labels": labels})
         return
@@ -123,7 +115,7 @@ def annotate(given: Annotate) -> None:
     if given.html is not None:
         from extraction.audit.annotation import sheet_html
 
-        given.html.write_text(sheet_html(rows, vocabulary=engine.vocabulary), encoding="utf-8")
+        write_whole(given.html, sheet_html(rows, vocabulary=engine.vocabulary).encode())
     given.output.tell({"reports": len(frame), "rows": len(rows)})
 
 
@@ -148,14 +140,16 @@ def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine, output: Output) -> list
     return list(sheet(ids, modalities, [str(text) for text in frame["text"]], outcomes))
 
 
-def _show(summary: dict[str, object]) -> None:
+def _show(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
+    """Print a summary, its lists a line an entry."""
+    if as_json or quiet:
+        emit(summary, as_json=as_json, quiet=quiet)
+        return
     for name, value in summary.items():
-        if isinstance(value, list):
-            typer.echo(f"{name.replace('_', ' ')}: {len(value)}")
-            for line in value:
-                typer.echo(f"  {line}")
-        else:
-            typer.echo(f"{name.replace('_', ' ')}: {value}")
+        lines = value if isinstance(value, list) else []
+        typer.echo(f"{name.replace('_', ' ')}: {len(lines) if value is lines else value}")
+        for line in lines:
+            typer.echo(f"  {line}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +162,7 @@ class Pool:
     reports: Path | None = option(
         None, "The reports every engine was given: one without a row then states nothing."
     )
-    vocabulary: Path | None = option(None, "Folder with vocabulary files of your own.")
+    vocabulary: VocabularyOption = None
     every_state: bool = flag("--every-state", "Also the cells nobody stated anything about.")
     output: Output
 
@@ -182,7 +176,6 @@ def pool(given: Pool) -> None:
     import pandas as pd
 
     from extraction.pool import review_queue, vote
-    from pipeline.cli.extraction_shared import rule_engine
     from pipeline.formats.tables import write_table
 
     if len(given.findings) < 2:

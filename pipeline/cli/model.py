@@ -81,7 +81,7 @@ def check(given: CheckGiven) -> None:
     checks = [asdict(each) for each in tried]
     content = {"model": named, "go": not failed, "weights": digests, "checks": checks}
     if given.out is not None:
-        given.out.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        write_whole(given.out, f"{json.dumps(content, indent=2)}\n".encode())
     if given.pdf is not None:
         _draw(given.pdf, named, tried)
     _tell(given.output, content, tried)
