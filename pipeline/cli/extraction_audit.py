@@ -77,25 +77,19 @@ def audit_extraction(given: AuditGiven) -> None:
     from extraction.audit.text import as_data, as_text
 
     read = list(_reads(given))
-    audits = [
-        audit(
+    audits, data = [], []
+    lines: list[str] = []
+    for each in read:
+        found = audit(
             each.reports,
             each.outcomes,
             vocabulary=each.vocabulary,
             bootstrap=given.bootstrap,
             rng=np.random.default_rng(given.seed),
         )
-        for each in read
-    ]
-    data = [
-        as_data(found, engine=each.name, version=each.version)
-        for each, found in zip(read, audits, strict=True)
-    ]
-    lines = [
-        line
-        for each, found in zip(read, audits, strict=True)
-        for line in as_text(found, engine=each.label, version=each.version)
-    ]
+        audits.append(found)
+        data.append(as_data(found, engine=each.name, version=each.version))
+        lines += as_text(found, engine=each.label, version=each.version)
     content: dict[str, object] = data[0]
     if len(read) > 1:
         content, more = _side_by_side(given, read, data)

@@ -301,13 +301,12 @@ def load_department(name: str) -> Department:
         raise ConfigurationError(msg)
     try:
         return Department(**tomllib.loads(path.read_text(encoding="utf-8")))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path.name}: not valid TOML: {error}"
-        raise ConfigurationError(msg) from None
-    except OSError as error:
-        msg = f"{path.name}: cannot be read ({error.strerror})."
-        raise ConfigurationError(msg) from None
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        msg = f"{path.name}: {len(faults)} fault(s): {'; '.join(faults)}."
-        raise ConfigurationError(msg) from None
+        why = f"{len(faults)} fault(s): {'; '.join(faults)}."
+    except OSError as error:
+        why = f"cannot be read ({error.strerror})."
+    except ValueError as error:  # of TOML, or of its letters
+        why = f"not valid TOML: {error}"
+    msg = f"{path.name}: {why}"
+    raise ConfigurationError(msg)
