@@ -39,7 +39,7 @@ from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.validation import IngestOptions, validate
 from pipeline.store.workspace import Workspace
-from pipeline.vault.codes import merge_table, patients_joined, said_of, under_one_number
+from pipeline.vault.codes import merge_table, patients_joined, under_one_number
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0
@@ -340,7 +340,7 @@ class Fuzz:
         judged = validate(batch, source="fuzz", options=CHECKS, seen=set())
         self.store.write("raw", "exams", "fuzz", judged.exams)
         self.store.write("raw", "merges", "fuzz", merge_table(judged.merges))
-        stands = patients_joined(said_of(self.store, shared=False)).stands
+        stands = patients_joined(self.store, shared=False).stands
         under_one_number(judged.exams, stands)
         before = len(batch.exams) + len(batch.quarantined)
         outcomes: Outcomes = Counter(judged.quarantined["reason"])

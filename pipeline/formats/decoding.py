@@ -67,6 +67,22 @@ class Lines:
         yield from io.StringIO(text, newline="")
 
 
+def require_file(path: Path) -> None:
+    """Refuse a file that is missing or empty.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    if not path.is_file():
+        msg = f"{path}: no such file."
+        raise InputError(msg)
+    if path.stat().st_size == 0:
+        msg = f"{path.name}: the file is empty."
+        raise InputError(msg)
+
+
 def suffix_of(path: Path) -> str:
     """Give a file's extension in lower case, blind to a ``.gz`` behind it."""
     inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path

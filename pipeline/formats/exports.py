@@ -23,7 +23,7 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
-from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, suffix_of
+from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
@@ -99,12 +99,7 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     if opener is None:
         msg = f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}."
         raise InputError(msg)
-    if not source.is_file():
-        msg = f"{source}: no such file."
-        raise InputError(msg)
-    if source.stat().st_size == 0:
-        msg = f"{source.name}: the file is empty."
-        raise InputError(msg)
+    require_file(source)
     try:
         tables = opener(source, options)
         rows = chain.from_iterable(_rows(each, options.exam_codes) for each in tables)

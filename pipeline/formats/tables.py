@@ -16,6 +16,7 @@ from typing import Final
 import pandas as pd
 
 from pipeline.errors import InputError
+from pipeline.formats.decoding import require_file
 from pipeline.store.files import replacing
 
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
@@ -44,12 +45,7 @@ def read_table(path: Path) -> pd.DataFrame:
         known = ", ".join(sorted(READERS))
         msg = f"{path.name}: unknown kind of table; use one of {known}."
         raise InputError(msg)
-    if not path.is_file():
-        msg = f"{path}: no such file."
-        raise InputError(msg)
-    if path.stat().st_size == 0:
-        msg = f"{path.name}: the file is empty."
-        raise InputError(msg)
+    require_file(path)
     try:
         return reader(path)
     except UnicodeDecodeError as error:

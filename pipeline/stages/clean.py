@@ -26,7 +26,6 @@ from pipeline.vault.codes import (
     exam_identifiers,
     patient_identifiers,
     patients_joined,
-    said_of,
     study_identifiers,
     under_one_number,
 )
@@ -104,7 +103,8 @@ class Clean(Keyed[ExamShard, Coded]):
         store = site.workspace
         exams = store.read("raw", "exams", [item.shard])
         if item.merged:
-            exams = under_one_number(exams, _stands(site))
+            shared = site.config.input.patient_ids_shared
+            exams = under_one_number(exams, patients_joined(store, shared=shared).stands)
         cleaned = clean(
             exams,
             codes=replace(_codes(site, exams), months=_stated(site, item)),
@@ -126,12 +126,6 @@ class Clean(Keyed[ExamShard, Coded]):
 
 
 CLEAN: Final = Clean()
-
-
-def _stands(site: Site) -> Mapping[str, str]:
-    """Give the numbers by which merged patients are known."""
-    shared = site.config.input.patient_ids_shared
-    return patients_joined(said_of(site.workspace, shared=shared)).stands
 
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:

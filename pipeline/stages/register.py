@@ -33,7 +33,6 @@ from pipeline.vault.codes import (
     patient_identifiers,
     patients_joined,
     said_in,
-    said_of,
     stated_months,
     study_identifiers,
     under_one_number,
@@ -119,28 +118,20 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
     holding = set(exams.loc[exams["patient"].isin(tight), "shard"])
     found = [_moved(site, shard, stated, stands) for shard in shards if shard in holding]
     moved = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=_MOVED)
-    return _Months(_digest(moved), moved, rooms, _merged(site, shards, stands))
-
-
-def _merged(
-    site: Site, shards: Sequence[str], stands: Mapping[str, str]
-) -> dict[str, tuple[str, int]]:
-    """Say of shards with merged numbers which these are, hashed, and how many exams have them."""
-    found = {}
-    for shard in shards if stands else ():
-        exams = site.workspace.read("raw", "exams", [shard], columns=_WHEN)
-        folded = Counter(normalised(each) for each in patient_identifiers(exams))
-        own = sorted((n, stands[n], count) for n, count in folded.items() if n in stands)
-        if own:
-            found[shard] = digest_of(*own), sum(count for *_, count in own)
-    return found
+    was = exams[exams["was"] != ""].groupby("shard")["was"]
+    of_shards = {
+        str(shard): (digest_of(*((n, stands[n]) for n in sorted(set(each)))), len(each))
+        for shard, each in was
+    }
+    return _Months(_digest(moved), moved, rooms, of_shards)
 
 
 def _times(
     site: Site, shard: str, stands: Mapping[str, str], more: Sequence[str] = ()
 ) -> pd.DataFrame:
     found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
-    return _times_of(under_one_number(found, stands)).assign(shard=shard)
+    was = [each if (each := normalised(n)) in stands else "" for n in patient_identifiers(found)]
+    return _times_of(under_one_number(found, stands).assign(was=was)).assign(shard=shard)
 
 
 def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
@@ -254,7 +245,7 @@ REGISTER: Final = Register()
 
 def _joined(site: Site) -> Joined:
     """Find whose numbers are one patient's, by what sources of this and of former runs said."""
-    return patients_joined(said_of(site.workspace, shared=site.config.input.patient_ids_shared))
+    return patients_joined(site.workspace, shared=site.config.input.patient_ids_shared)
 
 
 def _contradicting(site: Site, merges: Sequence[str], merged: Joined) -> Mapping[str, int]:

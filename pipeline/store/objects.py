@@ -26,9 +26,9 @@ import json
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Protocol, cast
+from typing import Any, BinaryIO, Final, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -131,41 +131,7 @@ _WHOLE_UPLOADS: Final = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl",
 _OWNER: Final = "owner"
 
 
-class Objects(Protocol):
-    """Named objects, each whole or absent."""
-
-    def has(self, name: str) -> bool:
-        """Whether an object exists."""
-
-    def names(self, folder: str) -> list[str]:
-        """List the objects directly in a folder, by name, sorted."""
-
-    def folders(self, folder: str) -> list[str]:
-        """List the folders directly in a folder, by name, sorted."""
-
-    def sizes(self, folder: str) -> dict[str, int]:
-        """Give the bytes of every object directly in a folder, by name."""
-
-    def remove(self, name: str) -> None:
-        """Delete an object; none there is fine."""
-
-    def put(self, name: str, content: bytes) -> None:
-        """Store an object."""
-
-    def get(self, name: str) -> bytes:
-        """Read an object."""
-
-    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
-        """Open an object to read parts of it."""
-
-    def move(self, name: str, new: str) -> None:
-        """Give an object another name."""
-
-    def claim(self, folder: Path) -> None:
-        """Make the place ready for the site whose local folder this is."""
-
-
-def objects(root: Path, url: str | None) -> Objects:
+def objects(root: Path, url: str | None) -> Folder | Remote:
     """Open the place where a workspace's shards lie."""
     return Folder(root) if url is None else Remote(url)
 
@@ -207,7 +173,7 @@ class Folder:
         """Read a file."""
         return (self.root / name).read_bytes()
 
-    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+    def open(self, name: str) -> BinaryIO:
         """Open a file to read parts of it."""
         return (self.root / name).open("rb")
 
@@ -281,7 +247,7 @@ class Remote:
         """Read an object."""
         return bytes(self.filesystem.cat_file(self._address(name)))
 
-    def open(self, name: str) -> AbstractContextManager[BinaryIO]:
+    def open(self, name: str) -> BinaryIO:
         """Open an object to read parts of it."""
         return cast("BinaryIO", self.filesystem.open(self._address(name), "rb"))
 

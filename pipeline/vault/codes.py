@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -131,21 +131,18 @@ def said_in(merges: pd.DataFrame, *, shared: bool) -> list[Said]:
     return found
 
 
-def said_of(store: Workspace, *, shared: bool) -> set[Said]:
-    """Give all that was ever said of patients' numbers: exports go, and their exams may stay."""
-    keys = store.keys("raw", "merges")
-    return {
-        said for key in keys for said in said_in(store.read("raw", "merges", [key]), shared=shared)
-    }
-
-
 def folded(said: Said) -> Said:
     """Fold the numbers of what was said, as they are looked up."""
     return tuple(map(normalised, said[0])), said[1]
 
 
-def patients_joined(said: Collection[Said]) -> Joined:
-    """Find which numbers are one patient's; gives a number that stands as it was written."""
+def patients_joined(store: Workspace, *, shared: bool) -> Joined:
+    """Find which numbers are one patient's by all that was ever said: exports go, exams may stay.
+
+    A number that stands for others is given as it was written.
+    """
+    tables = (store.read("raw", "merges", [key]) for key in store.keys("raw", "merges"))
+    said = {each for table in tables for each in said_in(table, shared=shared)}
     found = joined(map(folded, said))
     written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}
     return replace(found, stands={n: written[one] for n, one in found.stands.items()})

@@ -31,7 +31,6 @@ from pipeline.vault.codes import (
     patient_identifiers,
     patients_joined,
     said_in,
-    said_of,
     study_identifiers,
     under_one_number,
 )
@@ -163,7 +162,7 @@ def purge(
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     raw, digests = 0, set[str]()
-    stands = patients_joined(said_of(store, shared=shared)).stands
+    stands = patients_joined(store, shared=shared).stands
     for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
         gone = pd.to_datetime(frame["performed_at"], utc=True) < before
         digests |= set(frame["source_digest"][gone])

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pipeline.errors import InputError
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
+from pipeline.formats.decoding import require_file
 from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered, text_mark
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
@@ -252,12 +252,7 @@ def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
     )
     if source.is_dir():
         return beside, beside
-    if not source.is_file():
-        msg = f"{source}: no such file."
-        raise InputError(msg)
-    if source.stat().st_size == 0:
-        msg = f"{source.name}: the file is empty."
-        raise InputError(msg)
+    require_file(source)
     return [source], [*beside, *([] if source in beside else [source])]
 
 
