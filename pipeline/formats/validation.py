@@ -102,6 +102,8 @@ class IngestOptions:
     chest_codes: Mapping[str, bool] = field(default_factory=dict)
     statuses: Mapping[str, str] = field(default_factory=dict)
     patient_ids_shared: bool = False
+    as_written: bool = False
+    """Whether notes hold values that no map knows as they are, be they names or not."""
 
 
 def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set[str]) -> ExamBatch:
@@ -141,7 +143,10 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    notes, signed = _unknown(raw, fails), _end_of_day(raw["signed_at"])
+    notes, signed = (
+        _unknown(raw, fails, as_written=options.as_written),
+        _end_of_day(raw["signed_at"]),
+    )
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
@@ -179,11 +184,12 @@ def _counted(fails: pd.DataFrame) -> Counter[str]:
     return +Counter({str(name): int(count) for name, count in fails.sum().items()})
 
 
-def _unknown(raw: pd.DataFrame, fails: pd.DataFrame) -> Counter[str]:
+def _unknown(raw: pd.DataFrame, fails: pd.DataFrame, *, as_written: bool) -> Counter[str]:
     """Count the modalities and statuses that no map knows."""
     found: Counter[str] = Counter()
     for name in ("modality", "status"):
-        values = shown_values(raw[name][fails[f"unknown_{name}"]])
+        met = raw[name][fails[f"unknown_{name}"]].str.strip()
+        values = Counter(met) if as_written else shown_values(met)
         listed = dict(values.most_common(_LISTED))
         found.update({f"unknown {name} {value}": count for value, count in listed.items()})
         found[f"unknown {name}, other values"] += values.total() - sum(listed.values())

@@ -24,8 +24,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import queried
-from pipeline.formats.validation import known_modality
-from pipeline.formats.values import formats_that_read, iso_times, status_of, utc_times
+from pipeline.formats.values import formats_that_read, iso_times, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
@@ -152,7 +151,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     readable = _readable(site)
     for name, found in list(readable.items())[:_SOURCES]:
         try:
-            part = _Part(site, name, found)
+            part = _Part(site, name, found, as_written=values)
         except RadcalError as error:
             findings.append(Finding(name, "fault", str(error)))
             continue
@@ -167,7 +166,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     return Rehearsal(
         tuple(findings),
         tuple(sources),
-        (*_unknown(site, parts, values=values), *_times(site, raw), *_codes(site, kept)),
+        (*_unknown(parts), *_times(site, raw), *_codes(site, kept)),
         _minutes(site, rows, raw),
     )
 
@@ -175,14 +174,13 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
 class _Part:
     """The first rows of one source, as found and as kept."""
 
-    def __init__(self, site: Site, name: str, source: Path | None) -> None:
-        self.name = name
+    def __init__(self, site: Site, name: str, source: Path | None, *, as_written: bool) -> None:
         format_ = "sql" if source is None else site.once(ingest.formats).kind(source)
         batches = _batches(site, source)
         raws, kepts, aside, fails = [], [], Counter[str](), Counter[str]()
         self.unknown: Counter[str] = Counter()
         rows, whole = 0, True
-        for raw, judged in ingest.judged(site, batches, source=name):
+        for raw, judged in ingest.judged(site, batches, source=name, as_written=as_written):
             raws.append(raw.exams)
             kepts.append(judged.exams)
             aside.update(judged.quarantined["reason"])
@@ -294,11 +292,9 @@ def _shape(name: str, value: str) -> str:
     return masked(value)
 
 
-def _unknown(site: Site, parts: Sequence[_Part], *, values: bool) -> Iterator[Unmapped]:
+def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
     """List values that no map knows, with the line that would map each."""
     found = sum((part.unknown for part in parts), Counter[str]())
-    if values:
-        found = sum((_as_written(site, part.raw) for part in parts), Counter[str]())
     for told, count in found.most_common(2 * _LISTED):
         if not told.startswith("unknown "):
             continue
@@ -321,18 +317,6 @@ def _unknown(site: Site, parts: Sequence[_Part], *, values: bool) -> Iterator[Un
 def _toml(value: str) -> str:
     """Write a key as TOML reads it: quoted, with its backslashes doubled."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def _as_written(site: Site, raw: pd.DataFrame) -> Counter[str]:
-    """Count the modalities and statuses that no map knows, as they are written."""
-    settings = site.config.input
-    words = Counter(raw["status"].str.strip())
-    strange = {w: n for w, n in words.items() if not (settings.statuses.get(w) or status_of(w))}
-    maps = {name.upper(): modality for name, modality in settings.modalities.items()}
-    kinds = raw["modality"][known_modality(raw["modality"].str.upper(), maps).isna()]
-    found = Counter({f"unknown status {word}": n for word, n in strange.items()})
-    found.update({f"unknown modality {kind}": n for kind, n in Counter(kinds).items()})
-    return found
 
 
 def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:

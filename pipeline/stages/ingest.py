@@ -277,7 +277,7 @@ def _content(site: Site, path: Path) -> str:
 
 
 def judged(
-    site: Site, found: Iterable[ExamBatch], *, source: str
+    site: Site, found: Iterable[ExamBatch], *, source: str, as_written: bool = False
 ) -> Iterator[tuple[ExamBatch, ExamBatch]]:
     """Judge what a source gives; each batch comes as it was found and as it is kept."""
     settings = site.config.input
@@ -291,6 +291,7 @@ def judged(
         chest_codes=site.once(chest_codes),
         statuses=settings.statuses,
         patient_ids_shared=settings.patient_ids_shared,
+        as_written=as_written,
     )
     rules, seen = site.once(reader_rules), set[str]()
     for batch in found:
