@@ -81,13 +81,12 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
 
 
 def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
-    """Give the swaps as they are said: first those of the words that the first sentence shows."""
+    """Give the swaps as they are said: first those of the words that the first sentences show."""
     swaps = kept_swaps(profile)
-    place = {phrase.phrase: i for i, phrase in enumerate(carriers(profile, swaps))}
-    last = len(place)
-    return tuple(
-        sorted(swaps, key=lambda swap: last if swap.finding else place.get(swap.phrase, last))
-    )
+    shown: list[tuple[str, str | None]] = [(p.phrase, None) for p in carriers(profile, swaps)]
+    shown += [(habit.phrase, habit.finding) for habit in told(profile)]
+    place = {each: i for i, each in reversed([*enumerate(shown)])}
+    return tuple(sorted(swaps, key=lambda s: place.get((s.phrase, s.finding), len(shown))))
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:

@@ -127,6 +127,20 @@ def test_the_first_card_is_about_the_word_of_the_sentence_if_any_card_is() -> No
     assert first > 30
 
 
+def test_where_only_a_habit_is_told_its_card_comes_first() -> None:
+    seen = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        habit = next((h for h in profile.habits if h.visible and h.probability >= 0.5), None)
+        if habit is None or profile.pattern.verdict.state == "pattern":
+            continue
+        scopes = [(action.swap.phrase, action.swap.finding) for action in said.actions]
+        if (habit.phrase, habit.finding) in scopes:
+            seen += 1
+            assert scopes[0] == (habit.phrase, habit.finding)
+    assert seen > 5
+
+
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
     for profile in DRAWN:
         swaps = _swaps(in_words(profile, words=WORDS))
