@@ -195,7 +195,7 @@ def _habit(habit: Habit, words: Strings) -> str:
         rate=about(habit.rate.value, words),
         interval=percent_interval(habit.rate.low, habit.rate.high, habit.rate.value),
         statements=words.several("unit.statements", round(habit.n)),
-        expected=percent(habit.expected),
+        expected=about(habit.expected, words),
     )
 
 
