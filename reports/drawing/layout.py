@@ -132,7 +132,8 @@ class Composer:
     """A document being laid out: the current page and how far down it is filled."""
 
     style: Style
-    masthead: Masthead
+    masthead: Masthead | None
+    """What stands on every page; None for pages about an instrument, which have neither."""
     pages: list[Drawing] = field(default_factory=list)
     y: float = 0.0
     root: Element = field(default_factory=lambda: Element("Document"))
@@ -173,7 +174,8 @@ class Composer:
             self.filled.append((self.y - self.body.y) / self.body.height)
         drawing = Drawing(*self.style.size, root=self.root)
         self.pages.append(drawing)
-        self._header(drawing)
+        if self.masthead is not None:
+            self._header(drawing, self.masthead)
         self.y = self.body.y
 
     def claim(self, height: float) -> Box:
@@ -220,7 +222,7 @@ class Composer:
         """Open the document: title, subtitle, bookmark, and the logo on the right."""
         box = self.claim(46.0)
         self.page.bookmarks.append(Bookmark(text, 0, box.y))
-        width = box.width - self._logo(box)
+        width = box.width - (self._logo(box, self.masthead) if self.masthead else 0.0)
         self.depth = 1
         with self.page.tag("H1"):
             line, kind = fit(text, TITLE, width)
@@ -229,13 +231,13 @@ class Composer:
             line, kind = fit(subtitle, BODY, width)
             put(self.page, (box.x, box.y + 36.0), line, kind.muted)
 
-    def _logo(self, box: Box) -> float:
+    def _logo(self, box: Box, head: Masthead) -> float:
         """Draw the logo, if there is one; return the width it takes."""
-        png = self.masthead.logo
+        png = head.logo
         if png is None:
             return 0.0
         width, height = fitted(png, width=_LOGO_WIDTH, height=_LOGO_HEIGHT)
-        name = self.masthead.institution
+        name = head.institution
         frame = Box(box.right - width, box.y + 4.0, width, height)
         with self.page.tag("Figure", alt=name, box=frame):
             self.page.add(Picture(frame.x, frame.y, width, height, png, name, "logo"))
@@ -269,19 +271,20 @@ class Composer:
     def finish(self) -> list[Drawing]:
         """Set the page numbers and return the pages."""
         for number, drawing in enumerate(self.pages, start=1):
-            self._footer(drawing, number)
+            if self.masthead is not None:
+                self._footer(drawing, number, self.masthead)
         return self.pages
 
     def _once(self, number: int, drawing: Drawing) -> AbstractContextManager[object]:
         """Have what stands on every page read aloud on the first one only."""
         return drawing.tag("P") if number == 1 else nullcontext()
 
-    def _header(self, drawing: Drawing) -> None:
+    def _header(self, drawing: Drawing, head: Masthead) -> None:
         width = self.style.size[0]
         right = width - MARGIN
-        stamp = self.style.strings("page.demonstration") if self.masthead.demonstration else ""
+        stamp = self.style.strings("page.demonstration") if head.demonstration else ""
         space = width - 2 * MARGIN - (150.0 if stamp else 0.0)
-        lines = wrap(self.masthead.banner, NOTE.bold, space)[:2]
+        lines = wrap(head.banner, NOTE.bold, space)[:2]
         with self._once(len(self.pages), drawing):
             for i, line in enumerate(lines):
                 y = 30.0 + (i - len(lines) + 1) * 8.5
@@ -290,8 +293,8 @@ class Composer:
             put(drawing, (right, 30.0), stamp, NOTE.bold.in_ink(palette.department), anchor="end")
         drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
 
-    def _footer(self, drawing: Drawing, number: int) -> None:
-        words, head = self.style.strings, self.masthead
+    def _footer(self, drawing: Drawing, number: int, head: Masthead) -> None:
+        words = self.style.strings
         width, height = self.style.size
         y = height - 30.0
         drawing.add(Line(MARGIN, y - 11.0, width - MARGIN, y - 11.0, palette.rule, 0.5))

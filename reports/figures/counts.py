@@ -124,18 +124,28 @@ _HEAVY: Final = 0.1
 """Share of a row from which a mistake is drawn in full ochre."""
 
 
+def _used(counts: np.ndarray) -> list[int]:
+    """Give the states that occur on either side."""
+    return [int(k) for k in np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1))]
+
+
+def confusion_height(counts: np.ndarray) -> float:
+    """Height of the grid."""
+    return 12.0 + len(_used(counts)) * _MOST_ROW
+
+
 def confusion_grid(
     drawing: Drawing, box: Box, *, title: str, states: Sequence[str], counts: np.ndarray
-) -> float:
-    """Draw counts (S, S), rows people and columns engine; returns the y below the grid.
+) -> None:
+    """Draw counts (S, S), rows people and columns engine.
 
     States that occur on neither side are left out. Columns carry the numbers of the rows; the
     first state ("not mentioned") agreeing with itself is printed without colour.
     """
     with drawing.figure(title, box):
-        used = np.flatnonzero(counts.sum(axis=0) + counts.sum(axis=1)).tolist()
+        used = _used(counts)
         if not used:
-            return box.y
+            return
         step = min((box.width - _LABELS) / len(used), 34.0)
         tall = min((box.height - 12.0) / len(used), _MOST_ROW)
         left = box.x + _LABELS
@@ -154,7 +164,6 @@ def confusion_grid(
                 fill = _fill(n / total, agree=agree) if n and not (agree and state == 0) else None
                 hint = f"{states[state]} → {states[other]}: {count(n)}" if n else ""
                 _cell(drawing, cell, n, fill or palette.wash, hint)
-        return box.y + 12.0 + len(used) * tall
 
 
 def _fill(share: float, *, agree: bool) -> str:

@@ -1,4 +1,4 @@
-"""How well an engine read labelled reports: two pages of figures, confusions and breakdowns."""
+"""How well an engine read labelled reports: pages of figures, confusions and breakdowns."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import CAPTION, GUTTER, SUBHEADING, TITLE, Style
+from reports.drawing.layout import Composer, Figure, Piece, Section, compose, note
+from reports.drawing.marks import Drawing
+from reports.drawing.style import Style
 from reports.drawing.tables import Column, Row, Span, Table
-from reports.drawing.typeset import fit, heading, paragraph, put
-from reports.figures.counts import confusion_grid
+from reports.figures.counts import confusion_grid, confusion_height
 from reports.numbers import BLANK, count, decimal, interval
 from reports.strings import Strings
 
@@ -78,12 +78,7 @@ class AuditPages:
 def audit_pages(content: AuditPages, *, style: Style | None = None) -> list[Drawing]:
     """Draw the figures with the confusion matrix, then the breakdowns."""
     style = style or Style()
-    say = style.strings
-    return [_first(content, style, say), *_breakdowns(content, style, say)]
-
-
-def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
-    drawing, body = Drawing(*style.size), style.body
+    say, composer = style.strings, Composer(style, None)
     subtitle = say(
         "audit.subtitle",
         engine=content.engine,
@@ -91,61 +86,31 @@ def _first(content: AuditPages, style: Style, say: Strings) -> Drawing:
         failed=count(content.failed),
         unmapped=count(content.unmapped),
     )
-    heading(drawing, body.x, body.y + 18.0, say("audit.title"), TITLE, "H1")
-    line, kind = fit(subtitle, CAPTION, body.width)
-    with drawing.text():
-        put(drawing, (body.x, body.y + 34.0), line, kind.muted)
-    y = _titled(drawing, body, body.y + 48.0, say("audit.figures"), _figures(content, say))
-    y = paragraph(drawing, Box(body.x, y, body.width, 40.0), say("audit.note"), CAPTION.muted)
-    y = _titled(
-        drawing, body, y + 10.0, say("audit.sections"),
-        _scores(content.sections, say("audit.section"), "sections", say),
-    )  # fmt: skip
-    heading(drawing, body.x, y + 18.0, say("audit.matrix"), SUBHEADING, "H2")
-    grid = Box(body.x, y + 26.0, body.width, body.bottom - y - 66.0)
-    y = confusion_grid(
-        drawing, grid, title=say("audit.matrix"), states=content.states, counts=content.confusion
+    composer.title(say("audit.title"), subtitle)
+    title, states, counts = say("audit.matrix"), content.states, content.confusion
+    grid = Figure(
+        lambda d, box: confusion_grid(d, box, title=title, states=states, counts=counts),
+        confusion_height(counts),
+        say("audit.matrix_note"),
     )
-    below = Box(body.x, y + 6.0, body.width, 40.0)
-    paragraph(drawing, below, say("audit.matrix_note"), CAPTION.muted)
-    return drawing
-
-
-def _breakdowns(content: AuditPages, style: Style, say: Strings) -> list[Drawing]:
-    """Draw pathologies, on as many pages as a long vocabulary needs, and certainties below."""
-    body, pages = style.body, [Drawing(*style.size)]
-    rest: Table | None = _scores(content.pathologies, say("audit.pathology"), "pathologies", say)
-    phrases = _scores(content.phrases, say("audit.phrase"), "phrases", say)
-    y = body.y
-    while rest is not None:
-        head, rest = rest.split(body.width, body.height - 14.0)
-        if head is not None:
-            y = _titled(pages[-1], body, body.y, say("audit.pathologies"), head)
-        if rest is not None:
-            pages.append(Drawing(*style.size))
-    if y + phrases.height(body.width / 2.0) + 40.0 > body.bottom:
-        pages.append(Drawing(*style.size))
-        y = body.y
-    _certainties(pages[-1], body, y, content, say)
-    return pages
-
-
-def _certainties(drawing: Drawing, body: Box, y: float, content: AuditPages, say: Strings) -> None:
-    """Draw the scores by certainty, and the most frequent mistakes beside them."""
-    half = (body.width - GUTTER) / 2.0
-    left = Box(body.x, y, half, 0.0)
-    right = Box(body.x + half + GUTTER, y, half, 0.0)
-    phrases = _scores(content.phrases, say("audit.phrase"), "phrases", say)
-    _titled(drawing, left, y + 12.0, say("audit.phrases"), phrases)
-    _titled(drawing, right, y + 12.0, say("audit.mistakes"), _mistakes(content, say))
-
-
-def _titled(drawing: Drawing, box: Box, y: float, title: str, table: Table) -> float:
-    """Set a heading and its table below; returns the y behind them."""
-    heading(drawing, box.x, y + 8.0, title, SUBHEADING, "H2")
-    tall = table.height(box.width)
-    table.draw(drawing, Box(box.x, y + 14.0, box.width, tall))
-    return y + 14.0 + tall
+    by_section, by_pathology, by_phrase = (
+        _scores(scores, say(f"audit.{key}"), id_, say)
+        for scores, key, id_ in (
+            (content.sections, "section", "sections"),
+            (content.pathologies, "pathology", "pathologies"),
+            (content.phrases, "phrase", "phrases"),
+        )
+    )
+    parts: tuple[tuple[str, tuple[Piece, ...]], ...] = (
+        ("figures", (_figures(content, say), note(say("audit.note")))),
+        ("sections", (by_section,)),
+        ("matrix", (grid,)),
+        ("pathologies", (by_pathology,)),
+        ("phrases", (by_phrase,)),
+        ("mistakes", (_mistakes(content, say),)),
+    )
+    compose(composer, tuple(Section(say(f"audit.{key}"), pieces) for key, pieces in parts))
+    return composer.finish()
 
 
 def _figures(content: AuditPages, say: Strings) -> Table:

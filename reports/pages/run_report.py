@@ -8,11 +8,10 @@ from typing import Final, Literal
 
 from reports.content import FlowStep, Gate, GateFailureContent, Instrument, Masthead
 from reports.drawing.layout import Composer, Figure, Prose, note, statement
-from reports.drawing.marks import Box, Drawing
+from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.style import BODY, CAPTION, LEAD, TITLE, Style, in_language
+from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Table, heads
-from reports.drawing.typeset import fit, heading, paragraph, put
 from reports.figures.run import (
     RunStage,
     exam_flow,
@@ -118,22 +117,18 @@ def to_document(model: str, gates: Sequence[Gate]) -> bytes:
         What was tried; only one that failed stands against the model, one that could not be tried
         is shown.
     """
-    style = Style()
-    drawing, body, words = Drawing(*style.size), style.body, style.strings
-    failed = sum(gate.passed is False for gate in gates)
+    composer = Composer(Style(), None)
+    words, failed = composer.style.strings, sum(gate.passed is False for gate in gates)
     verdict = (
         words("model_check.no_go", failed=str(failed), total=str(len(gates)))
         if failed
         else words("model_check.go")
     )
-    heading(drawing, body.x, body.y + 18.0, words("model_check.title"), TITLE, "H1")
-    line, kind = fit(model, CAPTION, body.width)
-    with drawing.text():
-        put(drawing, (body.x, body.y + 34.0), line, kind.muted)
-    y = paragraph(drawing, Box(body.x, body.y + 48.0, body.width, 40.0), verdict, LEAD)
-    table = gate_table(tuple(gates), words=words)
-    table.draw(drawing, Box(body.x, y + 14.0, body.width, table.height(body.width)))
-    return to_pdf([drawing], info=DocumentInfo(words("model_check.title"), "radcal", model))
+    composer.title(words("model_check.title"), model)
+    composer.add(Prose(verdict, LEAD))
+    composer.flow(gate_table(tuple(gates), words=words))
+    info = DocumentInfo(words("model_check.title"), "radcal", model)
+    return to_pdf(composer.finish(), info=info)
 
 
 _CUES: Final = 5

@@ -10,7 +10,7 @@ import pytest
 from reports import content
 from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
-from reports.drawing.style import MARGIN, Style, style_for
+from reports.drawing.style import MARGIN, Style, palette, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.figures.series import run_chart
 from reports.pages import committee, radiologist, run_report
@@ -117,6 +117,12 @@ def tiny(pages: list[Drawing]) -> list[str]:
     return [text.string for text in texts if text.size < 7.0]
 
 
+def _bold(page: Drawing) -> list[str]:
+    """Give the phrases whose lines in the picture are bold."""
+    lines = [m for m in page.marks if isinstance(m, Line) and m.id.startswith("ladder.")]
+    return [line.id.removeprefix("ladder.") for line in lines if line.colour == palette.own]
+
+
 def _ids(pages: list[Drawing], start: str) -> list[str]:
     return [m.id for page in pages for m in page.marks if m.id.startswith(start)]
 
@@ -137,6 +143,10 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
         marked = set(_ids(drawn, "side."))
+        shown = " ".join([said.lead, *said.also, *(each.title for each in said.actions[:1])])
+        bold = _bold(drawn[0])
+        assert len(bold) <= 2, seed
+        assert [name for name in bold if name.partition(", ")[0] not in shown] == [], seed
         for number, action in enumerate(said.actions, start=1):
             assert len(_ids(drawn, f"action.{number}.case.")) >= 3, seed
             row = f"side.{action.swap.phrase}"

@@ -21,7 +21,6 @@ _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
 _CASES, _NAMED = 234.0, 186.0
 """Width of the picture and of a usual case's line, with its finding and where the swap names it."""
-_PAD: Final = 10.0
 _ANSWER: Final = 13.0
 
 
@@ -35,12 +34,14 @@ class Card:
     recipient: str
     words: Strings
     across: float
+    pad: float = 10.0
+    """White space below."""
 
     @property
     def height(self) -> float:
         """Height on the page: answers stand below the text, or below both sides in one line."""
         left, right = self._left, self._right
-        return min(max(left + 2 * _ANSWER, right), max(left, right) + _ANSWER) + _PAD
+        return min(max(left + 2 * _ANSWER, right), max(left, right) + _ANSWER) + self.pad
 
     @property
     def _beside(self) -> float:
@@ -117,9 +118,9 @@ class Card:
         strip = Box(right.x, right.y, right.width, ACTION_STRIP_HEIGHT - 6.0)
         action_strip(page, strip, swap=self.action.swap, words=self.words)
         self._list(page, right.cut(top=strip.height))
-        beside = self._left + 2 * _ANSWER <= box.height - _PAD
+        beside = self._left + 2 * _ANSWER <= box.height - self.pad
         rows, width = (2, left.width) if beside else (1, box.right - left.x)
-        foot = box.bottom - _PAD / 2 - rows * _ANSWER
+        foot = box.bottom - self.pad / 2 - rows * _ANSWER
         self._answer(page, Box(left.x, foot, width, rows * _ANSWER))
 
     def _list(self, page: Drawing, box: Box) -> None:

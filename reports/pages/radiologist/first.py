@@ -31,7 +31,7 @@ _ASIDE: Final = 60.0
 _APART: Final = 12.0
 _TITLE: Final = 16.0
 _LEAST_CASES, _MOST_CASES = 3, 14
-_FEW_CASES: Final = 3
+_FEW_CASES, _CLOSE = 3, 3.0
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
 
@@ -87,7 +87,7 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> list[
     above = max(tall, _LEAST_PICTURE) + _HEADING + 8.0
     if sum(card.height for card in cards) <= composer.room - above:
         return cards
-    return [replace(card, cases=card.cases[:_FEW_CASES]) for card in cards]
+    return [replace(card, cases=card.cases[:_FEW_CASES], pad=_CLOSE) for card in cards]
 
 
 @dataclass(frozen=True, slots=True)
