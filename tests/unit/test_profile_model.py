@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from scipy.special import logit
+from scipy.special import expit, logit
 from scipy.stats import multivariate_normal
 
 from calibration.errors import CalibrationError
@@ -19,11 +19,11 @@ from calibration.profile.pattern import Case
 from calibration.profile.rates import Rate
 from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
-from calibration.profile.settings import ProfileSettings
+from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.shared import Common, Evidence, instrument, shared_line
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
-from calibration.profile.variances import Deviations
+from calibration.profile.variances import Deviations, fit
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 
@@ -126,6 +126,20 @@ def test_bend_and_twist_are_at_right_angles_to_what_is_lower_and_of_mean_square_
     assert curve[:, 2] @ curve[:, :2] == pytest.approx([0.0, 0.0], abs=1e-12)
     assert curve[:, 3] @ curve[:, :3] == pytest.approx([0.0, 0.0, 0.0], abs=1e-12)
     assert np.mean(curve[:, 2:] ** 2, axis=0) == pytest.approx([1.0, 1.0])
+
+
+def test_a_reader_whose_findings_scatter_has_a_scale_of_his_own_and_widens_no_other_s() -> None:
+    g = np.random.default_rng(0)
+    effect = 0.05 * g.normal(size=(6, 8, 1))
+    effect[2] = 0.8 * g.normal(size=(8, 1))
+    n = np.full((6, 8, 4), 120.0)
+    counts = Counts(n, n * expit(MEANING + effect), MEANING, np.zeros(4))
+    found = fit(counts, priors=Priors()).held
+    kind = Deviations.__slots__.index("reader_finding")
+    assert found.tails[2, kind] < 0.1
+    assert np.delete(found.tails[:, kind], 2).min() > 0.8
+    assert found.deviations.reader_finding < 0.12
+    assert found.spread[2, kind] ** 0.5 > 0.3
 
 
 def test_three_phrases_show_no_twist_and_two_no_bend() -> None:
