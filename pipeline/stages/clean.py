@@ -29,7 +29,7 @@ from pipeline.vault.codes import (
     study_identifiers,
     under_one_number,
 )
-from pipeline.vault.key import key_from_environment
+from pipeline.vault.key import Key
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -185,7 +185,7 @@ def _surrogate_key(site: Site) -> bytes | None:
     """Give the secret behind invented values, or None where tokens are written."""
     if site.config.deidentification.replacement == "token":
         return None
-    return key_from_environment().derive("surrogates")
+    return Key.of().derive("surrogates")
 
 
 @lru_cache(maxsize=1)

@@ -116,18 +116,6 @@ class Box:
             raise RadcalError(msg) from None
 
 
-def key_from_environment() -> Key:
-    """Take the key that the environment gives or names.
-
-    Raises
-    ------
-    ConfigurationError
-        If there is none, its file is open to everybody, or it is short, repetitive or a
-        placeholder.
-    """
-    return Key.of()
-
-
 def new_key() -> str:
     """Make a random key, as text to be kept in a file."""
     return secrets.token_urlsafe(48)
