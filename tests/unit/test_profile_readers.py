@@ -337,7 +337,7 @@ def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_na
             _judged_at(0.4, 0.1, done=0.35, common=("undercalls",)),
             "As a whole nothing that is yours alone to change; single words are.",
         ),
-        (_judged_at(0.0, 0.05), "As a whole your hedges stand where CT puts them"),
+        (_judged_at(0.0, 0.05), "Together your hedges say what CT shows"),
     ):
         each = replace(reader, pattern=pattern, habits=(), advice=(), phrases=(alone,))
         told = message(each, words=WORDS)
