@@ -36,9 +36,8 @@ from pipeline.tables.pairing import FlowStep
 from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
-from reports.figures.run import RunStage
 from reports.pages import run_report
-from reports.pages.run_report import RunCounts, RunReportContent
+from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
 
 KEYED: Final[tuple[Keyed[Any, Any], ...]] = (INGEST, CLEAN, PAIR, EXTRACT, TALLY, FEEDBACK)

@@ -1,34 +1,16 @@
-"""What a run did: exams kept and set aside step by step, and where its time went.
-
-The flow shows what is left after each step on the left, who left and why on the right; the stages
-are a bar each, with what they made and the memory they took.
-"""
+"""Exams kept and set aside, step by step: those left on the left, who left and why on the right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from reports.content import FlowStep
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect, reflows
-from reports.drawing.style import FIGURE, NOTE, palette
+from reports.drawing.style import FIGURE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import count
 from reports.strings import Strings
-
-
-@dataclass(frozen=True, slots=True)
-class RunStage:
-    """One stage: wall seconds, largest process in MiB, and how many of its shards were new."""
-
-    name: str
-    seconds: float
-    peak_mib: float
-    items: int
-    made: int
-    counted: str
-
 
 _BOX: Final = 24.0
 _LINE: Final = 11.0
@@ -99,69 +81,3 @@ def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: floa
         name = f"excluded.{exclusion.reason}"
         put(drawing, (right, line + 2.6), number, FIGURE.muted, anchor="end", id=name)
     return end
-
-
-_ROW: Final = 17.0
-_HEAD: Final = 16.0
-_NAME, _BARS, _SECONDS, _MADE = 0.14, 0.40, 0.50, 0.63
-"""Where the columns end, as shares of the width; the rest is memory and counts."""
-
-
-def stage_times_height(stages: Sequence[RunStage]) -> float:
-    """Height of the figure."""
-    return _HEAD + len(stages) * _ROW
-
-
-def stage_times(
-    drawing: Drawing, frame: Box, *, stages: Sequence[RunStage], words: Strings
-) -> None:
-    """Draw one row a stage, in the order they ran; bars share one scale from 0."""
-    slowest = max(stages, key=lambda stage: stage.seconds)
-    said = words("alt.stages", name=slowest.name, seconds=f"{slowest.seconds:.1f}")
-    with drawing.figure(said, frame):
-        longest = slowest.seconds or 1.0
-        _headings(drawing, frame, words)
-        for i, stage in enumerate(stages):
-            row = Box(frame.x, frame.y + _HEAD + i * _ROW, frame.width, _ROW)
-            _row(drawing, row, stage, longest)
-
-
-def _headings(drawing: Drawing, frame: Box, words: Strings) -> None:
-    """Set the words above the columns."""
-    y = frame.y + 9.0
-    keys = ("seconds", "made", "memory", "counted")
-    seconds, made, memory, counted = (words(f"run_report.{key}") for key in keys)
-    for share, text in ((_SECONDS, seconds), (_MADE, made), (_MADE + 0.1, memory)):
-        x = frame.x + share * frame.width
-        put(drawing, (x, y), text, NOTE.muted, anchor="end")
-    x = frame.x + (_MADE + 0.12) * frame.width
-    put(drawing, (x, y), counted, NOTE.muted)
-    drawing.add(Line(frame.x, y + 4.0, frame.right, y + 4.0, palette.rule, 0.5))
-
-
-def _row(drawing: Drawing, row: Box, stage: RunStage, longest: float) -> None:
-    base, width = row.y + 11.5, row.width
-    name, kind = fit(stage.name, FIGURE, _NAME * width - 4.0)
-    put(drawing, (row.x, base), name, kind)
-    start, end = row.x + _NAME * width, row.x + _BARS * width
-    bar = max(0.6, (end - start) * stage.seconds / longest)
-    tone = palette.own if stage.made else palette.own_soft
-    drawing.add(
-        Rect(
-            start,
-            row.y + 3.5,
-            bar,
-            10.0,
-            tone,
-            id=f"stage.{stage.name}",
-            hint=f"{stage.name}: {stage.seconds:.1f} s, {stage.counted}",
-        )
-    )
-    seconds, at = f"{stage.seconds:.1f} s", (row.x + _SECONDS * width, base)
-    put(drawing, at, seconds, FIGURE, anchor="end", id=f"seconds.{stage.name}")
-    made = f"{count(stage.made)} / {count(stage.items)}"
-    put(drawing, (row.x + _MADE * width, base), made, FIGURE, anchor="end", id=f"made.{stage.name}")
-    memory = f"{stage.peak_mib:.0f} MiB"
-    put(drawing, (row.x + (_MADE + 0.1) * width, base), memory, FIGURE, anchor="end")
-    told, kind = fit(stage.counted, NOTE, (1.0 - _MADE - 0.12) * width)
-    put(drawing, (row.x + (_MADE + 0.12) * width, base), told, kind.muted)

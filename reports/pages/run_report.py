@@ -11,14 +11,8 @@ from reports.drawing.layout import Composer, Figure, Prose, note, statement
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, LEAD, Style, in_language
-from reports.drawing.tables import Column, Row, Table, heads
-from reports.figures.run import (
-    RunStage,
-    exam_flow,
-    exam_flow_height,
-    stage_times,
-    stage_times_height,
-)
+from reports.drawing.tables import Column, Row, Span, Table, heads
+from reports.figures.run import exam_flow, exam_flow_height
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.strings import Strings
 
@@ -140,6 +134,18 @@ Counts = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class RunStage:
+    """One stage: wall seconds, largest process in MiB, and how many of its shards were new."""
+
+    name: str
+    seconds: float
+    peak_mib: float
+    items: int
+    made: int
+    counted: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunCounts:
     """What became of every row of the exports, and of what was made of them.
 
@@ -204,7 +210,7 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     composer.heading(words("committee.gates"), room=80.0)
     composer.flow(gate_table(content.gates, words=words))
     composer.heading(words("run_report.stages"), room=120.0)
-    composer.add(_times(content, words))
+    composer.flow(_times(content.stages, words), after=4.0)
     composer.add(note(words("run_report.stages_note")))
     composer.heading(words("run_report.rows"), room=80.0)
     composer.flow(_rows(content, words))
@@ -220,11 +226,21 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     return composer.finish()
 
 
-def _times(content: RunReportContent, words: Strings) -> Figure:
-    stages = content.stages
-    return Figure(
-        lambda d, box: stage_times(d, box, stages=stages, words=words), stage_times_height(stages)
-    )
+def _times(stages: Sequence[RunStage], words: Strings) -> Table:
+    """List the stages in the order they ran, their times also drawn on one scale from 0."""
+    columns = heads(
+        words, "run_report",
+        ("stages", 1.4), ("seconds", 0.8, "right"), ("graph", 2.0), ("made", 1.0, "right"),
+        ("memory", 1.0, "right"), ("counted", 3.0, "wraps"),
+    )  # fmt: skip
+    scale = 0.0, max((stage.seconds for stage in stages), default=0.0) or 1.0
+    rows = []
+    for stage in stages:
+        time, made = f"{stage.seconds:.1f} s", f"{count(stage.made)} / {count(stage.items)}"
+        bar = Span(stage.seconds, 0.0, stage.seconds, scale, hint=time)
+        cells = (stage.name, time, bar, made, f"{stage.peak_mib:.0f} MiB", stage.counted)
+        rows.append(Row(cells, quiet=not stage.made))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="stages")
 
 
 def _outcome(content: RunReportContent, words: Strings) -> str:

@@ -15,8 +15,7 @@ from pipeline.run.manifest import shown
 from pipeline.site.site import Site
 from reports.content import Gate, Masthead
 from reports.drawing.style import style_for
-from reports.figures.run import RunStage
-from reports.pages.run_report import RunCounts, RunReportContent, build
+from reports.pages.run_report import RunCounts, RunReportContent, RunStage, build
 
 COUNTS: Final = RunCounts(
     exports=1, rows_read=100, set_aside=(), noted=(), cleaned=100, withheld=0, reports_read=60,
