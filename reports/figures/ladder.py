@@ -1,9 +1,9 @@
 """What words say beside what CT showed: a line a phrase, and one swap as a strip.
 
 Left, the share of times readers take the phrase to promise the finding; right, the share CT
-showed. Lines that climb together: the words are too weak; that fall: too strong; that close in on the
-middle: too sure; that spread: too cautious; level lines: word and CT agree. The strip sets the own
-rate and its interval between what the two phrases of a swap promise.
+showed. Lines that climb together: the words are too weak; that fall: too strong; that close in on
+the middle: too sure; that spread: too cautious; level lines: word and CT agree. The strip sets the
+own rate and its interval between what the two phrases of a swap promise.
 """
 
 from __future__ import annotations
