@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pikepdf
 import pytest
 
+from pipeline.vault.sealing import seal
 from reports.content import SuppressedCell
 from reports.drawing.marks import Element
 from reports.drawing.style import Style, palette, style_for
@@ -46,6 +47,12 @@ def feedback() -> bytes:
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_page_has_no_fault_by_pdf_ua(name: str) -> None:
     assert pdf_ua.faults(DRAWN[name]()) == []
+
+
+def test_a_locked_page_with_its_attachments_has_no_fault_either(feedback: bytes) -> None:
+    files = {"feedback.pdf": feedback, "return.csv": b"a,b", "feedback.html": b"<p>"}
+    locked = seal(files, "correct horse battery")["feedback.pdf"]
+    assert pdf_ua.faults(locked, password="correct horse battery") == []
 
 
 def _without_alt(pdf: pikepdf.Pdf) -> None:
