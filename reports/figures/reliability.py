@@ -203,7 +203,7 @@ def _disc(
     low, high = float(table.low[k]), float(table.high[k])
     hint = words(
         "alt.phrase",
-        phrase=phrase,
+        phrase=f"{name}, {phrase}",
         meaning=percent(float(table.expected[k])),
         rate=percent(rate),
         interval=percent_interval(low, high, rate),

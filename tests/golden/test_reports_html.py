@@ -117,6 +117,7 @@ def test_every_number_of_the_htmls_tables_is_printed_in_the_pdf(
 def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
     titles = read(page).titles
     assert any(re.fullmatch(r"likely: says 77\s%, CT 56\s% \(51–60\s%\), n 457", t) for t in titles)
+    assert any(re.match(r"pleural effusion, likely: says 77\s%, CT ", t) for t in titles)
     assert any(re.fullmatch(r"R-\w+: shift [+−]?\d\.\d+, slope \d\.\d+", t) for t in titles)
 
 
