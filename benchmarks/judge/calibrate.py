@@ -17,8 +17,7 @@ import numpy as np
 from fit import (
     MISSED,
     NEEDLESS,
-    SECOND,
-    Lesson,
+    SecondLesson,
     author_weight,
     feature_table,
     fit,
@@ -75,13 +74,13 @@ def seen(
 def second(every: Iterable[Seen]) -> Look:
     """Fit the second look to several authors: some networks side by side."""
     parts = [(each, author_weight(len(each.labels)) * _worth(each)) for each in every]
-    lesson = Lesson(
+    lesson = SecondLesson(
         sparse.vstack([each.inputs for each, _ in parts], format="csr"),
         np.concatenate([each.labels for each, _ in parts]),
         np.concatenate([weights for _, weights in parts]),
         np.concatenate([each.plain & (each.labels == 0) for each, _ in parts]),
     )
-    return layers([fit(lesson, SECOND, seed) for seed in range(NETWORKS)])
+    return layers([fit(lesson, seed) for seed in range(NETWORKS)])
 
 
 def _worth(each: Seen) -> NDArray[np.float64]:

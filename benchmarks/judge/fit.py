@@ -1,4 +1,4 @@
-"""Rows → weights: which features are kept, and the fit of both looks' networks.
+"""Rows → weights: which features are kept, what both looks learn from, the fit of the second.
 
 A feature is kept where several authors use it; a word of a single hand teaches nothing about the
 next. Each epoch hides a share of all inputs, so that no decision hangs on one of them.
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from network import First, Lesson
 from numpy.typing import NDArray
 from rows import Rows
 from scipy import sparse
 from sklearn.neural_network import MLPClassifier
 
-from pipeline.deidentify.judge.evidence import FACTS, VOTES
 from pipeline.deidentify.judge.model import LABELS, Weights
 from pipeline.deidentify.judge.second import INPUTS, WORD_OFFSETS
 from pipeline.deidentify.judge.tokens import Describer, Glossary
@@ -38,28 +38,13 @@ MISSED, NEEDLESS = 4.0, 3.0
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The columns of the design matrix."""
+    """What is known of words, gaps and rules."""
 
     tokens: tuple[str, ...]
     gaps: tuple[str, ...]
     rules: tuple[str, ...]
     token_table: sparse.csr_matrix
     gap_table: sparse.csr_matrix
-
-    def matrix(self, rows: Rows) -> sparse.csr_matrix:
-        """Give the inputs of each row: tokens, gaps, votes, own, own votes, facts."""
-        evidence = rows.evidence
-        number = {rule: at for at, rule in enumerate(self.rules)}
-        own = np.array([number.get(rule, -1) for rule in rows.own])
-        parts = [self.token_table[column] for column in evidence.tokens.T]
-        parts += [self.gap_table[column] for column in evidence.gaps.T]
-        parts += [_indicator(column, len(VOTES)) for column in evidence.votes.T]
-        parts += [_indicator(own, len(self.rules)), _indicator(rows.own_votes, len(VOTES))]
-        parts += [
-            _indicator(column, size)
-            for column, (_, size) in zip(evidence.facts.T, FACTS, strict=True)
-        ]
-        return sparse.hstack(parts, format="csr", dtype=np.float32)
 
 
 def find_space(
@@ -87,8 +72,8 @@ def find_space(
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a network is fit to.
+class SecondLesson:
+    """What the second look is fit to.
 
     Attributes
     ----------
@@ -106,42 +91,44 @@ class Lesson:
     easy: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
-    """A network's units, epochs, and the shares of inputs hidden and of easy rows shown in each."""
-
-    hidden: int
-    epochs: int
-    hide: float
-    easy: float
-
-
-FIRST, SECOND = Course(32, 6, 0.4, 0.3), Course(24, 12, 0.3, 0.1)
+UNITS, EPOCHS, HIDE, EASY = 24, 12, 0.3, 0.1
+"""The second look's units and epochs, and in each the shares of inputs hidden, easy rows shown."""
 
 
 def first_lesson(sets: Mapping[str, Rows], space: Space) -> Lesson:
     """Put the rows of several sets together for the first look."""
-    labels = np.concatenate([rows.labels for rows in sets.values()])
-    weights = np.concatenate([_weights(rows) for rows in sets.values()])
-    easy = (labels == 0) & (weights == 1)
-    weights *= np.concatenate([author_weight(len(rows.labels)) for rows in sets.values()])
-    inputs = sparse.vstack([space.matrix(rows) for rows in sets.values()], format="csr")
-    return Lesson(inputs, labels, weights, easy)
+    number = {rule: at for at, rule in enumerate(space.rules)}
+    every = list(sets.values())
+    labels = np.concatenate([rows.labels for rows in every])
+    weights = np.concatenate([_weights(rows) for rows in every])
+    authors = np.concatenate([author_weight(len(rows.labels)) for rows in every])
+    names = ("tokens", "gaps", "votes", "facts")
+    return Lesson(
+        *(np.concatenate([getattr(rows.evidence, name) for rows in every]) for name in names),
+        own=np.array([number.get(rule, -1) for rows in every for rule in rows.own]),
+        own_votes=np.concatenate([rows.own_votes for rows in every]),
+        labels=labels,
+        weights=weights * authors,
+        easy=(labels == 0) & (weights == 1),
+        word_table=space.token_table,
+        gap_table=space.gap_table,
+        rules=len(space.rules),
+    )
 
 
-def fit(lesson: Lesson, course: Course, seed: int) -> MLPClassifier:
+def fit(lesson: SecondLesson, seed: int) -> MLPClassifier:
     """Fit a network of one hidden layer."""
     rng = np.random.default_rng(seed)
     network = MLPClassifier(
-        (course.hidden,), alpha=DECAY, batch_size=BATCH, learning_rate_init=RATE, random_state=seed
+        (UNITS,), alpha=DECAY, batch_size=BATCH, learning_rate_init=RATE, random_state=seed
     )
-    for epoch in range(course.epochs):
-        chosen = np.flatnonzero(~lesson.easy | (rng.random(len(lesson.easy)) < course.easy))
+    for epoch in range(EPOCHS):
+        chosen = np.flatnonzero(~lesson.easy | (rng.random(len(lesson.easy)) < EASY))
         rng.shuffle(chosen)
         shown = lesson.inputs[chosen]
-        shown.data *= (rng.random(len(shown.data)) >= course.hide) / (1 - course.hide)
-        if epoch >= course.epochs - 2 and epoch:
-            last = epoch == course.epochs - 1
+        shown.data *= (rng.random(len(shown.data)) >= HIDE) / (1 - HIDE)
+        if epoch >= EPOCHS - 2 and epoch:
+            last = epoch == EPOCHS - 1
             network._optimizer.learning_rate_init = RATE * (0.1 if last else 0.3)
         network.partial_fit(
             shown, lesson.labels[chosen], classes=np.arange(len(LABELS)),
@@ -161,24 +148,17 @@ def layers(networks: Sequence[MLPClassifier]) -> tuple[NDArray[np.float32], ...]
     return tuple(part.astype(np.float32) for part in parts)
 
 
-def exported(network: MLPClassifier, space: Space) -> Weights:
+def exported(network: First, space: Space) -> Weights:
     """Give the fitted first look as tables; the second, and calibration, are none yet."""
-    first, bias, out, out_bias = layers([network])
-    offsets = 11, 8, 8
-    sizes = [len(space.tokens), len(space.gaps), len(VOTES)]
-    ends = np.cumsum(
-        [o * s for o, s in zip(offsets, sizes, strict=True)] + [len(space.rules), len(VOTES)]
-    )
-    tokens, gaps, votes, own, own_votes, facts = np.split(first, ends)
-    turned = [
-        table.reshape(o, s, FIRST.hidden).transpose(1, 0, 2)
-        for table, o, s in zip((tokens, gaps, votes), offsets, sizes, strict=True)
-    ]
-    shapes = (0, len(WORD_OFFSETS), 1), (INPUTS, 1), (1,), (1, len(LABELS)), (len(LABELS),)
+    shapes = {
+        "second_words": (0, len(WORD_OFFSETS), 1), "second_numbers": (INPUTS, 1),
+        "second_bias": (1,), "second_out": (1, len(LABELS)), "second_out_bias": (len(LABELS),),
+    }  # fmt: skip
     return Weights(
-        space.tokens, space.gaps, space.rules, *turned, own, own_votes, facts, bias, out, out_bias,
-        (), *(np.zeros(shape, np.float32) for shape in shapes),
-        np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
+        token_features=space.tokens, gap_features=space.gaps, rules=space.rules,
+        second_features=(), calibration=np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
+        **network.tables(),
+        **{name: np.zeros(shape, np.float32) for name, shape in shapes.items()},
     )  # fmt: skip
 
 
@@ -238,10 +218,3 @@ def feature_table(described: Sequence[Sequence[str]], features: Sequence[str]) -
     flat = np.array([c for each in columns for c in each], dtype=np.int32)
     shape = (len(described), len(features))
     return sparse.csr_matrix((np.ones(len(flat), np.float32), flat, ends), shape=shape)
-
-
-def _indicator(values: NDArray[np.int64], size: int) -> sparse.csr_matrix:
-    there = values >= 0
-    ends = np.concatenate([[0], np.cumsum(there)])
-    ones = np.ones(int(there.sum()), np.float32)
-    return sparse.csr_matrix((ones, values[there], ends), shape=(len(values), size))

@@ -10,8 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fit import FIRST, exported, find_space, first_lesson, fit
+from fit import exported, find_space, first_lesson
 from gold import FOLDS, authors, ours
+from network import train
 from rows import Rows, read_rows
 
 from pipeline.deidentify import Deidentifier, Options
@@ -31,10 +32,8 @@ def all_rows(seed: int) -> tuple[dict[str, Rows], Glossary, Glossary, Describer]
     rules = Deidentifier(Options(caution=0))
     describer = Describer(rules.lexicon)
     words, gaps = describer.glossaries()
-    sets = {
-        name: read_rows(reports[:REPORTS], rules, words, gaps, seed)
-        for name, reports in (authors() | ours()).items()
-    }
+    every = {name: reports[:REPORTS] for name, reports in (authors() | ours()).items()}
+    sets = {name: read_rows(reports, rules, words, gaps, seed) for name, reports in every.items()}
     return sets, words, gaps, describer
 
 
@@ -51,8 +50,7 @@ def main() -> None:
     for fold in asked.only.split(","):
         others = {name: rows for name, rows in sets.items() if len(name) > 1 or name not in fold}
         space = find_space(others, words, gaps, describer)
-        lesson = first_lesson(others, space)
-        network = fit(lesson, FIRST, asked.seed)
+        network = train(first_lesson(others, space), asked.seed)
         place = asked.out / file_of(fold)
         exported(network, space).save(place)
         print(place.name, place.stat().st_size, "bytes", flush=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from gold import authors, ours
 
 from pipeline.deidentify import Deidentifier, Options
-from pipeline.deidentify.audit import GoldReport
+from pipeline.deidentify.audit import GoldReport, is_gone, marked
 from pipeline.deidentify.rules import ORDER, SITE, Family, Rules
 from pipeline.deidentify.rules.rows import Row, shipped
 from pipeline.deidentify.spans import Removed
@@ -44,14 +44,9 @@ def without(name: str) -> Rules:
 
 def missed(report: GoldReport, removed: Sequence[Removed]) -> int:
     """Count the identifiers of which something is left."""
-    gone = bytearray(len(report.text))
-    for each in removed:
-        gone[each.start : each.end] = b"\1" * (each.end - each.start)
-    return sum(
-        any(report.text[at].isalnum() and not gone[at] for at in range(span.start, span.end))
-        for span in report.spans
-        if span.label != "KEEP"
-    )
+    gone = marked(report.text, removed)
+    wanted = [span for span in report.spans if span.label != "KEEP"]
+    return sum(not is_gone(report.text, span, gone) for span in wanted)
 
 
 @dataclass

@@ -9,16 +9,6 @@ from pipeline.deidentify.spans import CATEGORIES, Clean, Outcome, Quarantined, R
 from pipeline.deidentify.surrogates import Surrogates
 
 __all__ = [
-    "CATEGORIES",
-    "Clean",
-    "Deidentifier",
-    "KnownIdentifiers",
-    "LeakScan",
-    "Options",
-    "Outcome",
-    "Presidio",
-    "Quarantined",
-    "Removed",
-    "SecondLayer",
-    "Surrogates",
-]
+    "CATEGORIES", "Clean", "Deidentifier", "KnownIdentifiers", "LeakScan", "Options", "Outcome",
+    "Presidio", "Quarantined", "Removed", "SecondLayer", "Surrogates",
+]  # fmt: skip

@@ -182,11 +182,11 @@ class _Tally:
 
     def add(self, report: GoldReport, removed: Sequence[Removed]) -> None:
         """Count one report that was not withheld."""
-        gone = _marked(report.text, removed)
+        gone = marked(report.text, removed)
         wanted = [span for span in report.spans if span.label != _KEEP]
         verdicts = [self._seen(report, span, gone) for span in wanted]
         self.leaking += any(verdicts)
-        gold = _marked(report.text, wanted)
+        gold = marked(report.text, wanted)
         for counts, spans, verdict in (
             (self.phrases, certainty_spans(report.text), "phrase harmed"),
             (self.kept, _hard_negatives(report), "clinical expression harmed"),
@@ -200,9 +200,10 @@ class _Tally:
 
     def _seen(self, report: GoldReport, span: GoldSpan, gone: bytearray) -> str:
         """Count one identifier; say what is wrong, if anything is."""
-        places = [at for at in range(span.start, span.end) if report.text[at].isalnum()]
-        found = all(gone[at] for at in places)
-        untouched = not found and not any(gone[at] for at in places)
+        found = is_gone(report.text, span, gone)
+        untouched = not found and not any(
+            gone[at] for at in range(span.start, span.end) if report.text[at].isalnum()
+        )
         for label in (span.label, "ALL"):
             for counts, is_so in ((self.found, found), (self.untouched, untouched)):
                 counts[label][0] += is_so
@@ -272,11 +273,17 @@ def _gold(source: str, number: int, line: bytes) -> GoldReport:
     return report
 
 
-def _marked(text: str, spans: Sequence[Removed] | Sequence[GoldSpan]) -> bytearray:
+def marked(text: str, spans: Sequence[Removed] | Sequence[GoldSpan]) -> bytearray:
+    """Give 1 for every character inside a span."""
     marks = bytearray(len(text))
     for span in spans:
         marks[span.start : span.end] = b"\x01" * (span.end - span.start)
     return marks
+
+
+def is_gone(text: str, span: GoldSpan, gone: bytearray) -> bool:
+    """Tell whether every letter and figure of a span was removed."""
+    return all(gone[at] for at in range(span.start, span.end) if text[at].isalnum())
 
 
 def _harmed(

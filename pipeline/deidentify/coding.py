@@ -319,8 +319,7 @@ def known_from_rows(rows: pd.DataFrame) -> list[KnownIdentifiers]:
 def _known(columns: list[str], row: tuple[str, ...]) -> KnownIdentifiers:
     collected: dict[str, list[str]] = {}
     for name, cell in zip(columns, row, strict=True):
-        parts = [part.strip() for part in cell.split(_SEVERAL)]
-        collected.setdefault(KNOWN_COLUMNS[name], []).extend(part for part in parts if part)
+        collected.setdefault(KNOWN_COLUMNS[name], []).extend(_some(cell))
     return KnownIdentifiers(**{field: tuple(values) for field, values in collected.items()})
 
 

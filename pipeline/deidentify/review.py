@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from pipeline.deidentify.audit import GoldReport, GoldSpan
+from pipeline.deidentify.audit import GoldReport, GoldSpan, is_gone, marked
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
 from pipeline.deidentify.spans import Clean, Outcome, Removed
@@ -69,17 +69,11 @@ def _report(
         verdict = "right" if right else "superfluous"
         place = report.id, removed.start, removed.end, removed.category
         yield *place, verdict, removed.rule, *_weighed(opinions, removed)
+    gone = marked(report.text, outcome.removed)
     for span in wanted:
-        if not _is_gone(report.text, span, outcome.removed):
-            yield (
-                report.id,
-                span.start,
-                span.end,
-                span.label,
-                "missed",
-                "",
-                *_weighed(opinions, span),
-            )
+        if not is_gone(report.text, span, gone):
+            place = report.id, span.start, span.end, span.label
+            yield *place, "missed", "", *_weighed(opinions, span)
 
 
 def _weighed(opinions: Sequence[Opinion], span: Removed | GoldSpan) -> tuple[float, str]:
@@ -89,11 +83,6 @@ def _weighed(opinions: Sequence[Opinion], span: Removed | GoldSpan) -> tuple[flo
         return float("nan"), ""
     best = max(inside, key=lambda each: each.probability)
     return best.probability, " · ".join(best.reasons)
-
-
-def _is_gone(text: str, span: GoldSpan, removed: Sequence[Removed]) -> bool:
-    gone = {at for each in removed for at in range(each.start, each.end)}
-    return all(at in gone for at in range(span.start, span.end) if text[at].isalnum())
 
 
 SHEET: Final = (

@@ -22,19 +22,8 @@ from typing import Final
 from pipeline.deidentify.spans import Category
 
 _MONTHS: Final = (
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-)
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+)  # fmt: skip
 _FIGURES: Final = "0123456789"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")

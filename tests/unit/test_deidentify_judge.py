@@ -31,8 +31,10 @@ def zeros(*words: str) -> dict[str, object]:
     facts = sum(size for _, size in FACTS)
     return {
         "token_features": tuple(f"w:{word}" for word in words), "gap_features": ("k:blank",),
-        "rules": ("name-uncued",), "tokens": np.zeros((len(words), 11, 1), np.float32),
-        "gaps": np.zeros((1, 8, 1), np.float32), "votes": np.zeros((len(VOTES), 8, 1), np.float32),
+        "rules": ("name-uncued",), "tokens": np.zeros((len(words), 1), np.float32),
+        "gaps": np.zeros((1, 1), np.float32), "token_mix": np.zeros((11, 1, 1), np.float32),
+        "gap_mix": np.zeros((8, 1, 1), np.float32), "middle": np.ones((1, 1), np.float32),
+        "middle_bias": np.zeros(1, np.float32), "votes": np.zeros((len(VOTES), 8, 1), np.float32),
         "own": np.zeros((1, 1), np.float32), "own_votes": np.zeros((len(VOTES), 1), np.float32),
         "facts": np.zeros((facts, 1), np.float32), "bias": np.zeros(1, np.float32),
         "out": np.zeros((1, len(LABELS)), np.float32),
@@ -62,7 +64,8 @@ def unmoved() -> dict[str, object]:
 def taking(*words: str) -> Weights:
     """Give a network that takes some words for names wherever they stand, and nothing else."""
     tables = zeros(*words)
-    tables["tokens"][:, 4] = 1  # type: ignore[index]
+    tables["tokens"][:] = 1  # type: ignore[index]
+    tables["token_mix"][4] = 1  # type: ignore[index]
     tables["out"][0, NAME] = 30  # type: ignore[index]
     return Weights(**tables)  # type: ignore[arg-type]
 
@@ -134,7 +137,8 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
     caution: float, *, taken: bool
 ) -> None:
     tables = zeros("drain")
-    tables["tokens"][:, 4] = 1  # type: ignore[index]
+    tables["tokens"][:] = 1  # type: ignore[index]
+    tables["token_mix"][4] = 1  # type: ignore[index]
     tables["out"][0, NAME] = 1  # type: ignore[index]
     # softmax over eleven labels: e^(b) against e^1 + 9, so that 1 - p(NONE) = 1/3
     tables["out_bias"] = np.eye(1, len(LABELS), dtype=np.float32)[0] * np.log(2 * (np.e + 9))

@@ -1,12 +1,15 @@
-"""The judge's network: sums of table rows, one hidden layer, a probability for each category.
+"""The judge's network: numbers for each word and gap, two hidden layers, a chance by label.
 
-For token i with features f (see `tokens`, `evidence`) at offsets o:
+For token i with features f (see `tokens`, `evidence`) of the words and gaps at offsets o:
 
-    h_i = relu(b + Σ_o Σ_f W[f, o])        (H units; all inputs are zero or one)
+    e(w) = Σ_f E[f]                        what a word is, the same wherever it stands
+    g_i = relu(b + Σ_o e(w_io) M_o + votes + rule + facts)      (H units)
+    h_i = relu(d + N g_i)
     p_i = softmax(c + V h_i)               over `LABELS`, the first of which is no identifier
 
-Since the first layer only adds, each distinct token or gap is summed once into a row for every
-offset, and a shard of texts costs four sparse products. What these probabilities are, of a token
+A word is described by few numbers and its offset by a matrix, so that what is learned of a word
+before a name serves it two words away as well (Bengio et al. 2003). Each distinct word or gap is
+summed once. What these probabilities are, of a token
 and of those around it, is weighed again (`second`); the result is then moved to what it was worth
 on authors left out of the training: logit p' = a logit p + b (Platt 1999), one pair for tokens no
 rule took and one for those that a rule took.
@@ -45,8 +48,10 @@ Ints = NDArray[np.int64]
 LABELS: Final = ("NONE", *CATEGORIES)
 _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
-_BLOCK: Final = 1024
-"""So many tokens are explained at once: 11 MB."""
+_BLOCK: Final = 2048
+"""So many tokens are weighed at once: 3 MB."""
+_EXPLAINED: Final = 256
+"""So many are explained at once: 4 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +62,18 @@ class Weights:
     ----------
     token_features, gap_features, rules
         What the rows of the three tables stand for.
-    tokens, gaps, votes
-        (features, offsets, H).
+    tokens, gaps
+        (features, E) and (features, G): the numbers of each feature.
+    token_mix, gap_mix
+        (offsets, E, H) and (offsets, G, H).
+    votes
+        (votes, offsets, H).
     own, own_votes
         (rules, H) and (votes, H): the rule that took the token itself, and its category.
     facts
         (values of all facts, H), fact after fact.
-    bias, out, out_bias
-        (H,), (H, labels), (labels,).
+    bias, middle, middle_bias, out, out_bias
+        (H,), (H, I), (I,), (I, labels), (labels,).
     second_features, second_words, second_numbers, second_bias, second_out, second_out_bias
         The second look's: (features, 3, H), (numbers, H), (H,), (H, labels), (labels,).
     calibration
@@ -76,11 +85,15 @@ class Weights:
     rules: tuple[str, ...]
     tokens: Floats
     gaps: Floats
+    token_mix: Floats
+    gap_mix: Floats
     votes: Floats
     own: Floats
     own_votes: Floats
     facts: Floats
     bias: Floats
+    middle: Floats
+    middle_bias: Floats
     out: Floats
     out_bias: Floats
     second_features: tuple[str, ...]
@@ -196,10 +209,8 @@ class Case:
 def probabilities(weights: Weights, case: Case) -> Floats:
     """Give each asked token's probability of each label, (n, labels)."""
     evidence = case.evidence
-    hidden = _own(weights, case)
+    hidden = _own(weights, case) + weights.bias
     for table, numbers in (
-        (case.tokens, evidence.tokens),
-        (case.gaps, evidence.gaps),
         (weights.votes, evidence.votes),
         (weights.facts[:, None], evidence.facts + _FACT_BASES),
     ):
@@ -207,7 +218,12 @@ def probabilities(weights: Weights, case: Case) -> Floats:
         flat = (numbers * width + np.arange(offsets) % width).ravel()
         ends = np.arange(0, len(flat) + 1, offsets)
         hidden += _sums(ends, flat, table.reshape(len(table) * width, -1))
-    return shares_of(hidden + weights.bias, weights.out, weights.out_bias)
+    for first in range(0, len(hidden), _BLOCK):
+        some = slice(first, first + _BLOCK)
+        for rows, numbers, mix in _spoken(weights, case):
+            around = rows[numbers[some]].reshape(len(numbers[some]), -1)
+            hidden[some] += around @ mix.reshape(-1, mix.shape[-1])
+    return _shares(weights, hidden)
 
 
 def reasons(weights: Weights, case: Case) -> Floats:
@@ -216,24 +232,31 @@ def reasons(weights: Weights, case: Case) -> Floats:
     An input's worth is the fall of the probability where it is taken out and all others stay.
     """
     worth = np.zeros((len(case.own), len(INPUTS)), dtype=np.float32)
-    own = _own(weights, case)
-    for first in range(0, len(worth), _BLOCK):
-        some = slice(first, first + _BLOCK)
-        parts = np.concatenate(
-            [
-                _gathered(case.tokens, case.evidence.tokens[some]),
-                _gathered(case.gaps, case.evidence.gaps[some]),
-                _gathered(weights.votes, case.evidence.votes[some]),
-                own[some, None, :],
-                weights.facts[case.evidence.facts[some] + _FACT_BASES],
-            ],
-            axis=1,
+    own, votes = _own(weights, case), np.arange(len(VOTE_OFFSETS))
+    for first in range(0, len(worth), _EXPLAINED):
+        some = slice(first, first + _EXPLAINED)
+        spoken = [
+            np.einsum("noe,oeh->noh", rows[numbers[some]], mix)
+            for rows, numbers, mix in _spoken(weights, case)
+        ]
+        given = (
+            weights.votes[case.evidence.votes[some], votes],
+            own[some, None, :],
+            weights.facts[case.evidence.facts[some] + _FACT_BASES],
         )
+        parts = np.concatenate([*spoken, *given], axis=1)
         hidden = weights.bias + parts.sum(axis=1)
-        out = weights.out, weights.out_bias
-        without = shares_of(hidden[:, None, :] - parts, *out)
-        worth[some] = without[..., 0] - shares_of(hidden, *out)[:, None, 0]
+        without = _shares(weights, hidden[:, None, :] - parts)
+        worth[some] = without[..., 0] - _shares(weights, hidden)[:, None, 0]
     return worth
+
+
+def _spoken(weights: Weights, case: Case) -> tuple[tuple[Floats, Ints, Floats], ...]:
+    """Give the rows of words and of gaps, the numbers of those around, and what mixes them."""
+    return (
+        (case.tokens, case.evidence.tokens, weights.token_mix),
+        (case.gaps, case.evidence.gaps, weights.gap_mix),
+    )
 
 
 def _own(weights: Weights, case: Case) -> Floats:
@@ -244,9 +267,9 @@ def _own(weights: Weights, case: Case) -> Floats:
     return own
 
 
-def _gathered(rows: Floats, numbers: Ints) -> Floats:
-    gathered: Floats = rows[numbers, np.arange(numbers.shape[1])]
-    return gathered
+def _shares(weights: Weights, hidden: Floats) -> Floats:
+    middle: Floats = np.maximum(hidden, 0) @ weights.middle + weights.middle_bias
+    return shares_of(middle, weights.out, weights.out_bias)
 
 
 def shares_of(hidden: Floats, out: Floats, bias: Floats) -> Floats:

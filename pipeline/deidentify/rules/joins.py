@@ -34,6 +34,7 @@ _HEADS: Final = {
     "LOCATION": ("half_before", "place_head"),
     "HOSPITAL": ("place_head",),
     "ID": ("code_before",),
+    "PHONE": ("phone_head",),
 }
 _TAILS: Final = {
     "DATE": ("clock_tail",),
@@ -42,6 +43,8 @@ _TAILS: Final = {
     "LOCATION": ("half_behind", "place_tail"),
     "HOSPITAL": ("half_behind", "place_tail"),
     "ID": ("code_behind",),
+    "PHONE": ("phone_tail",),
+    "AGE": ("age_tail",),
 }
 
 
