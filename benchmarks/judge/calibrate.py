@@ -25,12 +25,11 @@ from fit import (
     second_features,
     with_second,
 )
-from gold import FOLDS, authors
+from gold import FOLDS, REPORTS, authors, file_of
 from numpy.typing import NDArray
 from rows import labels
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from train import REPORTS, file_of
 
 from pipeline.deidentify import Deidentifier
 from pipeline.deidentify.audit import GoldReport

@@ -1,4 +1,4 @@
-"""Rows → weights: which features are kept, what both looks learn from, the fit of the second.
+"""Rows → weights: which features are kept, what rows weigh, and the fit of the second look.
 
 A feature is kept where several authors use it; a word of a single hand teaches nothing about the
 next. Each epoch hides a share of all inputs, so that no decision hangs on one of them.
@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from network import First, Lesson
 from numpy.typing import NDArray
 from rows import Rows
 from scipy import sparse
@@ -95,27 +94,6 @@ UNITS, EPOCHS, HIDE, EASY = 24, 12, 0.3, 0.1
 """The second look's units and epochs, and in each the shares of inputs hidden, easy rows shown."""
 
 
-def first_lesson(sets: Mapping[str, Rows], space: Space) -> Lesson:
-    """Put the rows of several sets together for the first look."""
-    number = {rule: at for at, rule in enumerate(space.rules)}
-    every = list(sets.values())
-    labels = np.concatenate([rows.labels for rows in every])
-    weights = np.concatenate([_weights(rows) for rows in every])
-    authors = np.concatenate([author_weight(len(rows.labels)) for rows in every])
-    names = ("tokens", "gaps", "votes", "facts")
-    return Lesson(
-        *(np.concatenate([getattr(rows.evidence, name) for rows in every]) for name in names),
-        own=np.array([number.get(rule, -1) for rows in every for rule in rows.own]),
-        own_votes=np.concatenate([rows.own_votes for rows in every]),
-        labels=labels,
-        weights=weights * authors,
-        easy=(labels == 0) & (weights == 1),
-        word_table=space.token_table,
-        gap_table=space.gap_table,
-        rules=len(space.rules),
-    )
-
-
 def fit(lesson: SecondLesson, seed: int) -> MLPClassifier:
     """Fit a network of one hidden layer."""
     rng = np.random.default_rng(seed)
@@ -148,20 +126,6 @@ def layers(networks: Sequence[MLPClassifier]) -> tuple[NDArray[np.float32], ...]
     return tuple(part.astype(np.float32) for part in parts)
 
 
-def exported(network: First, space: Space) -> Weights:
-    """Give the fitted first look as tables; the second, and calibration, are none yet."""
-    shapes = {
-        "second_words": (0, len(WORD_OFFSETS), 1), "second_numbers": (INPUTS, 1),
-        "second_bias": (1,), "second_out": (1, len(LABELS)), "second_out_bias": (len(LABELS),),
-    }  # fmt: skip
-    return Weights(
-        token_features=space.tokens, gap_features=space.gaps, rules=space.rules,
-        second_features=(), calibration=np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
-        **network.tables(),
-        **{name: np.zeros(shape, np.float32) for name, shape in shapes.items()},
-    )  # fmt: skip
-
-
 def second_features(every: Iterable[Weights]) -> tuple[str, ...]:
     """Give the features of words that the second look weighs: what all first looks know."""
     known = set.intersection(*(set(each.token_features) for each in every))
@@ -185,7 +149,8 @@ def author_weight(size: int) -> NDArray[np.float64]:
     return np.full(size, (EQUAL / size) ** 0.6)
 
 
-def _weights(rows: Rows) -> NDArray[np.float64]:
+def row_weights(rows: Rows) -> NDArray[np.float64]:
+    """Weigh rows by what a mistake there costs, and by whether the rules' finds are all there."""
     taken = np.array([rule != "" for rule in rows.own])
     whole = rows.showing == 0
     weights = np.where(whole, 1.0, 0.7)

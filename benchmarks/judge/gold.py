@@ -17,8 +17,15 @@ from pipeline.deidentify.audit import GoldReport, GoldSpan
 FOLDS = ("aiqu", "bjrv", "cksw", "dltz", "emo", "ghnp")
 """Authors left out of the training together."""
 AUTHORS = tuple(sorted("".join(FOLDS)))
+REPORTS = 150
+"""So many reports of an author are shown; the larger sets repeat their bodies with other values."""
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 _LINES = 6
+
+
+def file_of(fold: str) -> str:
+    """Name the file of the weights without some authors."""
+    return f"without_{fold}.npz" if fold else "weights.npz"
 
 
 def authors() -> dict[str, list[GoldReport]]:

@@ -6,12 +6,14 @@ every word and gap, and then of all inputs of every row, so that no decision han
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from fit import Space, author_weight, row_weights
 from numpy.typing import NDArray
+from rows import Rows
 from scipy import sparse
 from torch import Tensor, nn
 
@@ -22,7 +24,8 @@ from pipeline.deidentify.judge.evidence import (
     VOTE_OFFSETS,
     VOTES,
 )
-from pipeline.deidentify.judge.model import LABELS
+from pipeline.deidentify.judge.model import LABELS, Weights
+from pipeline.deidentify.judge.second import INPUTS, WORD_OFFSETS
 
 WORD, GAP, HIDDEN, MIDDLE = 24, 12, 96, 32
 """How many numbers describe a word and a gap, and the units of both layers."""
@@ -175,3 +178,38 @@ def _batches(lesson: Lesson, rng: np.random.Generator) -> list[NDArray[np.int64]
     rows = np.flatnonzero(rng.random(len(shares)) < shares)
     rng.shuffle(rows)
     return np.split(rows, range(BATCH, len(rows), BATCH))
+
+
+def first_lesson(sets: Mapping[str, Rows], space: Space) -> Lesson:
+    """Put the rows of several sets together for the first look."""
+    number = {rule: at for at, rule in enumerate(space.rules)}
+    every = list(sets.values())
+    labels = np.concatenate([rows.labels for rows in every])
+    weights = np.concatenate([row_weights(rows) for rows in every])
+    authors = np.concatenate([author_weight(len(rows.labels)) for rows in every])
+    names = ("tokens", "gaps", "votes", "facts")
+    return Lesson(
+        *(np.concatenate([getattr(rows.evidence, name) for rows in every]) for name in names),
+        own=np.array([number.get(rule, -1) for rows in every for rule in rows.own]),
+        own_votes=np.concatenate([rows.own_votes for rows in every]),
+        labels=labels,
+        weights=weights * authors,
+        easy=(labels == 0) & (weights == 1),
+        word_table=space.token_table,
+        gap_table=space.gap_table,
+        rules=len(space.rules),
+    )
+
+
+def exported(network: First, space: Space) -> Weights:
+    """Give the fitted first look as tables; the second, and calibration, are none yet."""
+    shapes = {
+        "second_words": (0, len(WORD_OFFSETS), 1), "second_numbers": (INPUTS, 1),
+        "second_bias": (1,), "second_out": (1, len(LABELS)), "second_out_bias": (len(LABELS),),
+    }  # fmt: skip
+    return Weights(
+        token_features=space.tokens, gap_features=space.gaps, rules=space.rules,
+        second_features=(), calibration=np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
+        **network.tables(),
+        **{name: np.zeros(shape, np.float32) for name, shape in shapes.items()},
+    )  # fmt: skip

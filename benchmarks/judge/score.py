@@ -12,8 +12,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from gold import AUTHORS, FOLDS, authors
-from train import file_of
+from gold import AUTHORS, FOLDS, authors, file_of
 
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import DeidAudit, GoldReport, audit

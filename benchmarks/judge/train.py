@@ -10,21 +10,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fit import exported, find_space, first_lesson
-from gold import FOLDS, authors, ours
-from network import train
+from fit import find_space
+from gold import FOLDS, REPORTS, authors, file_of, ours
+from network import exported, first_lesson, train
 from rows import Rows, read_rows
 
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.judge.tokens import Describer, Glossary
-
-REPORTS = 150
-"""So many reports of an author are shown; the larger sets repeat their bodies with other values."""
-
-
-def file_of(fold: str) -> str:
-    """Name the file of the weights without some authors."""
-    return f"without_{fold}.npz" if fold else "weights.npz"
 
 
 def all_rows(seed: int) -> tuple[dict[str, Rows], Glossary, Glossary, Describer]:

@@ -80,9 +80,8 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
-HARMED = {"e": (1, 0), "s": (0, 1)}
-"""Words of certainty and clinical names that a set loses: a clinic named by its town in capitals,
-whose last word is one of certainty in the vocabulary; a society behind "per" and before a comma."""
+HARMED = {"s": (0, 1)}
+"""Words of certainty and clinical names that a set loses: a society behind "per" and a comma."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -97,8 +96,8 @@ def blind(name: str) -> list[GoldReport]:
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("a", 0.99, 0.99), ("b", 0.97, 0.975), ("c", 0.94, 0.96), ("d", 0.98, 0.98)),
-        *(("e", 0.99, 0.99), ("g", 0.99, 0.98), ("h", 0.99, 0.99)),
+        *(("a", 0.99, 0.995), ("b", 0.99, 0.995), ("c", 0.975, 0.985), ("d", 0.99, 0.99)),
+        *(("e", 0.995, 0.995), ("g", 0.99, 0.995), ("h", 0.99, 0.995)),
     ],
 )
 def test_reports_of_a_blind_author_keep_what_was_measured(
@@ -118,8 +117,8 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("o", 0.98, 0.97), ("p", 0.97, 0.97), ("q", 0.98, 0.97), ("r", 0.97, 0.97)),
-        *(("s", 0.97, 0.97), ("t", 0.98, 0.97)),
+        *(("o", 0.99, 0.99), ("p", 0.975, 0.98), ("q", 0.99, 0.99), ("r", 0.97, 0.98)),
+        *(("s", 0.98, 0.985), ("t", 0.99, 0.98)),
     ],
 )
 def test_reports_of_newer_authors_keep_what_was_measured(
@@ -129,8 +128,8 @@ def test_reports_of_newer_authors_keep_what_was_measured(
     assert result.withheld == {}
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.015
-    assert result.superfluous.count / result.reports <= 1.3
+    assert result.untouched["ALL"].value <= 0.01
+    assert result.superfluous.count / result.reports <= 1.15
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
@@ -138,20 +137,20 @@ def test_reports_of_newer_authors_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
     [
-        ("u", 0.95, 0.96, 0.7),
-        ("v", 0.955, 0.96, 0.85),
-        ("w", 0.93, 0.94, 1.05),
-        ("z", 0.94, 0.94, 1.6),
+        ("u", 0.98, 0.985, 0.65),
+        ("v", 0.97, 0.98, 0.75),
+        ("w", 0.975, 0.98, 0.9),
+        ("z", 0.955, 0.955, 1.05),
     ],
 )
-def test_reports_of_authors_from_whom_nothing_was_learned_keep_what_was_measured(
+def test_reports_of_the_last_four_authors_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float
 ) -> None:
     result = audit(blind(name))
     assert sum(result.withheld.values()) <= 1
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.03
+    assert result.untouched["ALL"].value <= 0.015
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == 0
 

@@ -39,6 +39,7 @@ def joined(marked: str, *locked: str) -> str:
         ("scanned ⟦DATE:wo 20-03-24⟧, ⟦TIME:16:08⟧ Uhr", "scanned [wo 20-03-24, 16:08 Uhr]"),
         ("film of ke ⟦DATE:8.5.2024⟧ seen", "film of [ke 8.5.2024] seen"),
         ("at ⟦TIME:17:50⟧h here", "at [17:50h] here"),
+        ("in 3 months, mid-⟦DATE:May 2024⟧", "in 3 months, [mid-May 2024]"),
         ("told ⟦TIME:0244⟧ EDT.", "told [0244 EDT]."),
         ("⟦DATE:3/4⟧ and ⟦DATE:5/6⟧", "[3/4] and [5/6]"),
         ("⟦DATE:3/4/21⟧, ⟦DATE:5/6/21⟧", "[3/4/21], [5/6/21]"),
@@ -59,6 +60,7 @@ def test_a_date_takes_its_clock_and_its_unit(marked: str, expected: str) -> None
         ("told van der ⟦NAME:Velden⟧ at once", "told [van der Velden] at once"),
         ("Told Crawford-⟦NAME:Moana⟧ of it", "Told [Crawford-Moana] of it"),
         ("⟦NAME:O'Dea⟧ and ⟦NAME:Wu⟧", "[O'Dea] and [Wu]"),
+        ("\nMA. ⟦NAME:CORAZON DY⟧, MD", "\n[MA. CORAZON DY], MD"),
         ("at ⟦LOCATION:Harrowmere College⟧ of ⟦LOCATION:Agriculture⟧",
          "at [Harrowmere College of Agriculture]"),
         ("⟦NAME:Ann⟧ of ⟦HOSPITAL:Mercy⟧", "[Ann] of [Mercy]"),
@@ -76,6 +78,11 @@ def test_a_name_takes_its_particles_and_halves(marked: str, expected: str) -> No
         ("card ⟦ID:ZLS⟧6120 8 y", "card [ZLS6120] 8 y"),
         ("login trn_⟦ID:lbianchi2⟧, read", "login [trn_lbianchi2], read"),
         ("MRN ⟦ID:7720418⟧ ON ⟦ID:7720419⟧", "MRN [7720418] ON [7720419]"),
+        ("V-⟦ID:nummer 284.117⟧, worker", "V-[nummer 284.117], worker"),
+        ("from ⟦PHONE:95550-7731⟧ X 6.", "from [95550-7731 X 6]."),
+        ("from (19) ⟦PHONE:95550-7731⟧ x2, no answer", "from [(19) 95550-7731] x2, no answer"),
+        ("aged ⟦AGE:93 Y⟧ 4 M, female", "aged [93 Y 4 M], female"),
+        ("aged ⟦AGE:93⟧ Y 4 M, female", "aged [93 Y 4 M], female"),
     ],
 )
 def test_a_code_goes_whole(marked: str, expected: str) -> None:
@@ -93,6 +100,7 @@ def test_a_code_goes_whole(marked: str, expected: str) -> None:
         ("from ⟦HOSPITAL:Zeldon⟧. Heart Normal", "from [Zeldon]. Heart Normal"),
         ("at ⟦HOSPITAL:Zeldon⟧ heart normal", "at [Zeldon] heart normal"),
         ("near Kibbutz ⟦LOCATION:Ofer⟧", "near [Kibbutz Ofer]"),
+        ("bosun of M/T ⟦LOCATION:Zeldon Dawn⟧", "bosun of [M/T Zeldon Dawn]"),
         ("cc No. 88/3, ⟦LOCATION:Zeldon Road⟧", "cc [No. 88/3, Zeldon Road]"),
     ],
 )

@@ -150,6 +150,17 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
     assert ("[NAME]" in outcome.text) is taken
 
 
+def test_a_word_is_likelier_taken_beside_one_that_is_taken() -> None:
+    tables = zeros("drain", "hale")
+    # log-odds 30 - 10 of Drain, and 7.25 - 10 of Hale: p = .06, between 1/33 and 1/9
+    tables["tokens"][:, 0] = 1, 7.25 / 30  # type: ignore[index]
+    tables["token_mix"][4] = 1  # type: ignore[index]
+    tables["out"][0, NAME] = 30  # type: ignore[index]
+    text = "Told Drain Hale, then Hale Morrow left; Hale: (Drain)"
+    told = cleaned(text, Weights(**tables))  # type: ignore[arg-type]
+    assert told == "Told [NAME], then Hale Morrow left; Hale: ([NAME])"
+
+
 def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
     tables = zeros("drain") | {"calibration": np.array([[1, 0], [2, 1]], np.float32)}
     chances = np.array([0.5, 0.5, 0.8], np.float32)

@@ -194,13 +194,15 @@ class Judge:
             hearings[text].claims.give_back(each for _, each in given)
         taken &= ~_covered(firsts[back], lasts[back], len(taken))
         taken[asked[missable & (chances > self._threshold)]] = True
-        near = asked[missable & (chances > self._near)]
+        labels = weighed.labels()
+        idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
+        near = asked[missable & (chances > self._near) & ~idle]
         likely = self._spread(court.shard, taken, near)[asked] & missable
-        return self._missed(court, asked[likely], weighed.labels()[likely])
+        return self._missed(court, asked[likely], labels[likely])
 
     def _spread(self, shard: Shard, taken: Bools, near: Ints) -> Bools:
         """Take the slots `near` that stand in one expression with what is taken."""
-        joins = self._gaps.trait("joins")[shard.gaps]
+        joins = (self._gaps.trait("joins") & ~self._gaps.trait("stops"))[shard.gaps]
         may = np.zeros(len(taken), dtype=bool)
         may[near] = True
         for _ in range(_SPREAD):

@@ -84,9 +84,11 @@ WORD_TRAITS: Final = np.dtype(
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
 whether it tells an age over 89."""
-GAP_TRAITS: Final = np.dtype([("length", "i4"), ("breaks", "?"), ("heads", "?"), ("joins", "?")])
-"""A gap's length, whether it breaks the line, makes a label of the token before it, and may stand
-inside an identifier."""
+GAP_TRAITS: Final = np.dtype(
+    [("length", "i4"), ("breaks", "?"), ("heads", "?"), ("joins", "?"), ("stops", "?")]
+)  # fmt: skip
+"""A gap's length, whether it breaks the line, makes a label of the token before it, may stand
+inside an identifier, and may end a sentence."""
 
 
 class Glossary:
@@ -279,7 +281,7 @@ def _without_margins(gap: str) -> str:
 
 
 def _gap_traits(gap: str) -> tuple[int, ...]:
-    return len(gap), "\n" in gap, gap.lstrip(" \t")[:1] in (":", "="), gap in _JOINS
+    return len(gap), "\n" in gap, gap.lstrip(" \t")[:1] in (":", "="), gap in _JOINS, gap == ". "
 
 
 def plain_form(token: str) -> str:

@@ -74,7 +74,11 @@ def _whole(text: str, each: Removed) -> _Stretch:
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
         end += 1
     kinds = _kinds(each.category, each.rule)
-    for name in dict.fromkeys(name for kind in kinds for name in _HEADS.get(kind, ())):
+    heads = dict.fromkeys(name for kind in kinds for name in _HEADS.get(kind, ()))
+    first = text[start:end].partition(" ")[0]
+    if first.isalpha() and first.islower():
+        heads.pop("code_before", None)  # the noun of a code is not its rest (V-nummer)
+    for name in heads:
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
     if text[end - 1].isdigit() or each.category not in ("DATE", "TIME"):
