@@ -6,10 +6,11 @@ What stands in one expression with something taken is likelier the rest of it th
 own, and harms less where it is none: beside it a miss weighs `_NEAR` times as much.
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
-`_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but locked phrases and
-guarded clinical expressions: no weight can reach those. Texts of a few words are left to the rules,
-because the network learned from whole reports. The weights are data (`weights.npz`, its card
-`weights.toml`), made by `benchmarks/judge/train.py`.
+`_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
+plain words, which never go alone, and locked phrases and guarded clinical expressions: no weight
+can reach those. Texts of a few words are left to the rules, because the network learned from whole
+reports. The weights are data (`weights.npz`, its card `weights.toml`), made by
+`benchmarks/judge/train.py`.
 """
 
 from __future__ import annotations
@@ -267,6 +268,8 @@ class Judge:
         ]  # fmt: skip
         in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
         may_ask = _MAY_ASK[ballot.votes] & ~certain & long & ((ballot.owners < 0) | in_doubt)
+        lively = (shard.words > 0) & (~self.words.trait("idle")[shard.words] | (ballot.owners >= 0))
+        may_ask &= np.convolve(lively, np.ones(2 * _SPREAD + 1), mode="same") > 0
         return _Court(shard, ballot, removed, may_ask, doubtful)
 
     def _weigh(self, court: _Court) -> Weighed:
