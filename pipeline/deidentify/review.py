@@ -72,8 +72,8 @@ def _report(
     gone = marked(report.text, outcome.removed)
     for span in wanted:
         if not is_gone(report.text, span, gone):
-            place = report.id, span.start, span.end, span.label
-            yield *place, "missed", "", *_weighed(opinions, span)
+            missed = report.id, span.start, span.end, span.label, "missed", ""
+            yield *missed, *_weighed(opinions, span)
 
 
 def _weighed(opinions: Sequence[Opinion], span: Removed | GoldSpan) -> tuple[float, str]:

@@ -246,8 +246,8 @@ def reasons(weights: Weights, case: Case) -> Floats:
         )
         parts = np.concatenate([*spoken, *given], axis=1)
         hidden = weights.bias + parts.sum(axis=1)
-        without = _shares(weights, hidden[:, None, :] - parts)
-        worth[some] = without[..., 0] - _shares(weights, hidden)[:, None, 0]
+        without = _shares(weights, hidden[:, None, :] - parts)[..., 0]
+        worth[some] = without - _shares(weights, hidden)[:, None, 0]
     return worth
 
 

@@ -84,9 +84,8 @@ WORD_TRAITS: Final = np.dtype(
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
 whether it tells an age over 89."""
-GAP_TRAITS: Final = np.dtype(
-    [("length", "i4"), ("breaks", "?"), ("heads", "?"), ("joins", "?"), ("stops", "?")]
-)  # fmt: skip
+_GAP_FLAGS: Final = ("breaks", "heads", "joins", "stops")
+GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_FLAGS)])
 """A gap's length, whether it breaks the line, makes a label of the token before it, may stand
 inside an identifier, and may end a sentence."""
 
