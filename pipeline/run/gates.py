@@ -132,11 +132,14 @@ class Gathered:
     @property
     def returned(self) -> Mapping[str, int]:
         """Cases that readers returned, by answer; every block knows them all."""
-        return dict(sorted(self.tallied[0].returned.items()))
+        return dict(sorted(self.tallied[0].returned.items())) if self.tallied else {}
 
     @property
     def why_unpaired(self) -> str:
-        """Say what left out most X-rays where none was paired; '' where one was."""
+        """Say what lost most rows or X-rays where none was kept or paired; '' where one was."""
+        if not self.coded:
+            aside = ", ".join(f"{why} {n:,}" for why, n in self.quarantined.most_common(3))
+            return f" No exam in {self.accounting().rows_in:,} rows; set aside: {aside or 'none'}."
         lost = [step for step in self.flow if step.reason in LEFT_OUT and step.excluded]
         if not lost or any(block.pairs for block in self.paired):
             return ""

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
@@ -93,7 +94,7 @@ class Rehearsal:
 
     @property
     def faults(self) -> int:
-        """How many findings would keep a run from starting."""
+        """How many findings would keep a run from starting, or from delivering anything."""
         return sum(each.state == "fault" for each in self.findings)
 
     @property
@@ -132,8 +133,7 @@ def is_small(site: Site) -> bool:
         return False
     size = 0
     for source in ingest.files(site) if is_fit(site) else ():
-        paths = source.rglob("*") if source.is_dir() else [source]
-        size += sum(path.stat().st_size for path in paths if path.is_file())
+        size += sum(path.stat().st_size for path in files_of(source))
         if size > _SMALL_BYTES:
             return False
     return True
@@ -162,6 +162,11 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
     findings += [*_notes(kept), *_ages(kept, site.config.pairing.min_age_years)]
+    if not len(kept):
+        is_all = len(sources) == len(readable) and all(each.whole for each in sources)
+        seen = sum(each.rows for each in sources)
+        told = f"no exam in {seen:,} rows read; a run of these alone delivers nothing"
+        findings.append(Finding("exams", "fault" if is_all else "note", told))
     rows = sum(each.rows_in_all for each in sources) * len(readable) / len(sources)
     return Rehearsal(
         tuple(findings),
@@ -243,7 +248,7 @@ def _batches(site: Site, source: Path | None) -> Generator[ExamBatch, None, None
     if source is None:
         yield from queried(ingest.database(), site.config.input, batch_rows=formats.batch_rows)
     else:
-        yield from formats.read(source)
+        yield from ingest.read_source(site, source)
 
 
 def _rows_in_all(source: Path | None, format_: str, raw: pd.DataFrame, rows: int) -> int:
@@ -252,10 +257,9 @@ def _rows_in_all(source: Path | None, format_: str, raw: pd.DataFrame, rows: int
         return rows
     if format_ == "parquet":
         return int(pq.read_metadata(source).num_rows)
-    paths = [p for p in source.rglob("*") if p.is_file()] if source.is_dir() else [source]
     names = [name for name in raw if name != "source_row" and (raw[name] != "").any()]
     each = sum(float(raw[name].str.len().mean()) + 1 for name in names)
-    size = sum(path.stat().st_size for path in paths)
+    size = sum(path.stat().st_size for path in files_of(source))
     return max(rows, round(size / (each + _BESIDE.get(format_, 0))))
 
 

@@ -61,7 +61,9 @@ class Paired:
 
 
 def blocks(site: Site, coded: Sequence[Coded]) -> list[Block]:
-    """Deal the patients of these shards in blocks of the configured size."""
+    """Deal the patients of these shards in blocks of the configured size; no shard, no block."""
+    if not coded:
+        return []
     keys = tuple(sorted(shard.key for shard in coded))
     total = sum(shard.cleaned for shard in coded)
     of = max(1, -(-total // site.config.execution.block_exams))

@@ -106,7 +106,8 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
     """
     stands = dict(merged)
     each = [_times(site, shard, stands) for shard in shards]
-    exams = pd.concat(each, ignore_index=True) if each else _times_of(pd.DataFrame(columns=_WHEN))
+    none = _times_of(pd.DataFrame(columns=[*_WHEN, "shard"]))
+    exams = pd.concat(each, ignore_index=True) if each else none
     room = exams.groupby("patient")[["later", "earlier"]].min()
     tight = room[room["later"] + room["earlier"] <= FEWEST].index
     rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))

@@ -109,6 +109,14 @@ def test_failed_gate_is_code_four_everywhere(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_server")
+def test_a_run_of_which_no_exam_is_kept_is_refused_at_the_gates_and_says_why(folder: Path) -> None:
+    write(folder, pair(1)[0].replace(",XR,XR ", ",MR,MR "))
+    with pytest.raises(GateFailedError, match="No exam in 1 rows; set aside: unknown_modality 1"):
+        nightly.fn(str(folder / "radcal.toml"))
+    assert ended(folder) == (4, "4.0", "0.0")
+
+
+@pytest.mark.usefixtures("no_server")
 def test_all_that_is_unfit_is_refused_before_anything_is_read(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
