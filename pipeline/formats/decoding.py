@@ -83,6 +83,17 @@ def require_file(path: Path) -> None:
         raise InputError(msg)
 
 
+def files_of(source: Path) -> list[Path]:
+    """Give a file itself; of a folder its files and those of all folders in it, by name.
+
+    What is hidden (``.DS_Store``, ``.git``) is none of them.
+    """
+    if not source.is_dir():
+        return [source]
+    below = (path for path in source.rglob("*") if path.is_file())
+    return sorted(p for p in below if "/." not in f"/{p.relative_to(source).as_posix()}")
+
+
 def suffix_of(path: Path) -> str:
     """Give a file's extension in lower case, blind to a ``.gz`` behind it."""
     inner = path.with_suffix("") if path.suffix.lower() == ".gz" else path

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
-from pipeline.formats.cells import LINE_NUMBER, whole_reports, written
+from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
@@ -36,7 +36,6 @@ from pipeline.formats.records import (
 )
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
-from pipeline.formats.workbooks import opened_sheets
 
 _T = TypeVar("_T")
 

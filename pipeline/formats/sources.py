@@ -9,8 +9,9 @@ no message repeats it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,12 +20,12 @@ import pyarrow.parquet as pq
 import sqlalchemy
 from sqlalchemy.exc import SQLAlchemyError
 
-from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
-from pipeline.formats.decoding import AUTO, opened, suffix_of
+from pipeline.formats.decoding import AUTO, files_of, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
 from pipeline.store.files import replacing
@@ -39,7 +40,8 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
 _WORKBOOKS: Final = (".xlsx", ".xlsm")
 _OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
 _LOOKED_AT: Final = 2**20
-_FOLDERS: Final = ("hl7v2", "fhir")
+FOLDERS: Final = ("hl7v2", "fhir")
+"""Formats of which a folder, with all folders in it, is one source."""
 _SPOOLED: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 
 
@@ -71,7 +73,7 @@ class Sources:
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
         if stated == "auto" and kind == "fhir" and source.is_file() and not _has_resources(source):
             kind = "jsonl"
-        if not kind or (source.is_dir() and kind not in _FOLDERS):
+        if not kind or (source.is_dir() and kind not in FOLDERS):
             msg = (
                 f"input.format: cannot tell the format of {source.name}; "
                 'set it to "csv", "parquet", "jsonl", "hl7v2" or "fhir".'
@@ -79,7 +81,19 @@ class Sources:
             raise ConfigurationError(msg)
         return kind
 
-    def read(self, source: Path) -> Iterator[ExamBatch]:
+    def elsewhere(self, source: Path, sources: Sequence[Path]) -> list[Path]:
+        """Give the files of other sources in which what a FHIR source points at may stand.
+
+        These are of the sources before it, by name, as a later export names what an earlier one
+        holds; and of those, wherever they stand, that hold no report. So an export that is added
+        changes nothing of what earlier ones gave.
+        """
+        others = [each for each in sources if each != source and self.kind(each) == "fhir"]
+        files = [(each, fhir.resource_files(each)) for each in others]
+        before = [own for each, own in files if each < source or not any(map(_has_report, own))]
+        return [path for own in before for path in own if path.parent != source]
+
+    def read(self, source: Path, elsewhere: Sequence[Path] = ()) -> Iterator[ExamBatch]:
         """Read a source in batches, whatever its format."""
         kind, settings = self.kind(source), self.settings
         if kind == "hl7v2":
@@ -94,7 +108,7 @@ class Sources:
                 ),
             )
         if kind == "fhir":
-            options = fhir.FhirOptions(self.modality_codes, self.batch_rows)
+            options = fhir.FhirOptions(self.modality_codes, self.batch_rows, elsewhere)
             return fhir.read(source, options)
         own_names = settings.format == "sql"
         return exports.read(
@@ -108,21 +122,42 @@ class Sources:
             ),
         )
 
-    def digest(self, source: Path) -> str:
+    def digest(self, source: Path, elsewhere: Sequence[Path] = ()) -> str:
         """Hash the content that decides what a source gives, blind to names.
 
         People and orders may stand in the files beside a FHIR file, so these count as well.
         """
+        others = digest_of(*sorted(map(_known_digest, elsewhere))) if elsewhere else ""
         if source.is_dir():
-            return digest([path for path in source.rglob("*") if path.is_file()])
+            return digest(files_of(source)) + others
         beside = source.parent.iterdir() if self.kind(source) == "fhir" else ()
-        return digest([source]) + digest([path for path in beside if path.is_file()])
+        return digest([source]) + digest([path for path in beside if path.is_file()]) + others
 
 
 def _has_resources(source: Path) -> bool:
     """Tell FHIR from a table in JSON by what every resource says of itself, near its beginning."""
+    return _begins_with(source, b'"resourceType"')
+
+
+def _has_report(source: Path) -> bool:
+    """Tell whether a file names a report near its beginning, as exports have one kind a file."""
+    return _begins_with(source, b'"DiagnosticReport"')
+
+
+def _begins_with(source: Path, word: bytes) -> bool:
     with opened(source) as content:
-        return b'"resourceType"' in content.read(_LOOKED_AT)
+        return word in content.read(_LOOKED_AT)
+
+
+def _known_digest(source: Path) -> str:
+    """Hash a file's content, once for all sources that look into it, until it is written again."""
+    at = source.stat()
+    return _digest_at(source, at.st_mtime_ns, at.st_size)
+
+
+@lru_cache(maxsize=100_000)
+def _digest_at(source: Path, _written: int, _size: int) -> str:
+    return digest([source])
 
 
 def digest(paths: list[Path]) -> str:

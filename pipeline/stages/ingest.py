@@ -19,10 +19,11 @@ import pandas as pd
 
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch, Merge
-from pipeline.formats.fhir.resources import BY_RESOURCE
+from pipeline.formats.fhir.directory import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
-from pipeline.formats.sources import Sources, spool
+from pipeline.formats.sources import FOLDERS, Sources, spool
 from pipeline.formats.tables import read_table, require_columns
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
@@ -108,7 +109,7 @@ class Ingest(Keyed[str, Ingested]):
             If the source vanished or changed while it was read; nothing of it counts then.
         """
         store, path, batches = site.workspace, Path(item), _Batches()
-        read = site.once(formats).read(path)
+        read = read_source(site, path)
         for number, (_, batch) in enumerate(judged(site, read, source=path.name)):
             shard = f"{key}-{number:05d}"
             if len(batch.exams):
@@ -196,26 +197,39 @@ def sources(site: Site) -> Iterator[str]:
 def files(site: Site) -> list[Path]:
     """Give the files and folders that match ``[input] paths``, by name.
 
+    HL7 and FHIR, where they are named, read a folder as one source; of any other format, or an
+    unnamed one, each file in it or below it is one.
+
     Raises
     ------
     InputError
-        If nothing matches, or a folder that does holds no file.
+        If nothing matches, or what does holds no file.
     """
-    settings = site.config.input
     found: set[Path] = set()
-    for pattern in settings.paths:
-        whole = site.config.folder / pattern
-        anchor = Path(whole.anchor)
-        matches = anchor.glob(str(whole.relative_to(anchor)))
-        found.update(p for p in matches if p.is_file() or settings.format in ("hl7v2", "fhir"))
-    if not found:
-        msg = f"input.paths: no file matches {', '.join(settings.paths)} in {site.config.folder}."
-        raise InputError(msg)
-    empty = [p for p in found if p.is_dir() and not any(q.is_file() for q in p.rglob("*"))]
-    if len(empty) == len(found):
-        msg = f"input.paths: {min(empty)} holds no file. Has the export been written yet?"
+    matches = [match for pattern in site.config.input.paths for match in _matches(site, pattern)]
+    for match in matches:
+        is_one = site.config.input.format in FOLDERS
+        found.update([match] if is_one else files_of(match))
+    if not any(files_of(each) for each in found):
+        told = f"{min(matches)} holds no file." if matches else _unmatched(site)
+        msg = f"input.paths: {told} Has the export been written yet?"
         raise InputError(msg)
     return sorted(found)
+
+
+def _matches(site: Site, pattern: str) -> Iterator[Path]:
+    whole = site.config.folder / pattern
+    anchor = Path(whole.anchor)
+    return anchor.glob(str(whole.relative_to(anchor)))
+
+
+def _unmatched(site: Site) -> str:
+    """Say which paths match no file, and how many lie below where the first of them looks."""
+    folder, paths = site.config.folder, site.config.input.paths
+    place = next(each for each in (folder / paths[0]).parents if each.is_dir())
+    number = len(files_of(place)) if place != folder else 0
+    below = f"; {number:,} file(s) lie in {place} and the folders in it" if number else ""
+    return f"no file matches {', '.join(paths)} in {folder}{below}."
 
 
 def database() -> str:
@@ -239,6 +253,16 @@ def formats(site: Site) -> Sources:
     modality = table["modality"] if "modality" in table else pd.Series(dtype="str")
     known = dict(zip(table["exam_code"], modality, strict=False))
     return Sources(site.config.input, known, site.config.execution.shard_rows)
+
+
+def read_source(site: Site, path: Path) -> Iterator[ExamBatch]:
+    """Read a source as it is found, and what it points at in others."""
+    return site.once(formats).read(path, _elsewhere(site, path))
+
+
+def _elsewhere(site: Site, path: Path) -> list[Path]:
+    found = site.once(formats)
+    return found.elsewhere(path, files(site)) if found.kind(path) == "fhir" else []
 
 
 def reader_rules(site: Site) -> ReaderRules:
@@ -270,7 +294,7 @@ def chest_codes(site: Site) -> dict[str, bool]:
 
 def _content(site: Site, path: Path) -> str:
     try:
-        return site.once(formats).digest(path)
+        return site.once(formats).digest(path, _elsewhere(site, path))
     except FileNotFoundError:
         msg = f"{path.name}: vanished during this run. Run again when the export is complete."
         raise InputError(msg) from None

@@ -135,6 +135,22 @@ def test_folder_without_a_file_is_told(folder: Path) -> None:
     assert "feed holds no file" in checked(folder).output
 
 
+def test_a_pattern_that_misses_its_files_is_told_how_many_lie_near(folder: Path) -> None:
+    (folder / "feed/2026").mkdir(parents=True)
+    (folder / "ris.csv").rename(folder / "feed/2026/ris.csv")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["feed/*.csv"]\n')
+    told = " ".join(checked(folder).output.split())
+    assert "no file matches feed/*.csv" in told
+    assert "; 1 file(s) lie in" in told
+
+
+def test_an_export_of_which_no_exam_would_be_kept_is_a_fault(folder: Path) -> None:
+    (folder / "ris.csv").write_text("\n".join([HEAD, row(1, modality="MG")]))
+    told = checked(folder)
+    assert told.exit_code == 2
+    assert "no exam in 1 rows read" in told.output
+
+
 def test_an_old_workbook_is_refused_with_the_way_to_save_it_and_a_new_one_is_looked_at(
     folder: Path,
 ) -> None:

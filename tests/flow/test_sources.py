@@ -161,6 +161,41 @@ def test_reading_a_source_again_writes_nothing(tmp_path: Path, exams: pd.DataFra
     assert second.found == first.found
 
 
+def test_a_folder_is_its_files_and_those_below_and_nothing_hidden(
+    tmp_path: Path, exams: pd.DataFrame
+) -> None:
+    for name, part in (("a/2026", exams[:7]), ("b", exams[7:])):
+        (tmp_path / "in" / name).mkdir(parents=True)
+        part.to_csv(tmp_path / "in" / name / "exams.csv", index=False)
+    (tmp_path / "in" / ".DS_Store").write_bytes(b"\0")
+    exams.to_csv(tmp_path / "one.csv", index=False)
+    expected = ingested(site(tmp_path, paths=["one.csv"]))
+    pd.testing.assert_frame_equal(ingested(site(tmp_path, paths=["in"])), expected)
+
+
+def test_a_later_fhir_export_is_read_with_earlier_ones_and_changes_nothing_of_them(
+    tmp_path: Path,
+) -> None:
+    about = {"code": {"text": "XR CHEST"}, "status": "final", "conclusion": "Clear.",
+             "subject": {"reference": "Patient/p1"}, "issued": "2026-03-01T11:00:00Z",
+             "effectiveDateTime": "2026-03-01T10:00:00Z",
+             "basedOn": [{"reference": "ServiceRequest/o1"}]}  # fmt: skip
+    report = about | {"resourceType": "DiagnosticReport", "id": "r1"}
+    people = {"resourceType": "Patient", "id": "p1", "identifier": [{"value": "M1"}]}
+    order = {"resourceType": "ServiceRequest", "id": "o1",
+             "identifier": [{"system": "urn:accession", "value": "ACC1"}]}  # fmt: skip
+    exported = {"20260301": [report], "20260308": [report | {"conclusion": "Effusion."}]}
+    for name, resources in {"x_orders": [order, people], **exported}.items():
+        (tmp_path / name).mkdir()
+        lines = "\n".join(map(json.dumps, resources))
+        (tmp_path / name / "a.ndjson").write_text(lines)
+    first = site(tmp_path, paths=["20260301", "x_orders"], format="fhir")
+    before = INGEST.key(first, str(tmp_path / "20260301"))
+    both = site(tmp_path, paths=["2026*", "x_orders"], format="fhir")
+    assert INGEST.key(both, str(tmp_path / "20260301")) == before
+    assert ingested(both)["accession"].tolist() == ["ACC1", "ACC1"]
+
+
 def test_unknown_extension_says_what_to_set(tmp_path: Path) -> None:
     (tmp_path / "exams.dat").write_text("x")
     opened = site(tmp_path, paths=["exams.dat"])

@@ -190,6 +190,96 @@ def test_who_wrote_the_draft_is_kept_apart(tmp_path: Path) -> None:
     assert found["preliminary_author"].tolist() == ["name:LOW ANN", "d5"]
 
 
+def test_a_folder_is_read_with_all_folders_in_it(tmp_path: Path) -> None:
+    for name, resource in (("Reports", report()), ("People/old", PATIENT), ("Staff", READER)):
+        (tmp_path / name).mkdir(parents=True)
+        write(tmp_path / name, resource)
+    (exam,) = exams(tmp_path).to_dict("records")
+    assert (exam["patient_id"], exam["reader_name"]) == ("M1", "Hope^Faith")
+
+
+def test_what_a_source_points_at_is_followed_into_the_files_of_others(tmp_path: Path) -> None:
+    role = {
+        "resourceType": "PractitionerRole",
+        "id": "w1",
+        "practitioner": {"reference": "Practitioner/d5"},
+    }
+    (tmp_path / "first").mkdir()
+    before = write(tmp_path / "first", PATIENT, READER, role, ORDER, ORDER | {"id": "o2"})
+    source = write(
+        tmp_path,
+        report(
+            identifier=[],
+            basedOn=[{"reference": "https://a.example/fhir/ServiceRequest/o1/_history/2"}],
+            resultsInterpreter=[{"reference": "PractitionerRole/w1"}],
+        ),
+    )
+    found = pd.concat(b.exams for b in read(source, FhirOptions(elsewhere=[before])))
+    (exam,) = found.to_dict("records")
+    assert (exam["accession"], exam["patient_id"]) == ("ACC9", "M1")
+    assert exam["reader_name"] == "Hope^Faith"
+
+
+def test_a_report_whose_order_is_not_there_is_set_aside_and_not_named_by_its_own_id(
+    tmp_path: Path,
+) -> None:
+    lost = report(identifier=[], basedOn=[{"reference": "ServiceRequest/gone"}])
+    alone = report(id="r2", identifier=[])
+    source = write(tmp_path, lost, alone)
+    assert exams(source)["accession"].tolist() == ["r2"]
+    assert reasons(source) == ["order_elsewhere"]
+
+
+def test_a_version_that_says_nothing_of_its_order_has_that_of_its_other_versions(
+    tmp_path: Path,
+) -> None:
+    bare = {"resourceType": "DiagnosticReport", "id": "r1", "status": "entered-in-error"}
+    first = report(identifier=[], basedOn=[{"reference": "ServiceRequest/o1"}])
+    (tmp_path / "first").mkdir()
+    before = write(tmp_path / "first", first, ORDER, PATIENT)
+    source = write(tmp_path, bare)
+    found = pd.concat(b.exams for b in read(source, FhirOptions(elsewhere=[before])))
+    assert found[["accession", "patient_id", "status"]].to_numpy().tolist() == [
+        ["ACC9", "M1", "retracted"]
+    ]
+
+
+def test_a_patient_may_be_named_by_an_identifier_alone_unless_two_have_it(tmp_path: Path) -> None:
+    number = {"system": "urn:oid:1.2", "value": "77"}
+    born = PATIENT | {"identifier": [{"value": "M1"}, number]}
+    named = report(subject={"identifier": number})
+    assert exams(write(tmp_path, named, born))["patient_birth_date"].tolist() == ["1950-04-15"]
+    twin = born | {"id": "p2", "birthDate": "1990-01-01"}
+    assert exams(write(tmp_path, named, born, twin))["patient_birth_date"].tolist() == [""]
+
+
+def test_the_later_version_of_a_patient_counts_in_whatever_order_they_stand(tmp_path: Path) -> None:
+    old = PATIENT | {"birthDate": "1905-04-15", "meta": {"lastUpdated": "2026-01-01"}}
+    new = PATIENT | {"meta": {"lastUpdated": "2026-02-01"}}
+    for order in ((old, new), (new, old)):
+        source = write(tmp_path, report(), *order)
+        assert exams(source)["patient_birth_date"].tolist() == ["1950-04-15"]
+
+
+def test_an_identifier_of_former_use_is_a_number_that_became_the_present_one(
+    tmp_path: Path,
+) -> None:
+    mrn = {"type": {"coding": [{"code": "MR"}]}, "system": "urn:oid:1"}
+    other = {"system": "urn:oid:2", "use": "old", "value": "9"}
+    citizen = {
+        "type": {"coding": [{"code": "SS"}]},
+        "system": "urn:oid:1",
+        "use": "old",
+        "value": "8",
+    }
+    numbers = [mrn | {"value": "2"}, mrn | {"value": "1", "use": "old"}, other, citizen]
+    source = write(tmp_path, PATIENT | {"identifier": numbers})
+    (batch,) = read(source, FhirOptions())
+    assert [merge.numbers for *_, merge in batch.merges] == [
+        (("1", "urn:oid:1"), ("2", "urn:oid:1"))
+    ]
+
+
 def test_an_absent_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.ndjson", FhirOptions()))

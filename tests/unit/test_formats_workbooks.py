@@ -151,6 +151,6 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_unread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = book(tmp_path / "ris.xlsx", Sheet1=[HEAD, row()])
-    monkeypatch.setattr("pipeline.formats.workbooks._MAX_UNPACKED", 2000)
+    monkeypatch.setattr("pipeline.formats.cells._MAX_UNPACKED", 2000)
     with pytest.raises(InputError, match="would unpack to"):
         found(path)

@@ -1,8 +1,8 @@
 """FHIR R4 and R5 reports (NDJSON, bundles) → exams; every report is an exam or a quarantine row.
 
 ``read(source, options)`` takes a file or a folder. Patients, practitioners and orders are looked
-for in every ``.ndjson`` and ``.json`` file of the folder, so that they may come in files of their
-own, and in any order.
+for in every ``.ndjson`` and ``.json`` file of the folder and those in it, so that they may come in
+files of their own, and in any order; what is not there, in files of other sources.
 """
 
 from __future__ import annotations
@@ -14,29 +14,35 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
-from pipeline.formats.decoding import require_file
+from pipeline.formats.decoding import files_of, require_file
 from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered, text_mark
-from pipeline.formats.fhir.resources import (
-    DECODED_AS,
-    KINDS,
+from pipeline.formats.fhir.directory import (
+    ORDERS,
     STAFF,
     Directory,
-    Resource,
-    items,
     patient_numbers,
     people,
     reader,
+    written,
+)
+from pipeline.formats.fhir.resources import (
+    DECODED_AS,
+    KINDS,
+    REPORT,
+    Resource,
+    items,
     reference,
     resources_of,
     text_of,
-    written,
 )
 from pipeline.formats.markup import plain_text
 from pipeline.formats.values import RETRACTED, modality_of, status_of
 
-__all__ = ["FhirOptions", "exams", "read"]
+__all__ = ["FhirOptions", "exams", "read", "resource_files"]
 
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
+_WORDLESS: Final = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
+_UNNUMBERED: Final = SetAside("order_elsewhere", "its order or study is not in the export")
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final[Mapping[str, str]] = {
@@ -63,18 +69,18 @@ def exams(
     if raw_status in _WITHOUT_REPORT:
         yield SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
         return
+    report = {**directory.get(f"{REPORT}/{text_of(report, 'id')}"), **report}
     directory = directory.within(report)
     is_gone = status_of(raw_status) == RETRACTED
     text, form, fault = ("", "", None) if is_gone else _text(report, directory)
     is_own = bool(raw_status) and not status_of(raw_status) and fault is None
     if not text and not is_gone and not is_own:
-        nothing = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
-        yield fault or nothing
+        yield fault or _WORDLESS
         return
     status = _OPEN.get(raw_status) or status_of(raw_status) or raw_status
-    patient = directory.person(reference(report, "subject"))
+    patient = directory.patient(report)
     code, name = _code(report)
-    number, issuer, _ = patient_numbers(report, patient)
+    patient_id, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
     version = f"{signed or 'undated'}.{text_mark(text)}"
     study = directory.get(reference(report, "imagingStudy") or reference(report, "study"))
@@ -82,12 +88,11 @@ def exams(
     found = {
         **reader(report, directory, text, is_preliminary=status == "prelim"),
         **_known_people(report, directory, patient),
-        "patient_id": number,
+        "patient_id": patient_id,
         "patient_authority": issuer,
         "patient_birth_date": text_of(patient, "birthDate"),
         "patient_class": _class(report, directory),
         "patient_sex": text_of(patient, "gender"),
-        "site": "",
         "modality": exam_codes.get(code) or modality_of(name) or _service(report, study),
         "exam_code": code,
         "exam_name": name,
@@ -101,9 +106,11 @@ def exams(
         "text_form": form,
         "text": text,
     }
-    for accession in _accessions(report, directory):
-        named = {"exam_id": f"{accession}/{status}/{version}", "accession": accession}
-        yield {**found, **named}
+    numbers = _accessions(report, directory)
+    if not numbers:
+        yield _UNNUMBERED
+    for number in numbers:
+        yield {**found, "exam_id": f"{number}/{status}/{version}", "accession": number}
 
 
 def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -146,17 +153,20 @@ def _accessions(report: Resource, directory: Directory) -> list[str]:
     """Find the accession numbers: the report's own, else its orders', else its studies'.
 
     They are told by type or system. An order or a study may be named by its identifier alone,
-    without a reference.
+    without a reference. None, where it has no number and its orders and studies are not there:
+    another of its versions may be read under theirs.
     """
+    each = [(directory.get(text_of(i, "reference")), i) for n in ORDERS for i in items(report, n)]
     ordered, studied, later = (
         [r for i in items(report, name) for r in (directory.get(text_of(i, "reference")), i)]
-        for name in ("basedOn", "imagingStudy", "study")
+        for name in ORDERS
     )
     for resources in ([report], ordered, [*studied, *later]):
         if numbers := list(dict.fromkeys(n for each in resources for n in _numbers(each) if n)):
             return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
-    return [first or text_of(report, "id")]
+    is_elsewhere = each and not any(found for found, _ in each)
+    return [] if is_elsewhere and not first else [first or text_of(report, "id")]
 
 
 def _numbers(resource: Resource) -> Iterator[str]:
@@ -210,6 +220,8 @@ def _referring(report: Resource, directory: Directory) -> str:
     return next((person.name for person in asked), "")
 
 
+_STEPS: Final = 4
+"""So far references are followed into other sources: report, role, practitioner, one more."""
 _REMARK: Final = "OperationOutcome"
 """What a server says of a search, beside what it found; it is no row of an export."""
 _SUFFIXES: Final = tuple(
@@ -219,10 +231,11 @@ _SUFFIXES: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class FhirOptions:
-    """Exam code → modality, and exams in a batch."""
+    """Exam code → modality, exams in a batch, and files that may hold what the source's lack."""
 
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
+    elsewhere: Sequence[Path] = ()
 
 
 def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
@@ -235,25 +248,37 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
     """
     files, beside = _files(source)
     directory = Directory()
-    for path in beside:
-        for _, resource in resources_of(path):
-            if not isinstance(resource, str):
-                directory.add(resource)
+    for resource in _resources(beside):
+        directory.add(resource)
+    for _ in range(_STEPS):
+        wanted = directory.missing()
+        versions = beside if any(each.startswith(REPORT) for each in wanted) else ()
+        for resource in _resources([*options.elsewhere, *versions] if wanted else ()):
+            directory.add(resource, only=wanted)
     rows = ((path.name, _rows(path, directory, options)) for path in files)
     yield from gathered(rows, size=options.batch_rows)
 
 
+def _resources(files: Iterable[Path]) -> Iterator[Resource]:
+    each = (resource for path in files for _, resource in resources_of(path))
+    return (resource for resource in each if not isinstance(resource, str))
+
+
 def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
-    folder = source if source.is_dir() else source.parent
-    beside = (
-        sorted(p for p in folder.iterdir() if p.name.lower().endswith(_SUFFIXES))
-        if folder.is_dir()
-        else []
-    )
     if source.is_dir():
-        return beside, beside
+        return (found := resource_files(source)), found
     require_file(source)
-    return [source], [*beside, *([] if source in beside else [source])]
+    beside = [p for p in sorted(source.parent.iterdir()) if p != source and _is_json(p)]
+    return [source], [*beside, source]
+
+
+def resource_files(source: Path) -> list[Path]:
+    """Give a file of resources, or all of a folder and those in it."""
+    return [path for path in files_of(source) if _is_json(path)]
+
+
+def _is_json(path: Path) -> bool:
+    return path.name.lower().endswith(_SUFFIXES)
 
 
 def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
+from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
@@ -47,17 +48,11 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
         patient_authority=options.patient_authority,
         encoding=options.encoding,
     )
-    files = ((path.name, _rows(path, chosen)) for path in _files(source))
-    yield from gathered(files, size=options.batch_rows)
-
-
-def _files(source: Path) -> list[Path]:
-    if source.is_dir():
-        return sorted(path for path in source.rglob("*") if path.is_file())
-    if not source.is_file():
+    if not source.exists():
         msg = f"{source}: no such file."
         raise InputError(msg)
-    return [source]
+    files = ((path.name, _rows(path, chosen)) for path in files_of(source))
+    yield from gathered(files, size=options.batch_rows)
 
 
 def _rows(path: Path, options: MessageOptions) -> Iterator[FeedRow]:

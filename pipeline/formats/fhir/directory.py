@@ -1,0 +1,331 @@
+"""What reports point at: patients, practitioners, orders; and who they name.
+
+A resource may be referred to before it is read and from another file, so all of them are gathered
+first, from the source and from the files beside it; of other sources only what is pointed at and
+not there is kept. A contained one is seen by its report alone. Of two versions the later counts.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterator, MutableMapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pipeline.formats.exams import Merge
+from pipeline.formats.fhir.resources import (
+    KINDS,
+    PLACE,
+    REPORT,
+    URL,
+    Place,
+    Resource,
+    items,
+    reference,
+    text_of,
+)
+from pipeline.formats.people import Person, drafter, person_from_text
+from pipeline.formats.readers import dictator, signer
+
+ORDERS: Final = ("basedOn", "imagingStudy", "study")
+"""Where a report points at what has its accession number."""
+_REPLACED: Final = "replaced-by"
+_REPLACES: Final = "replaces"
+_MOST_REPLACED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """Resources by ``Type/id``, the address of their bundle entry, ``#id``, or who is identified.
+
+    ``pointed`` holds what was pointed at since `missing` was last asked.
+    """
+
+    by_reference: MutableMapping[str, Resource] = field(default_factory=dict)
+    pointed: set[str] = field(default_factory=set)
+
+    def add(self, resource: Resource, only: Set[str] | None = None) -> None:
+        """Keep a resource that reports may point at; only what is wanted, where that is said.
+
+        Of a report only what it points at is kept, and of one that is wanted, because a version of
+        it says nothing of its order, what its other versions say.
+        """
+        kind = text_of(resource, "resourceType")
+        names = set(_names(resource, kind)) - {""}
+        if kind == REPORT:
+            if only is None:
+                self.pointed.update(_pointed(resource))
+            elif names & only:
+                said = {n: resource[n] for n in (*ORDERS, "identifier", "subject") if n in resource}
+                for name in names & only:
+                    self.by_reference[name] = {**said, **self.by_reference.get(name, {})}
+                self.pointed.update(_pointed(said))
+        elif kind in KINDS and (only is None or names & only):
+            self.pointed.update(_pointed(resource))
+            if isinstance(resource.get(PLACE), Place):
+                resource = {name: value for name, value in resource.items() if name != "data"}
+            for name in names:
+                self._keep(name, resource)
+
+    def _keep(self, name: str, resource: Resource) -> None:
+        """Keep the later version of a resource; nobody where two have one identifier."""
+        before = self.by_reference.get(name)
+        if before and _PERSON in name and text_of(before, "id") != text_of(resource, "id"):
+            self.by_reference[name] = {}
+        elif before is None or _updated(before) <= _updated(resource):
+            self.by_reference[name] = resource
+
+    def missing(self) -> Set[str]:
+        """Give what was pointed at since this was last asked, and is not there."""
+        found = {name for name in self.pointed if name and not self.get(name)}
+        self.pointed.clear()
+        return found
+
+    def within(self, report: Resource) -> Directory:
+        """Give the directory as a report sees it, with what it contains."""
+        contained: dict[str, Resource] = {
+            f"#{text_of(each, 'id')}": each for each in items(report, "contained")
+        }
+        return Directory(ChainMap(contained, self.by_reference)) if contained else self
+
+    def get(self, reference: str) -> Resource:
+        """Give the resource of a reference of any form, or an empty one."""
+        plain = reference.split("/_history")[0]
+        return self.by_reference.get(plain) or self.by_reference.get(_short(plain)) or {}
+
+    def patient(self, report: Resource) -> Resource:
+        """Give a report's patient, by reference or identifier, or who replaced that one."""
+        whose = (self.get(name) for name in map(_identified, items(report, "subject")))
+        found = self.get(reference(report, "subject")) or next(whose, {})
+        for _ in range(_MOST_REPLACED):
+            others = {reference(link, "other") for link in _links(found, _REPLACED)}
+            found = (self.get(others.pop()) if len(others) == 1 else {}) or found
+        return found
+
+    def merges(self, patient: Resource) -> Iterator[Merge]:
+        """Give what a patient says of being replaced, or of whom it replaces."""
+        own = {"subject": {"reference": f"Patient/{text_of(patient, 'id')}"}}
+        mine = patient_numbers(own, patient)[:2]
+        for each in items(patient, "identifier"):
+            before = text_of(each, "value"), text_of(each, "system")
+            is_old = text_of(each, "use") == "old" and not _kinds(each) & _NO_RECORD_NUMBER
+            if is_old and before[0] and before[1] == mine[1] and before != mine:
+                yield Merge((before, mine))
+        for kind in (_REPLACED, _REPLACES):
+            for link in _links(patient, kind):
+                whose = self.get(reference(link, "other"))
+                other = patient_numbers({"subject": items(link, "other")}, whose)[:2]
+                if other[0] and mine[0] and other != mine:
+                    yield Merge((mine, other) if kind == _REPLACED else (other, mine))
+
+    def document(self, url: str) -> Resource:
+        """Give the Binary at an address with its data, or an empty one; nothing is fetched."""
+        found = self.get(url)
+        if text_of(found, "resourceType") != "Binary":
+            return {}
+        place = found.get(PLACE)
+        return place.read() if isinstance(place, Place) else found
+
+
+_PERSON: Final = "Patient?"
+"""What a patient is kept under who is pointed at by an identifier, with its system."""
+
+
+def _names(resource: Resource, kind: str) -> Iterator[str]:
+    """Give all by which a resource may be pointed at."""
+    if text_of(resource, "id"):
+        yield f"{kind}/{text_of(resource, 'id')}"
+    if text_of(resource, URL):
+        yield text_of(resource, URL)
+    if kind == "Patient":
+        yield from (_identified({"identifier": each}) for each in items(resource, "identifier"))
+
+
+def _identified(subject: Resource) -> str:
+    """Name a patient by identifier, as a reference without an address does; '' for none."""
+    each = next(iter(items(subject, "identifier")), {})
+    value = text_of(each, "value")
+    return f"{_PERSON}{text_of(each, 'system')}|{value}" if value else ""
+
+
+def _pointed(resource: Resource) -> Iterator[str]:
+    """Give all that a resource points at, and a report that points at no order: itself."""
+    if text_of(resource, "resourceType") == REPORT:
+        yield from (_identified(subject) for subject in items(resource, "subject"))
+        if text_of(resource, "id") and not any(items(resource, n) for n in (*ORDERS, "identifier")):
+            yield f"{REPORT}/{text_of(resource, 'id')}"
+    todo: list[object] = [resource]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, dict):
+            todo += each.values()
+            for name in (text_of(each, "reference"), text_of(each, "url")):
+                short = _short(name.split("/_history")[0])
+                if short.startswith("urn:") or short.split("/")[0] in KINDS:
+                    yield short
+        elif isinstance(each, list):
+            todo += each
+
+
+def _short(reference: str) -> str:
+    """Give ``Type/id`` of a reference of any form; an address of another kind stays."""
+    return reference if reference.startswith("urn:") else "/".join(reference.split("/")[-2:])
+
+
+def _updated(resource: Resource) -> str:
+    return text_of(next(iter(items(resource, "meta")), {}), "lastUpdated")
+
+
+def _links(patient: Resource, kind: str) -> list[dict[str, Any]]:
+    return [link for link in items(patient, "link") if text_of(link, "type") == kind]
+
+
+_TITLES: Final = ("dr. ", "dr ", "prof. ", "mr. ", "ms. ", "mrs. ")
+_NOT_A_PERSON: Final = ("Organization", "Device", "CareTeam", "Location")
+_NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
+"""Types of a patient's identifier that are no medical record number."""
+_NAMED_KINDS: Final = {"MRN": "MR", "MEDICAL RECORD NUMBER": "MR", "SSN": "SS"}
+STAFF: Final = ("resultsInterpreter", "performer")
+BY_RESOURCE: Final = "by the id of a resource"
+"""Said of a reader whose number the export does not give, but only its server's own."""
+_NPI: Final = "us-npi"
+
+
+def reader(
+    report: Resource, directory: Directory, text: str, *, is_preliminary: bool
+) -> dict[str, str]:
+    """Attribute the report: who is named as its interpreter, checked against the signature."""
+    signed = signer(text)
+    found, source = signed, "text" if signed else ""
+    for name in STAFF:
+        named, is_by_resource = next(_named_people(report, name, directory), (None, False))
+        if named is not None:
+            found, source = named, f"{name}, {BY_RESOURCE}" if is_by_resource else name
+            break
+    conflict = bool(found and signed and found.family and not found.is_same(signed))
+    return {
+        "reader_id": found.key if found else "",
+        "reader_name": found.name if found else "",
+        "reader_source": source,
+        "reader_conflict": "1" if conflict else "",
+        "preliminary_author": drafter(None, dictator(text), found, is_preliminary=is_preliminary),
+    }
+
+
+def people(resource: Resource, name: str, directory: Directory) -> Iterator[Person]:
+    """Yield the people whom a field refers to, by reference, identifier or display.
+
+    A person's key is a number of their own with its system, ``system|value``: of the Practitioner
+    where the export holds it, else of the reference. Only where there is none it is the id of the
+    resource, which another server gives to somebody else.
+    """
+    return (person for person, _ in _named_people(resource, name, directory))
+
+
+def _named_people(
+    resource: Resource, name: str, directory: Directory
+) -> Iterator[tuple[Person, bool]]:
+    """Yield the people of a field, and whether one is told by a resource's id alone."""
+    for stated in items(resource, name):
+        item = next(iter(items(stated, "actor")), stated)  # as version 3 has it
+        shown = text_of(item, "display")
+        found = directory.get(text_of(item, "reference"))
+        if found.get("resourceType") == "PractitionerRole":
+            item = next(iter(items(found, "practitioner")), {})
+            shown = text_of(item, "display") or shown
+            found = directory.get(text_of(item, "reference"))
+        pointed = text_of(item, "reference")
+        kinds = (*pointed.split("/")[-2:-1], found.get("resourceType"), item.get("type"))
+        if any(kind in _NOT_A_PERSON for kind in kinds):
+            continue
+        number = _number(items(found, "identifier")) or _number(items(item, "identifier"))
+        # An address within one document says nothing beyond it.
+        is_local = pointed.startswith(("#", "urn:"))
+        own = "" if is_local else pointed.split("/_history")[0].rpartition("/")[2]
+        person = _person(number or own, found, shown)
+        if person.key != "name:":
+            yield person, bool(own) and not number
+
+
+def _number(identifiers: list[dict[str, Any]]) -> str:
+    """Choose the number that tells a person, the same in whichever order they stand.
+
+    A national provider's number comes first, then what is official; what is no longer used, and
+    numbers that are a citizen's (`_NO_RECORD_NUMBER`), are none.
+    """
+    ranked = []
+    for each in identifiers:
+        kinds = _kinds(each)
+        value, system = text_of(each, "value"), text_of(each, "system")
+        if value and text_of(each, "use") != "old" and not kinds & _NO_RECORD_NUMBER:
+            is_national = system.endswith(_NPI) or "NPI" in kinds
+            ranked.append((not is_national, text_of(each, "use") != "official", system, value))
+    *_, system, value = min(ranked, default=("", ""))
+    return f"{system}|{value}" if system else value
+
+
+def _kinds(identifier: Resource) -> set[str]:
+    """Say what an identifier is: by the codes of its type, or by the name that some give it."""
+    kinds = items(identifier, "type")
+    named = (text_of(kind, "text").upper() for kind in kinds)
+    return {text_of(c, "code") for kind in kinds for c in items(kind, "coding")} | {
+        _NAMED_KINDS.get(name, name) for name in named if name
+    }
+
+
+def written(human: Resource) -> str:
+    """Write a HumanName as ``FAMILY^GIVEN``, or as its text."""
+    family = text_of(human, "family")
+    return f"{family}^{_given(human)}".strip("^") if family else text_of(human, "text")
+
+
+def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list[str]]:
+    """Give the patient's number, the system it is of, and all numbers that the patient has.
+
+    The record number (type ``MR``) wins; else the first that is no social security, licence or
+    account number; else the resource's own id.
+    """
+    subject = next(iter(items(report, "subject")), {})
+    every = [*items(patient, "identifier"), *items(subject, "identifier")]
+    found = [i for i in every if text_of(i, "use") != "old"] or every
+    kinds = [_kinds(each) for each in found]
+    values = [(text_of(i, "value"), text_of(i, "system")) for i in found]
+    records = [v for v, kind in zip(values, kinds, strict=True) if v[0] and "MR" in kind]
+    others = [
+        v for v, kind in zip(values, kinds, strict=True) if v[0] and not kind & _NO_RECORD_NUMBER
+    ]
+    pointed = text_of(subject, "reference")
+    own = "" if pointed.startswith("#") else pointed.split("/_history")[0].rpartition("/")[2]
+    number, system = next(iter([*records, *others, (own, "")]))
+    return number, system, [v for v in (*(text_of(i, "value") for i in every), own) if v]
+
+
+def _person(key: str, found: Resource, shown: str) -> Person:
+    human = min(items(found, "name"), key=_precedence, default={})
+    family, given = text_of(human, "family"), _given(human)
+    named = _named(text_of(human, "text") or shown)
+    if not family and named:
+        family, given = named.family, named.given
+    return Person(key, family, given)
+
+
+def _precedence(human: Resource) -> int:
+    """Order names: the official one, any other, one that is no longer borne."""
+    use = text_of(human, "use")
+    return 0 if use == "official" else 2 if use in ("old", "maiden") else 1
+
+
+def _named(display: str) -> Person | None:
+    folded = display.casefold()
+    for title in _TITLES:
+        if folded.startswith(title):
+            display = display[len(title) :]
+            break
+    return person_from_text(display)
+
+
+def _given(human: Resource) -> str:
+    given = human.get("given")
+    if isinstance(given, str):
+        return given
+    return " ".join(str(part) for part in given) if isinstance(given, list) else ""
