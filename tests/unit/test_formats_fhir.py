@@ -249,8 +249,8 @@ def test_a_patient_may_be_named_by_an_identifier_alone_unless_two_have_it(tmp_pa
     born = PATIENT | {"identifier": [{"value": "M1"}, number]}
     named = report(subject={"identifier": number})
     assert exams(write(tmp_path, named, born))["patient_birth_date"].tolist() == ["1950-04-15"]
-    twin = born | {"id": "p2", "birthDate": "1990-01-01"}
-    assert exams(write(tmp_path, named, born, twin))["patient_birth_date"].tolist() == [""]
+    twins = [born | {"id": each, "birthDate": "1990-01-01"} for each in ("p2", "p3")]
+    assert exams(write(tmp_path, named, born, *twins))["patient_birth_date"].tolist() == [""]
 
 
 def test_the_later_version_of_a_patient_counts_in_whatever_order_they_stand(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ class Directory:
         before = self.by_reference.get(name)
         if before and _PERSON in name and text_of(before, "id") != text_of(resource, "id"):
             self.by_reference[name] = {}
-        elif before is None or _updated(before) <= _updated(resource):
+        elif before is None or (before and _updated(before) <= _updated(resource)):
             self.by_reference[name] = resource
 
     def missing(self) -> Set[str]:
