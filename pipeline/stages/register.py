@@ -104,10 +104,10 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
 
     `merged` gives the patient's numbers that are read as another.
     """
+    if not shards:
+        return _Months("", pd.DataFrame(columns=_MOVED), {}, {})
     stands = dict(merged)
-    each = [_times(site, shard, stands) for shard in shards]
-    none = _times_of(pd.DataFrame(columns=[*_WHEN, "shard"]))
-    exams = pd.concat(each, ignore_index=True) if each else none
+    exams = pd.concat([_times(site, shard, stands) for shard in shards], ignore_index=True)
     room = exams.groupby("patient")[["later", "earlier"]].min()
     tight = room[room["later"] + room["earlier"] <= FEWEST].index
     rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))
