@@ -2,7 +2,8 @@
 
 ``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
 DIR. The network for use (``weights.npz``) is fit to everyone. ``--only cks,`` leaves out these
-folds alone, so that several processes can share the work. One core, about ten minutes.
+folds alone, so that several processes can share the work. PyTorch is needed (``pip install
+radcal[transformers]``) for this script alone; one core, about six minutes.
 """
 
 from __future__ import annotations

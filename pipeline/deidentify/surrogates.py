@@ -105,16 +105,12 @@ class Surrogates:
         return hmac.digest(self.key, message, hashlib.sha256)
 
 
-def _age(_: Surrogates, __: str) -> str:
-    return "90+ years"
-
-
 _MAKERS: Final[dict[Category, Callable[[Surrogates, str], str]]] = {
     "NAME": Surrogates.name,
     "ID": Surrogates.shaped,
     "PHONE": Surrogates.shaped,
     "DATE": Surrogates.date,
-    "AGE": _age,
+    "AGE": lambda _, __: "90+ years",
 }
 
 
