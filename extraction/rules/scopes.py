@@ -78,6 +78,8 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
         return [back, reach]
     found = governs(items, at + 1, reach.last)
+    if found and behind.kind == "negation" and items[max(at - 1, 0)].lexeme.parts & Part.COMMA:
+        return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
         if found and not _ends_here(items, at):
             return [reach]

@@ -143,7 +143,7 @@ def test_reports_of_newer_authors_keep_what_was_measured(
         ("z", 0.955, 0.955, 1.05),
     ],
 )
-def test_reports_of_the_last_four_authors_keep_what_was_measured(
+def test_reports_of_four_more_authors_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float
 ) -> None:
     result = audit(blind(name))
@@ -151,6 +151,21 @@ def test_reports_of_the_last_four_authors_keep_what_was_measured(
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
     assert result.untouched["ALL"].value <= 0.015
+    assert result.superfluous.count / result.reports <= needless
+    assert result.phrases_harmed == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "everything", "needless"), [("x", 0.98, 0.98, 0.9), ("y", 0.985, 0.98, 1.05)]
+)
+def test_reports_of_authors_nothing_was_learned_from_keep_what_was_measured(
+    name: str, names: float, everything: float, needless: float
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.untouched["ALL"].value <= 0.01
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == 0
 
