@@ -76,12 +76,22 @@ def percent_interval(low: float, high: float, around: float = math.nan) -> str:
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
+    first, last = percent_limits(low, high, around)
+    return f"{first}{_SPACE}%" if first == last else f"{first}–{last}{_SPACE}%"
+
+
+def percent_limits(low: float, high: float, around: float = math.nan) -> tuple[int, int]:
+    """Give the whole per cents that `percent_interval` prints.
+
+    >>> percent_limits(0.02, 0.316, 0.14)
+    (2, 32)
+    """
     first, last = round(100 * low), round(100 * high)
     if low < around:
         first = max(0, min(first, round(100 * around) - 1))
     if high > around:
         last = min(100, max(last, round(100 * around) + 1))
-    return f"{first}{_SPACE}%" if first == last else f"{first}–{last}{_SPACE}%"
+    return first, last
 
 
 def points(value: float) -> str:

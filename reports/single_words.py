@@ -8,7 +8,7 @@ swap is offered, the word that is spoken of first is placed on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
@@ -118,6 +118,20 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return words("verdict.stay.plain")
     few = state == "too few" and not besides(profile, ())
     return words("verdict.stay.few") if few else ""
+
+
+def held(swaps: Iterable[Swap], words: Strings) -> str:
+    """Say of swaps that are not offered that the word's interval holds what it means."""
+    return " ".join(
+        words(
+            "verdict.stay.held",
+            phrase=swap.phrase,
+            where=words("verdict.stay.finding", finding=swap.finding) if swap.finding else "",
+            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
+            meaning=percent(swap.meaning),
+        )
+        for swap in swaps
+    )
 
 
 def _between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:

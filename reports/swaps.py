@@ -4,8 +4,9 @@ A claim says on which side of its words CT lies: ``more`` (CT shows the finding 
 word says, so a higher word fits) or ``less``. A stated pattern claims a side for strong words
 (meaning above even odds) and for weak ones. A swap against the pattern is printed as an exception;
 of two that undo each other the one with less behind it is left out; and a swap in all findings
-names those it does not speak for. Where the advised word is itself off in the reader's hands, or
-another recommended word lies nearer to the rate, the swap says so.
+names those it does not speak for. Where the advised word is itself off in the reader's hands, every
+swap says so; where another recommended word lies nearer to the rate, the swap promises neither. A
+word whose printed interval holds what it means needs no other: its swap is not said.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from calibration.profile import Habit, Pattern, PhraseRate, ReaderProfile, Swap
-from reports.numbers import percent, percent_interval
+from reports.numbers import percent, percent_interval, percent_limits
 from reports.strings import Strings
 
 Side: TypeAlias = Literal["more", "less"]
@@ -39,10 +40,14 @@ Scale: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One swap in words: title, and the evidence below it; ``exception``: unlike the pattern."""
+    """One swap in words: title, and the evidence below it; ``exception``: unlike the pattern.
+
+    ``instead`` is the advised word, or that and the one that may lie nearer.
+    """
 
     swap: Swap
     exception: bool
+    instead: str
     title: str
     evidence: str
 
@@ -53,12 +58,18 @@ def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
 
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
-    """Give the swaps in their order, less those that would undo an earlier one."""
+    """Give the swaps in their order, less needless ones and those that would undo an earlier."""
     kept: list[Swap] = []
     for swap in profile.advice:
-        if not any(_undoes(swap, earlier) for earlier in kept):
+        if not (needless(swap) or any(_undoes(swap, earlier) for earlier in kept)):
             kept.append(swap)
     return tuple(kept)
+
+
+def needless(swap: Swap) -> bool:
+    """Whether the interval holds, as printed, what the word means."""
+    low, high = percent_limits(swap.rate.low, swap.rate.high, swap.rate.value)
+    return low <= round(100 * swap.meaning) <= high
 
 
 def _undoes(swap: Swap, earlier: Swap) -> bool:
@@ -86,16 +97,15 @@ def about(rate: float, words: Strings) -> str:
     return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
 
 
-def action_of(
-    swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
-) -> Action:
+def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
     """Put one of the swaps that are said into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile.pattern, swap.meaning, side)
-    title = words("verdict.swap.title", phrase=swap.phrase, instead=swap.instead)
+    instead = advised(swap, words, scale)
+    title = words("verdict.swap.title", phrase=swap.phrase, instead=instead)
     evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
-    parts = evidence, _own(swap, swaps, profile, words), _still_nearer(swap, words, scale)
-    return Action(swap, exception, title, " ".join(part for part in parts if part))
+    parts = evidence, _own(swap, profile, words), _open(swap, words, scale)
+    return Action(swap, exception, instead, title, " ".join(part for part in parts if part))
 
 
 def reaches(phrase: PhraseRate | Habit) -> bool:
@@ -116,11 +126,10 @@ def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
     return own
 
 
-def _own(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings) -> str:
-    """Say once of an advised word that it is off itself, and whether that is over all findings."""
+def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
+    """Say of an advised word that it is off itself, and whether that is over all findings."""
     own = off_itself(swap, profile)
-    advising = (each for each in swaps if off_itself(each, profile) is own)
-    if own is None or next(advising) is not swap:
+    if own is None:
         return ""
     here = isinstance(own, Habit) or not swap.finding
     where = "" if here else words("verdict.swap.everywhere")
@@ -128,14 +137,28 @@ def _own(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strin
     return words(f"verdict.swap.own_{key}", instead=swap.instead, where=where, rate=rate)
 
 
-def _still_nearer(swap: Swap, words: Strings, scale: Scale) -> str:
-    """Name the recommended word nearest to the rate where it is not the advised one."""
+def _nearer(swap: Swap, scale: Scale) -> str:
+    """Give the recommended word nearest to the rate where it is not the advised one, or nothing."""
     least = abs(swap.instead_meaning - swap.rate.value) - VISIBLE
     away = {word: abs(meaning - swap.rate.value) for word, meaning in scale.items()}
     nearest = min(away, key=away.__getitem__, default=swap.instead)
-    if nearest == swap.phrase or away.get(nearest, least) >= least:
+    return "" if nearest == swap.phrase or away.get(nearest, least) >= least else nearest
+
+
+def advised(swap: Swap, words: Strings, scale: Scale) -> str:
+    """Print the advised word, with the one that may lie nearer; stands in quotation marks."""
+    other = _nearer(swap, scale)
+    return words("verdict.swap.either", one=swap.instead, other=other) if other else swap.instead
+
+
+def _open(swap: Swap, words: Strings, scale: Scale) -> str:
+    """Say that two words are left where another than the advised one may lie nearer."""
+    other = _nearer(swap, scale)
+    if not other:
         return ""
-    return words("verdict.swap.nearer", word=nearest, meaning=percent(scale[nearest]))
+    key = f"verdict.swap.open_{side_of(swap.instead_meaning, swap.meaning)}"
+    shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
+    return words(key, meaning=percent(scale[other]), **shown)
 
 
 def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from reports.single_words import (
     carriers,
     example,
     explained,
+    held,
     quoted,
     stay,
     told,
@@ -32,8 +33,10 @@ from reports.swaps import (
     Scale,
     Side,
     action_of,
+    advised,
     claimed,
     kept_swaps,
+    needless,
     off_itself,
     reaches,
     side_of,
@@ -59,7 +62,7 @@ class Said:
     actions
         At most three swaps.
     stay
-        Why there is no swap, where there is none and nothing else says so.
+        Why there is no swap, where there is none and nothing else says so, or not one more.
     """
 
     question: bool
@@ -73,10 +76,11 @@ class Said:
 def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
     swaps = swaps_in_order(profile)
-    actions = tuple(action_of(swap, swaps, profile, words, scale) for swap in swaps)
-    first, lead = _pattern(profile, swaps, words)
+    actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
+    first, lead = _pattern(profile, swaps, words, scale)
     question = profile.pattern.verdict.question
-    reason = "" if swaps else stay(profile, words, scale)
+    reason = held(filter(needless, profile.advice), words)
+    reason = reason if reason or swaps else stay(profile, words, scale)
     return Said(question, first, lead, alone(profile, swaps, words), actions, reason)
 
 
@@ -142,28 +146,30 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     return " ".join(part for part in parts if part).replace("**", "").replace("\u00a0", " ")
 
 
-def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> tuple[str, str]:
+def _pattern(
+    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, scale: Scale
+) -> tuple[str, str]:
     """Give the first sentence and the lead."""
     verdict, more = profile.pattern.verdict, besides(profile, swaps)
-    common = _what("verdict.shared.lead", verdict.shared, words)
     if verdict.state == "none":
-        return _none(profile, words, more=more, common=common)
+        return _none(profile, words, more=more)
     if verdict.state == "too few":
-        return _too_few(profile, words, more=more, common=common)
+        return _too_few(profile, words, more=more)
     kind = "_".join(map(_key, verdict.parts))
     stated = "question" if verdict.question else "stated"
     shown = carriers(profile, swaps)
     lead = [example(shown, words)]
     lead += [_ordering(profile.pattern, shown, words)] if verdict.question else []
-    lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words)))
-    return words(f"verdict.{stated}.{kind}"), _joined(*lead, common)
+    lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
+    return words(f"verdict.{stated}.{kind}"), _joined(*lead)
 
 
-def _none(profile: ReaderProfile, words: Strings, *, more: bool, common: str) -> tuple[str, str]:
+def _none(profile: ReaderProfile, words: Strings, *, more: bool) -> tuple[str, str]:
     """Say that nothing is off as a whole, and whether single words are."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
-    if common:
-        return words(f"verdict.shared.{'first_but' if more else 'first'}"), common
+    if verdict.shared:
+        lead = _what("verdict.shared.lead", "committee.common", verdict.shared, words)
+        return words(f"verdict.shared.{'first_but' if more else 'first'}"), lead
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
         return words(f"verdict.slight.{_key(verdict.slight)}"), lead
@@ -171,17 +177,17 @@ def _none(profile: ReaderProfile, words: Strings, *, more: bool, common: str) ->
     return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
 
 
-def _too_few(profile: ReaderProfile, words: Strings, *, more: bool, common: str) -> tuple[str, str]:
+def _too_few(profile: ReaderProfile, words: Strings, *, more: bool) -> tuple[str, str]:
     """Say why nothing can be said of the whole, and what it would take."""
     verdict = profile.pattern.verdict
     if verdict.untold == "one label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     but = words("verdict.too_few.but") if more else ""
     if verdict.untold == "instrument":
-        lead = _what("verdict.instrument.lead", verdict.explained, words)
-        return words("verdict.instrument.first"), _joined(lead, but, common)
+        lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
+        return words("verdict.instrument.first"), _joined(lead, but)
     lead = words("verdict.too_few.lead", hedges=count(profile.hedges))
-    return words("verdict.too_few.first"), _joined(lead, _further(profile, words), but, common)
+    return words("verdict.too_few.first"), _joined(lead, _further(profile, words), but)
 
 
 def _joined(*sentences: str) -> str:
@@ -193,14 +199,14 @@ def _key(name: str) -> str:
     return name.replace(" ", "_")
 
 
-def _what(key: str, parts: Sequence[Part], words: Strings) -> str:
+def _what(key: str, each: str, parts: Sequence[Part], words: Strings) -> str:
     """Say of parts that are not the reader's alone whose question they are; nothing of none."""
-    what = [words(f"verdict.shared.{_key(part)}") for part in parts]
+    what = [words(f"{each}.{_key(part)}") for part in parts]
     return words(key, what=words("verdict.shared.and").join(what)) if what else ""
 
 
 def _what_to_do(
-    kind: str, shown: Sequence[PhraseRate], swaps: Sequence[Swap], words: Strings
+    kind: str, shown: Sequence[PhraseRate], swaps: Sequence[Swap], words: Strings, scale: Scale
 ) -> str:
     """Say which way to go, and where a swap shows it, with which word."""
     named = {each.phrase for each in shown}
@@ -208,7 +214,8 @@ def _what_to_do(
     general = words(f"verdict.do.{kind}")
     if swap is None:
         return general
-    return words("verdict.do_swap", phrase=swap.phrase, instead=swap.instead, general=general)
+    instead = advised(swap, words, scale)
+    return words("verdict.do_swap", phrase=swap.phrase, instead=instead, general=general)
 
 
 def _further(profile: ReaderProfile, words: Strings) -> str:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from reports import content
+from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Drawing, Line, Text
 from reports.drawing.style import Style, style_for
 from reports.pages import radiologist
+from reports.pages.radiologist.first import facts
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
 from tests.unit import test_reports_geometry as geometry
@@ -48,6 +50,18 @@ def lowest(page: Drawing) -> float:
     return max(marks)
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_number_under_the_title_judges_beside_the_first_sentence(language: str) -> None:
+    words, error = style_for("A4", language=language).strings, BASE.overall.phrase_error
+    shown = {
+        facts(replace(BASE, overall=replace(BASE.overall, phrase_error=drawn)), words=words)
+        for drawn in (replace(error, null_high=limit) for limit in (0.001, error.value, 0.4))
+    }
+    (((_, gap),),) = [each[2:] for each in shown]
+    assert gap == words("radiologist.facts.gap")
+    assert not any(sign.isdigit() for sign in gap)
+
+
 @pytest.mark.parametrize("start", range(0, 300, 60))
 def test_three_hundred_readers_pages_are_whole_filled_and_carry_their_cases(start: int) -> None:
     for seed in range(start, start + 60):
@@ -62,7 +76,7 @@ def test_three_hundred_readers_pages_are_whole_filled_and_carry_their_cases(star
             body = style.body
             assert (lowest(page) - body.y) / body.height > 0.55, (seed, lowest(page))
         ids = {m.id for m in pages[0].marks if isinstance(m, Text)}
-        said = in_words(filled.profile, words=words)
+        said = in_words(guard_radiologist(filled).profile, words=words)
         shown = [i for i in range(1, 4) if f"action.{i}" in ids]
         assert len(shown) <= len(said.actions)
         for number in shown:

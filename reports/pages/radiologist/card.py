@@ -72,11 +72,12 @@ class Card:
 
     @property
     def _example(self) -> str:
-        """Compose the sentence before and after, for the finding that the cases are about."""
+        """Compose the sentence before and after, for the cases' finding, of one advised word."""
         swap, words = self.action.swap, self.words
         finding = self.cases[0].pathology if self.cases else swap.finding
         both = [f"wording.{phrase}" for phrase in (swap.phrase, swap.instead)]
-        if not finding or not all(key in words.sentences for key in both):
+        promised = self.action.instead == swap.instead
+        if not (finding and promised and all(key in words.sentences for key in both)):
             return ""
         before, after = (words(key, finding=finding) for key in both)
         capital = [text[:1].upper() + text[1:] for text in (before, after)]
@@ -92,7 +93,7 @@ class Card:
             return None if case.agreed is None else case.agreed == strong
 
         for found, cases in groupby(self.cases, key=showed):
-            fits = swap.instead if found == up else swap.phrase
+            fits = self.action.instead if found == up else swap.phrase
             yield words(keys[found], word=fits), [self._case(case) for case in cases]
 
     def _case(self, case: Case) -> str:

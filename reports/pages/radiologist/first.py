@@ -83,8 +83,9 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> list[
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
     texts = ((said.first, LEAD.bold), *((text, _TEXT) for text in (said.lead, *said.also)))
+    foot = paragraph_height(said.stay, _TEXT, width) + 4.0 if said.stay else 0.0
     tall = sum(paragraph_height(text, kind, _SIDE * width) + 4.0 for text, kind in texts)
-    above = max(tall, _LEAST_PICTURE) + _HEADING + 8.0
+    above = max(tall, _LEAST_PICTURE) + _HEADING + 8.0 + foot
     if sum(card.height for card in cards) <= composer.room - above:
         return cards
     return [replace(card, cases=card.cases[:_FEW_CASES], pad=_CLOSE) for card in cards]
@@ -156,16 +157,17 @@ class _Verdict:
         return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), _MOST_PICTURE)
 
     def actions(self) -> None:
-        """Set the cards under their heading, or why there are none."""
+        """Set the cards under their heading, and why there are none, or no more."""
         composer, words = self.composer, self.composer.style.strings
         if self.cards:
             key = "radiologist.actions_question" if self.said.question else "radiologist.actions"
             composer.heading(words(key), level=1, room=self.cards[0].height)
         elif self.said.stay:
             composer.heading(words("radiologist.actions"), level=1, room=0.0)
-            composer.add(Prose(self.said.stay, _TEXT), after=4.0)
         for card in self.cards:
             card.draw(composer, composer.claim(card.height))
+        if self.said.stay:
+            composer.add(Prose(self.said.stay, _TEXT), after=4.0)
 
 
 def _second_look(composer: Composer, content: RadiologistContent) -> None:
@@ -235,7 +237,7 @@ def _facts(composer: Composer, content: RadiologistContent) -> None:
 
 
 def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, str], ...]:
-    """Up to three (value, label) pairs under the title."""
+    """Up to three (value, label) pairs under the title; none judges, the first sentence does."""
     shown: list[tuple[str, str]] = []
     if content.coverage is not None:
         cover = content.coverage
@@ -251,5 +253,5 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     gap = overall.phrase_error
     if gap.value == gap.value:
         value = words("radiologist.facts.gap_points", value=points(gap.value))
-        shown.append((value, words("radiologist.facts.gap", chance=points(gap.null_high))))
+        shown.append((value, words("radiologist.facts.gap")))
     return tuple(shown)
