@@ -34,7 +34,8 @@ from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, batches
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import exams as fhir_exams
-from pipeline.formats.fhir.resources import Directory, resources_of
+from pipeline.formats.fhir.directory import Directory
+from pipeline.formats.fhir.resources import resources_of
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import MessageOptions, exams
 from pipeline.formats.validation import IngestOptions, validate
