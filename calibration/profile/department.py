@@ -148,13 +148,17 @@ def _fitted(hedges: Hedged, settings: ProfileSettings) -> tuple[Correlation, Fou
     return between, found
 
 
+_ROUNDING = 1e-9
+"""What lies below it is the processor's rounding, and differs with it."""
+
+
 def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnostics:
     fitted, words = found.fitted, hedges.words
     uses = np.bincount(hedges.rows.phrase, minlength=len(words.phrases))
     total = max(int(uses.sum()), 1)
     return Diagnostics(
         converged=fitted.mode.converged and fitted.settled,
-        gradient=fitted.mode.gradient,
+        gradient=max(fitted.mode.gradient, _ROUNDING),
         newton_steps=fitted.mode.steps,
         rounds=fitted.rounds,
         deviations=asdict(fitted.held.deviations),

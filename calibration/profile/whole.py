@@ -25,7 +25,7 @@ class Diagnostics:
     converged
         Newton reached its tolerance and the deviations settled; without it no verdict is given.
     gradient, newton_steps, rounds
-        Largest gradient at the end; steps of the last mode; rounds of the deviations.
+        Largest gradient at the end, 1e-9 if less; steps of the last mode; rounds of all.
     deviations
         Estimated standard deviations by name.
     same_finding, other_finding
