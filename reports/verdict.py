@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.shared import PARTS
 from reports.numbers import count, decimal
 from reports.single_words import (
     alone,
@@ -104,8 +105,12 @@ def short(profile: ReaderProfile, words: Strings) -> str:
     elif verdict.state != "pattern":
         text = words(f"verdict.short.{_key(verdict.state)}")
     else:
-        text = ", ".join(words(f"verdict.short.{_key(part)}") for part in verdict.parts)
-        return words("verdict.short.question", parts=text) if verdict.question else text
+        said = {part: words(f"verdict.short.{_key(part)}") for part in verdict.parts}
+        if not verdict.question:
+            return ", ".join(said.values())
+        asked = ", ".join(text for part, text in said.items() if part in PARTS[:2])
+        sure = [text for part, text in said.items() if part in PARTS[2:]]
+        return "; ".join([*sure, words("verdict.short.question", parts=asked)])
     return words("verdict.short.but", verdict=text) if more else text
 
 

@@ -15,7 +15,7 @@ from reports.drawing.axes import Scale, Ticks, x_axis
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.typeset import fit, paragraph, put, width_of
-from reports.numbers import count, decimal, interval, percent, signed
+from reports.numbers import count, interval, percent, signed
 from reports.review_content import CaseHistogram, Disagreement
 from reports.strings import Strings
 
@@ -210,7 +210,7 @@ def _spread(
     shown = Histogram(part.edges, part.share, part.expected)
     plot, key = box.cut(bottom=14.0), f"apart.{name}"
     histogram_panel(drawing, plot, shown, title=title, name=key, ticks=ticks)
-    mean = signed(part.mean, 2) if name == "entropy" else decimal(part.mean, 2)
+    mean = signed(part.mean, 2) if name == "entropy" else percent(part.mean)
     text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
     line, kind = fit(text, NOTE, box.width)
     with drawing.text():

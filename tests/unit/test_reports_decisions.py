@@ -15,7 +15,7 @@ from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
 from reports.drawing.tables import Table
-from reports.pages.committee.decisions import decisions
+from reports.pages.committee.decisions import decisions, spoken_of
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart
 from reports.pages.committee.sections import maps
@@ -50,7 +50,10 @@ def held_out(content: CommitteeContent, *, high: float) -> CommitteeContent:
 
 @pytest.fixture(scope="module")
 def usual() -> CommitteeContent:
-    """Make a department whose "likely" stands at 56 %, inside its band of 53 to 96 %."""
+    """Make a department whose "likely" stands at 56 %, inside its band of 53 to 96 %.
+
+    Readers are advised what the department's swap says.
+    """
     made = samples.committee()
     found = made.profiles
     assert isinstance(found, DepartmentProfile)
@@ -62,7 +65,8 @@ def usual() -> CommitteeContent:
             else p
             for p in each.phrases
         )
-        readers.append(replace(each, phrases=phrases))
+        advice = tuple(replace(a, instead="suspicious for") for a in each.advice)
+        readers.append(replace(each, phrases=phrases, advice=advice))
     return replace(made, profiles=replace(found, readers=tuple(readers)))
 
 
@@ -130,7 +134,7 @@ def test_a_swap_whose_gain_on_exams_held_out_may_be_nothing_is_held_back_everywh
     assert "may be nothing" in why[0]
 
 
-def test_a_word_to_teach_that_ct_does_not_bear_out_itself_is_said_to_be_so(
+def test_a_word_that_ct_does_not_bear_out_itself_is_taught_to_nobody(
     review: CommitteeContent,
 ) -> None:
     (part,) = review.maps or ()
@@ -139,9 +143,33 @@ def test_a_word_to_teach_that_ct_does_not_bear_out_itself_is_said_to_be_so(
         swap, source=swap.target, target="unlikely", observed=0.31, n=1.0, expected=0.665
     )
     both = replace(part, advice=replace(part.advice, suggestions=(swap, other)))
-    (text,) = taught(replace(review, maps=(both,)))
-    assert f"“{swap.target}” itself comes true 31\u00a0% of the time here" in text
-    assert "itself comes true" not in taught(review)[0]
+    doubtful = replace(review, maps=(both,))
+    assert taught(doubtful) == []
+    (text,) = [each for each in said(doubtful) if "**Reserve" in each]
+    assert text.startswith(f"**Reserve “{swap.source}” for likelier findings.** Of the ")
+    department = review.department
+    assert not isinstance(department, SuppressedCell)
+    rate = department.phrases.observed[department.phrases.phrases.index(swap.target)]
+    assert f"“{swap.target}”, comes true {rate:.0%}".replace("%", "\u00a0%") in text
+    assert "points from CT instead" not in text
+    assert set(spoken_of(guard_committee(doubtful))) == {swap.source, swap.target}
+    assert "No other word is named" not in taught(review)[0]
+
+
+def test_a_word_that_most_readers_own_pages_do_not_advise_is_taught_to_nobody(
+    review: CommitteeContent,
+) -> None:
+    found, (swap,) = review.profiles, (review.maps or ())[0].advice.suggestions
+    assert isinstance(found, DepartmentProfile)
+    given = next(each for reader in found.readers for each in reader.advice)
+    own = replace(given, phrase=swap.source, instead="maybe", finding=None, n=90.0)
+    own = replace(own, rate=replace(own.rate, value=0.5, low=0.4, high=0.6), meaning=swap.expected)
+    other = tuple(replace(reader, advice=(own,)) for reader in found.readers)
+    apart = replace(review, profiles=replace(found, readers=other))
+    assert taught(apart) == []
+    (text,) = [each for each in said(apart) if "**Reserve" in each]
+    assert f"own pages advise another than “{swap.target}”" in text
+    assert "Expected effect: at most the " in text
 
 
 def test_an_instrument_that_nobody_measured_is_the_first_thing_to_decide(
@@ -157,15 +185,18 @@ def test_an_instrument_that_nobody_measured_is_the_first_thing_to_decide(
     assert not any("Measure how well" in text for text in said(whole))
 
 
-def test_a_pattern_that_most_readers_share_is_put_to_the_committee(
+def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_figure(
     review: CommitteeContent,
 ) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
     shared = replace(found.shared, parts=("too sure",))
     texts = said(replace(review, profiles=replace(found, shared=shared)))
-    assert any("Most readers share a pattern: their hedges are surer" in text for text in texts)
-    assert not any("share a pattern" in text for text in said(review))
+    slope = found.shared.slope
+    place = f"slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}"
+    together = f"Taken together ({place}), readers' hedges are surer than CT bears out."
+    assert any(together in text for text in texts)
+    assert not any("aken together" in text for text in said(review))
 
 
 def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent) -> None:
@@ -177,9 +208,38 @@ def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent)
     )
     quiet = tuple(replace(r, absent=replace(r.absent, state="as others")) for r in found.readers)
     texts = said(replace(review, profiles=replace(found, readers=more)))
-    assert any(text.startswith("**Look at what was missed.**") for text in texts)
+    (text,) = [text for text in texts if "what was missed" in text]
+    assert "The “absent” of 4 of" in text
+    assert "Owner: " in text
+    assert "Expected effect: " in text
     texts = said(replace(review, profiles=replace(found, readers=quiet)))
     assert not any("what was missed" in text for text in texts)
+    both = tuple(replace(r, present=replace(r.present, state="more often")) for r in more)
+    texts = said(replace(review, profiles=replace(found, readers=both)))
+    (text,) = [text for text in texts if "what was missed, and at what was seen" in text]
+    assert "The “present” of 11 of 11 readers" in text
+
+
+def test_no_more_than_three_things_are_to_be_decided_and_each_has_owner_and_effect(
+    review: CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    recall = InstrumentFigure("de-identification recall", None)
+    readers = tuple(replace(r, absent=replace(r.absent, state="more often")) for r in found.readers)
+    shared = replace(found.shared, parts=("overcalls", "too sure"))
+    full = replace(
+        review,
+        instrument=Instrument("rules", (recall,)),
+        profiles=replace(found, readers=readers, shared=shared),
+    )
+    *proposed, later = said(full)
+    assert [text.split("**")[1].split()[0] for text in proposed] == ["Measure", "Look", "Teach"]
+    assert all("Owner: " in text and "Expected effect: " in text for text in proposed)
+    assert later == (
+        "After these, and not before: Look at what was missed, and at what was seen and CT does "
+        "not show."
+    )
 
 
 @pytest.mark.parametrize(

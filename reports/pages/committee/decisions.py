@@ -1,32 +1,36 @@
-"""What there is to decide; nobody is named.
+"""What there is to decide, at most three things; nobody is named.
 
-In this order: measuring the instrument, where nobody has; a pattern that most readers share; the
-one word to teach; what was missed or seen too often. The word is of the swaps that the appendix
+In this order: measuring the instrument, where nobody has; what holds of the readers taken together;
+the one word to teach; what was missed or seen too often. The word is of the swaps that the appendix
 lists as upheld on exams set aside, stands in several readers' hands where their pages say so, and
-lies in the department's outside the band of what readers take it to mean. "Absent" and "present"
-are named where several readers' are contradicted by CT more often than others'.
+lies in the department's outside the band of what readers take it to mean. No other word is taught
+with it that CT does not bear out itself, or that most of these readers' pages do not advise: there
+the old word is to be kept for what it says. "Absent" and "present" are named where several readers'
+are contradicted by CT more often than others'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.profile import DepartmentProfile, Part, ReaderProfile
+from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
-from reports.numbers import percent, percent_interval, points
+from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import Side, kept_swaps, side_of
 from reports.verdict import sides
 
+_MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
 
@@ -36,13 +40,12 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return ()
-    proposed = (
-        *_audit(content, words),
-        *_common(found, words),
-        _teach(found, content, words),
-        *_contradicted(found, words),
-    )
-    pieces = tuple(Prose(text, BODY) for text in proposed)
+    taught = _teach(found, content, words)
+    proposed = _audit(content, words) + _common(found, words) + taught + _contradicted(found, words)
+    said, later = proposed[:_MOST], [text.split("**")[1] for text in proposed[_MOST:]]
+    said += [] if taught else [words("decisions.none")]
+    said += [words("decisions.later", names=" ".join(later))] if later else []
+    pieces = tuple(Prose(text, BODY) for text in said)
     return (Section(words("decisions.title"), pieces, room=60.0),)
 
 
@@ -56,15 +59,32 @@ def _audit(content: CommitteeContent, words: Strings) -> list[str]:
 
 
 def _common(found: DepartmentProfile, words: Strings) -> list[str]:
-    """Put a pattern that most readers share before the committee; nothing where none is."""
+    """Put what holds of all readers together before the committee; nothing where none does."""
     what = shared_pattern(found, words)
     return [words("decisions.common", what=what)] if what else []
 
 
 def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
-    """Say what most readers share, empty where they share nothing."""
-    parts = [words(f"committee.common.{part.replace(' ', '_')}") for part in found.shared.parts]
-    return words("verdict.shared.and").join(parts)
+    """Say what holds of the readers taken together, with its figure; empty where nothing does."""
+    shared = found.shared
+    parts = [words(f"committee.common.{part.replace(' ', '_')}") for part in shared.parts]
+    if not parts:
+        return ""
+    places = {"shift": shared.shift, "slope": shared.slope}
+    by = [
+        f"{words(f'readers.{name}')} {decimal(place.value, 2)}, "
+        f"{interval(place.low, place.high, 2)}"
+        for name, place in places.items()
+        if name in coordinates_of(shared.parts)
+    ]
+    what = words("verdict.shared.and").join(parts)
+    return words("committee.taken_together", by="; ".join(by), what=what)
+
+
+def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Name the coordinates that parts are about, of shift and slope."""
+    about = {"shift": PARTS[:2], "slope": PARTS[2:]}
+    return tuple(name for name, of in about.items() if not {*of}.isdisjoint(parts))
 
 
 def _enough(readers: Sequence[ReaderProfile]) -> float:
@@ -72,47 +92,118 @@ def _enough(readers: Sequence[ReaderProfile]) -> float:
 
 
 def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
+    """Propose to look at cases where several readers' "absent" or "present" is contradicted."""
     readers = found.readers
     told = {
         name: sum(getattr(reader, name).state == "more often" for reader in readers)
         for name in ("absent", "present")
     }
-    return [
-        words(f"decisions.{name}", n=n, readers=len(readers))
-        for name, n in told.items()
-        if n >= _enough(readers)
+    several = {name: n for name, n in told.items() if n >= _enough(readers)}
+    if not several:
+        return []
+    said = [
+        words("decisions.contradicted", word=name, n=n, readers=len(readers))
+        for name, n in several.items()
     ]
+    return [" ".join([words(f"decisions.{'_'.join(several)}"), *said, words("decisions.look")])]
 
 
-def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> str:
-    """Propose the word whose swap brings most statements nearer to CT; or say there is none."""
-    best = _best(found, content)
-    if best is None:
-        return words("decisions.none")
+def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
+    """Propose the word whose swap brings most statements nearer to CT; nothing where none does."""
+    swap = _best(found, content)
+    if swap is None:
+        return []
     judged = [_judged(reader, content.minimum_n) for reader in found.readers]
-    text, off = _taught(best, judged, found.readers, words), _target_off(best, content, words)
-    return " ".join([text, *off, words("decisions.owner")])
+    off = _off(swap, judged)
+    own = [
+        each.instead == swap.target
+        for k in off
+        for each in kept_swaps(found.readers[k])
+        if each.phrase == swap.source and not each.finding
+    ]
+    reserve = _reserve(swap, own, content, words)
+    stands = words(
+        f"decisions.{'reserve_' if reserve else ''}{side_of(swap.observed, swap.expected)}",
+        phrase=swap.source,
+        instead=swap.target,
+        n=len(off),
+        readers=sum(swap.source in each for each in judged),
+    )
+    said = [stands, _evidence(swap, words), *(reserve or _effect(swap, own, words))]
+    return [" ".join([*said, words("decisions.owner")])]
 
 
-def _together(content: CommitteeContent) -> list[Suggestion]:
-    """Give the swaps that are upheld in all findings together."""
-    return [swap for finding, swap in upheld(content.maps or ()) if finding is None]
+def _evidence(swap: Suggestion, words: Strings) -> str:
+    return words(
+        "decisions.evidence",
+        rate=percent(swap.observed),
+        interval=percent_interval(swap.low, swap.high, swap.observed),
+        statements=words.several("unit.statements", round(swap.n)),
+        meaning=percent(swap.expected),
+    )
+
+
+def _reserve(
+    swap: Suggestion, own: Sequence[bool], content: CommitteeContent, words: Strings
+) -> list[str]:
+    """Say why no other word is taught with it and what there is to gain; nothing where one is."""
+    department = content.department
+    if swap.target in _sides(content) and not isinstance(department, SuppressedCell):
+        table, k = department.phrases, department.phrases.phrases.index(swap.target)
+        rate, meaning = percent(float(table.observed[k])), percent(float(table.expected[k]))
+        why = words("decisions.target_off", instead=swap.target, rate=rate, meaning=meaning)
+    elif 2 * sum(own) < len(own):
+        why = words("decisions.target_other", instead=swap.target)
+    else:
+        return []
+    return [why, words("decisions.at_most", before=points(_distances(swap)[0]))]
+
+
+def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
+    """Say what the swap would change, and what these readers' own pages advise."""
+    before, after = map(points, _distances(swap))
+    said = [words("decisions.effect", instead=swap.target, before=before, after=after)]
+    other = len(own) - sum(own)
+    return said + ([words("decisions.pages", same=sum(own), other=other)] if own else [])
+
+
+def _sides(content: CommitteeContent) -> dict[str, Side]:
+    """Say on which side CT lies of the words that it does not bear out in the department's hands.
+
+    Those are the words with an upheld swap of their own, and those outside their band.
+    """
+    if isinstance(content.department, SuppressedCell):
+        return {}
+    table = content.department.phrases
+    upheld_all = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
+    rates = zip(table.phrases, table.observed.tolist(), table.expected.tolist(), strict=True)
+    return {
+        phrase: side_of(rate, meaning)
+        for phrase, rate, meaning in rates
+        if phrase in upheld_all or _unusual(phrase, table)
+    }
 
 
 def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | None:
-    """Choose the swap to teach, if there is one."""
+    """Choose the swap to teach, if there is one: first of those whose new word holds itself."""
     department, enough = content.department, _enough(found.readers)
     if isinstance(department, SuppressedCell):
         return None
     judged = [_judged(reader, content.minimum_n) for reader in found.readers]
+    off = _sides(content)
     fit = (
         swap
-        for swap in _together(content)
-        if _unusual(swap, department.phrases) and len(_off(swap, judged)) >= enough
+        for finding, swap in upheld(content.maps or ())
+        if finding is None
+        and _unusual(swap.source, department.phrases)
+        and len(_off(swap, judged)) >= enough
     )
-    return max(
-        fit, key=lambda swap: (swap.n * np.subtract(*_distances(swap)), swap.source), default=None
-    )
+
+    def merit(swap: Suggestion) -> tuple[bool, float, str]:
+        nearer = float(swap.n * np.subtract(*_distances(swap)))
+        return swap.target not in off, nearer, swap.source
+
+    return max(fit, key=merit, default=None)
 
 
 def spoken_of(content: CommitteeContent) -> dict[str, Side]:
@@ -122,56 +213,7 @@ def spoken_of(content: CommitteeContent) -> dict[str, Side]:
         return {}
     best = _best(found, content)
     named = (best.source, best.target) if best else ()
-    return {
-        each.source: side_of(each.observed, each.expected)
-        for each in _together(content)
-        if each.source in named
-    }
-
-
-def _taught(
-    swap: Suggestion,
-    judged: Sequence[dict[str, Side | None]],
-    readers: Sequence[ReaderProfile],
-    words: Strings,
-) -> str:
-    """Word one proposal: for whom it stands, the department's rate, what the swap would change."""
-    off = _off(swap, judged)
-    own = [
-        each.instead == swap.target
-        for k in off
-        for each in kept_swaps(readers[k])
-        if each.phrase == swap.source and not each.finding
-    ]
-    before, after = _distances(swap)
-    parts = [
-        words(
-            f"decisions.{side_of(swap.observed, swap.expected)}",
-            phrase=swap.source,
-            instead=swap.target,
-            n=len(off),
-            readers=sum(swap.source in each for each in judged),
-        ),
-        words(
-            "decisions.evidence",
-            rate=percent(swap.observed),
-            interval=percent_interval(swap.low, swap.high, swap.observed),
-            statements=words.several("unit.statements", round(swap.n)),
-            meaning=percent(swap.expected),
-        ),
-        words("decisions.effect", instead=swap.target, before=points(before), after=points(after)),
-    ]
-    if own:
-        parts.append(words("decisions.pages", same=sum(own), other=len(own) - sum(own)))
-    return " ".join(parts)
-
-
-def _target_off(swap: Suggestion, content: CommitteeContent, words: Strings) -> Iterator[str]:
-    """Say so where the word to be taught is itself one that CT does not bear out here."""
-    for each in _together(content):
-        if each.source == swap.target:
-            rate, meaning = percent(each.observed), percent(each.expected)
-            yield words("decisions.target_off", instead=each.source, rate=rate, meaning=meaning)
+    return {phrase: side for phrase, side in _sides(content).items() if phrase in named}
 
 
 def _distances(swap: Suggestion) -> tuple[float, float]:
@@ -185,10 +227,11 @@ def _off(swap: Suggestion, judged: Sequence[dict[str, Side | None]]) -> list[int
     return [k for k, each in enumerate(judged) if each.get(swap.source) == side]
 
 
-def _unusual(swap: Suggestion, table: PhraseCalibration) -> bool:
+def _unusual(phrase: str, table: PhraseCalibration) -> bool:
     """Say whether the department's rate lies outside the band of what readers take the word for."""
-    k = table.phrases.index(swap.source)
-    return not table.expected_low[k] <= swap.observed <= table.expected_high[k]
+    k = table.phrases.index(phrase)
+    rate = float(table.observed[k])
+    return bool(rate < table.expected_low[k] or rate > table.expected_high[k])
 
 
 def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:

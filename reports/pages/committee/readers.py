@@ -14,6 +14,7 @@ from reports.content import SuppressedCell
 from reports.drawing.layout import Piece, Section, note, statement
 from reports.drawing.tables import Cell, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.pages.committee.decisions import coordinates_of
 from reports.review_content import CaseMix, CommitteeContent, MixRow, ReaderRow
 from reports.strings import Strings
 
@@ -39,6 +40,8 @@ def _note(content: CommitteeContent, words: Strings) -> str:
     ]
     if all(math.isnan(row.reliability) for row in content.readers):
         missing.append(words("readers.reliability_long"))
+    if any(row.signal for row in content.readers):
+        parts.append(words("readers_note.signal"))
     if missing:
         parts.append(words("committee.absent_columns", names=", ".join(missing)))
     return " ".join(parts)
@@ -56,15 +59,31 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     ends = [v for e in shown for v in (e.low, e.high, e.value) if math.isfinite(v)]
     reach = 1.05 * max(map(abs, ends), default=0.1)
     rows = sorted(content.readers, key=lambda row: row.code)
-    body = tuple(_row(row, content, reach, words) for row in rows)
+    of = _signals(content, words)
+    body = tuple(_row(row, content, reach, of.get(row.code, ""), words) for row in rows)
     return Table(columns, body, empty=words("state.none"), id="readers")
 
 
-def _row(row: ReaderRow, content: CommitteeContent, reach: float, words: Strings) -> Row:
+def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
+    """Say of which of shift and slope each reader's signal is."""
+    found = content.profiles
+    if found is None or isinstance(found, SuppressedCell):
+        return {}
+    return {
+        each.reader: ", ".join(
+            words(f"readers.{name}") for name in coordinates_of(each.pattern.verdict.parts)
+        )
+        for each in found.readers
+        if each.pattern.verdict.parts
+    }
+
+
+def _row(row: ReaderRow, content: CommitteeContent, reach: float, of: str, words: Strings) -> Row:
     few, unreportable = row.n < content.minimum_n, row.reliability < content.minimum_reliability
     hidden = few or unreportable
     signal = row.signal and not hidden
-    said = words("readers.is_signal") if signal else BLANK
+    kind = words("readers.signal_of", of=of) if of else words("readers.is_signal")
+    said = kind if signal else BLANK
     return Row(
         (
             row.code,
@@ -105,10 +124,10 @@ def case_mix(content: CommitteeContent, words: Strings) -> Section:
     mix = content.case_mix
     if mix is None:
         return Section(title, (statement(words("state.not_computed")),), lead)
-    pieces: list[Piece] = [_mix_table(mix, words), note(words("committee.case_mix_note"))]
     if mix.alike:
-        pieces.append(note(words("committee.case_mix_alike", names=", ".join(mix.alike))))
-    return Section(title, tuple(pieces), lead, room=200.0)
+        lead += " " + words("committee.case_mix_alike", names=", ".join(mix.alike))
+    pieces: tuple[Piece, ...] = _mix_table(mix, words), note(words("committee.case_mix_note"))
+    return Section(title, pieces, lead, room=200.0)
 
 
 def _mix_table(mix: CaseMix, words: Strings) -> Table:
