@@ -23,7 +23,7 @@ from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
-from reports.numbers import decimal, interval, percent, percent_interval, points
+from reports.numbers import decimal, interval, percent, percent_interval, points, signed
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
@@ -70,11 +70,13 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     parts = [words(f"committee.common.{part.replace(' ', '_')}") for part in shared.parts]
     if not parts:
         return ""
-    places = {"shift": shared.shift, "slope": shared.slope}
+    places = {
+        "shift": (signed(shared.shift.value, 2), shared.shift),
+        "slope": (decimal(shared.slope.value, 2), shared.slope),
+    }
     by = [
-        f"{words(f'readers.{name}')} {decimal(place.value, 2)}, "
-        f"{interval(place.low, place.high, 2)}"
-        for name, place in places.items()
+        f"{words(f'readers.{name}')} {value}, {interval(place.low, place.high, 2)}"
+        for name, (value, place) in places.items()
         if name in coordinates_of(shared.parts)
     ]
     what = words("verdict.shared.and").join(parts)
