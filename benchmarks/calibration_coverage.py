@@ -18,11 +18,10 @@ from calibration.bins import phrase_bins
 from calibration.curve import (
     calibration_error,
     curve_points,
-    phrase_error_interval,
     simultaneous_band,
 )
 from calibration.estimate import interval, multinomial_moments
-from calibration.phrase_calibration import phrase_error, wilson
+from calibration.phrase_calibration import phrase_error, phrase_error_interval, wilson
 from calibration.regression import logistic_calibration
 from calibration.scores import brier
 from calibration.survey import builtin

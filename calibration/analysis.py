@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from calibration.arrays import FloatArray
-from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
 from calibration.estimate import Options
@@ -27,11 +26,9 @@ from calibration.substitution import (
     advise,
     held_out_effect,
     split_effect,
-    transport_map,
 )
-from calibration.substitution.cost import substitution_cost
-from calibration.substitution.effect import Scores
-from calibration.substitution.transport import Regularisation, Regulariser
+from calibration.substitution.effect import MapFitter, Scores
+from calibration.substitution.transport import Regularisation, Regulariser, fitted_map
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
 
@@ -192,50 +189,41 @@ def advice_shares(findings: int) -> tuple[float, float]:
     return (0.5, 0.5 / findings) if findings else (1.0, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Fitter:
-    """Fits the plain transport map to any part of a group's observations."""
-
-    table: PhraseTable
-    tables: BinTables
-    settings: Settings
-
-    def map(self, part: Tally) -> SubstitutionMap:
-        total = part.total
-        return transport_map(
-            substitution_cost(part.n, part.label_mass, source=self.tables, target=self.tables),
-            phrases=self.table.phrases,
-            source_weights=part.n / total if total > 0 else np.zeros_like(part.n),
-            regularisation=self.settings.regularisation,
-        )
-
-    def weights(self, part: Tally) -> FloatArray:
-        return self.map(part).weights_or_identity()
-
-
 def _map(
     tally: Tally, table: PhraseTable, settings: Settings, rng: np.random.Generator
 ) -> MapOutcome:
     tables = settings.tables(table.distributions)
-    fitter = _Fitter(table, tables, settings)
-    fitted = fitter.map(tally)
+    fit = partial(
+        fitted_map,
+        phrases=table.phrases,
+        tables=tables,
+        regularisation=settings.regularisation,
+    )
+    fitted = fit(tally)
     if not fitted.converged:
         return MapOutcome(fitted, float("nan"), float("nan"), None)
     weights = fitted.weights()
     n, mass = tally.n @ weights, tally.label_mass @ weights
+    scores = Scores(tables, table.means, table.variances)
     return MapOutcome(
         map=fitted,
         ece_after=float(calibration_error(n, mass, tables=tables)),
         brier_after=float(brier(n, mass, means=table.means, variances=table.variances)),
-        held_out=_held_out(tally, fitter, rng),
+        held_out=_held_out(
+            tally, lambda part: fit(part).weights_or_identity(), scores, settings.holdout, rng
+        ),
     )
 
 
-def _held_out(tally: Tally, fitter: _Fitter, rng: np.random.Generator) -> HeldOutEffect | None:
-    share = fitter.settings.holdout
+def _held_out(
+    tally: Tally,
+    fit: MapFitter,
+    scores: Scores,
+    share: float | None,
+    rng: np.random.Generator,
+) -> HeldOutEffect | None:
     if share is None or tally.total < _LEAST_SPLIT:
         return None
-    scores = Scores(fitter.tables, fitter.table.means, fitter.table.variances)
     if share == 0.5:
-        return held_out_effect(tally, fit=fitter.weights, scores=scores, splits=10, rng=rng)
-    return split_effect(tally, fit=fitter.weights, scores=scores, test_share=share, rng=rng)
+        return held_out_effect(tally, fit=fit, scores=scores, splits=10, rng=rng)
+    return split_effect(tally, fit=fit, scores=scores, test_share=share, rng=rng)

@@ -1,4 +1,4 @@
-"""Tallies and bin tables → reliability curve, calibration error, and intervals that hold near zero.
+"""Tallies and bin tables → reliability curve, calibration error, and a band that holds near zero.
 
 ======  ========  ==============================================================
 symbol  shape     meaning
@@ -13,14 +13,6 @@ e_m     (M,)      ((n·mean)P)_m / (nP)_m, r_m of a reader whose every phrase is
 ECE = Σ_m |(yP − nE)_m| / Σ_m (nP)_m (paper Eq. 4), without dividing per bin. A bin with no mass is
 NaN, never 0. Leading axes broadcast: n and y may be (B, K) for B bootstrap replicates.
 
-Without bins:
-
-* Continuous curve (Wang et al. 2025, Eq. 8): r(s) = Σ y_k u_k(s) / Σ n_k u_k(s) over the phrases
-  that have a density; atoms are separate points.
-* Smooth ECE (Błasiok and Nakkiran 2023) of the phrase means: the residual y_k − n_k m_k, a point
-  mass at m_k, is smoothed by a Gaussian reflected at 0 and 1; smECE_σ = ∫ |smoothed| / N, at the
-  one σ with smECE_σ = σ.
-
 Simultaneous band of a curve. Where nothing went wrong the bootstrap has no variance, yet a true
 rate is not exactly 0 or 1. So each bin is moved as Agresti and Coull 1998 move a rate, with the
 number of observations the bin is worth,
@@ -29,12 +21,6 @@ number of observations the bin is worth,
 
 and the width c is the 95 % quantile of the largest |r̃*_m − r_m| / se*_m over samples drawn from
 rates (y + ½)/(n + 1): phrases multinomial, labels binomial, each with its own r̃* and se*.
-
-Interval of the phrase calibration error. A sum of absolute values is biased upward, most of all
-when its true value is 0, so quantiles of a bootstrap miss the truth entirely. The interval instead
-inverts a test along one ray: true rates m + λ (p̂ − m) for λ ≥ 0; it holds the errors of every λ
-under which the observed error lies in the central 95 %. At λ = 0 that is the null distribution, so
-the interval starts at 0 exactly when calibration is not refuted. It always holds the value shown.
 """
 
 from __future__ import annotations
@@ -43,14 +29,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
-from calibration.phrase_calibration import phrase_error
+from calibration.estimate import LEVEL
 from calibration.plain import LEFT_OUT
-from calibration.tally import Tally
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,39 +135,7 @@ def maximum_calibration_error(
     return float(gaps.max()) if gaps.size else float("nan")
 
 
-_GRID = (np.arange(1000) + 0.5) / 1000
-
-
-def smooth_calibration_error(tally: Tally, *, means: FloatArray) -> float:
-    """Smooth ECE of the phrase means (K,); NaN where there is no observation."""
-    used = tally.n > 0
-    if not used.any():
-        return float("nan")
-    residual = (tally.label_mass - tally.n * means)[used] / tally.total
-    centres = means[used]
-
-    def excess(sigma: float) -> float:
-        return float(np.abs(residual @ _reflected(centres, sigma)).mean()) - sigma
-
-    if excess(1e-3) <= 0.0:
-        return float(np.abs(residual @ _reflected(centres, 1e-3)).mean())
-    return float(brentq(excess, 1e-3, 1.0, xtol=1e-9))
-
-
-def _reflected(centres: FloatArray, sigma: float) -> FloatArray:
-    """Gaussian kernels (A, G) reflected into [0, 1], each with mean height 1 on the grid."""
-    images = np.array([0.0, 2.0, -2.0])
-    total = np.zeros((len(centres), len(_GRID)))
-    for shift in images:
-        for sign in (1.0, -1.0):
-            z = (_GRID - (shift + sign * centres[:, None])) / sigma
-            total += np.exp(-(z**2) / 2.0)
-    return np.asarray(total / total.mean(axis=1, keepdims=True))
-
-
-_LEVEL = 0.95
 _LEAST_DENSITY = 1e-6
-_RAY = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
 
 
 def simultaneous_band(
@@ -226,7 +178,7 @@ def simultaneous_band(
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.abs(again - true) / spread
     largest = np.where(relevant & np.isfinite(ratio), ratio, 0.0).max(axis=1)
-    width = max(float(np.quantile(largest, _LEVEL)), float(ndtri(0.5 + _LEVEL / 2))) * error
+    width = max(float(np.quantile(largest, LEVEL)), float(ndtri(0.5 + LEVEL / 2))) * error
     return np.clip(centre - width, 0.0, 1.0), np.clip(centre + width, 0.0, 1.0)
 
 
@@ -239,42 +191,3 @@ def _moved(
         worth = mass**2 / (n @ tables.mass**2)
         moved = (label_mass @ tables.mass / mass * worth + 2.0) / (worth + 4.0)
         return moved, np.sqrt(moved * (1.0 - moved) / (worth + 4.0))
-
-
-def phrase_error_interval(
-    n: FloatArray,
-    label_mass: FloatArray,
-    *,
-    means: FloatArray,
-    replicates: int,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """95 % interval of the phrase calibration error of one tally (K,); NaN without observations.
-
-    Parameters
-    ----------
-    n, label_mass, means
-        Uses, label mass and expectations, (K,).
-    replicates
-        Samples per point of the ray; 0 gives NaN.
-    rng
-        Source of chance.
-    """
-    if not (n.sum() > 0 and replicates):
-        return float("nan"), float("nan")
-    used = n > 0
-    n, label_mass, means = n[used], label_mass[used], means[used]
-    value = float(phrase_error(n, label_mass, means=means))
-    whole = np.maximum(np.floor(n + 0.5), 1.0).astype(np.int64)
-    ends = np.empty((3, len(_RAY)))
-    for place, step in enumerate(_RAY):
-        true = np.clip(means + step * (label_mass / n - means), 0.0, 1.0)
-        drawn = rng.binomial(whole, true, size=(replicates, len(n))) * (n / whole)
-        seen = phrase_error(np.broadcast_to(n, drawn.shape), drawn, means=means)
-        ends[:2, place] = np.quantile(seen, [0.5 - _LEVEL / 2, 0.5 + _LEVEL / 2])
-        ends[2, place] = float(phrase_error(n, n * true, means=means))
-    low_end, high_end = np.maximum.accumulate(ends[:2], axis=1)
-    # np.interp holds the ends: 0 where the null already reaches the value, 2 where the ray stops.
-    first, last = np.interp(value, high_end, _RAY), np.interp(value, low_end, _RAY)
-    low, high = np.interp([first, last], _RAY, ends[2])
-    return float(min(low, value)), float(max(high, value))

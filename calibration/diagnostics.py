@@ -10,6 +10,9 @@ Of a phrase's point forecast, its mean, from a tally:
   label mass that contradicts them is given instead.
 * CORP (Dimitriadis, Gneiting and Jordan 2021): the Brier score of the means is miscalibration −
   discrimination + uncertainty, with isotonic regression as the recalibrated forecast.
+* Smooth ECE (Błasiok and Nakkiran 2023) of the phrase means: the residual y_k − n_k m_k, a point
+  mass at m_k, is smoothed by a Gaussian reflected at 0 and 1; smECE_σ = ∫ |smoothed| / N, at the
+  one σ with smECE_σ = σ.
 """
 
 from __future__ import annotations
@@ -17,15 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+from scipy.optimize import brentq, isotonic_regression
 from scipy.special import chdtrc, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.curve import (
-    calibration_error_without_end_bins,
-    maximum_calibration_error,
-    smooth_calibration_error,
-)
+from calibration.curve import calibration_error_without_end_bins, maximum_calibration_error
 from calibration.estimate import Estimate, Options, estimate_from_replicates, multinomial_moments
 from calibration.plain import LEFT_OUT
 from calibration.scores import auroc, order_probabilities
@@ -184,3 +183,33 @@ def diagnose(
         chi_squared=phrase_chi_squared(tally, means=means),
         corp=corp(tally, means=means),
     )
+
+
+_GRID = (np.arange(1000) + 0.5) / 1000
+
+
+def smooth_calibration_error(tally: Tally, *, means: FloatArray) -> float:
+    """Smooth ECE of the phrase means (K,); NaN where there is no observation."""
+    used = tally.n > 0
+    if not used.any():
+        return float("nan")
+    residual = (tally.label_mass - tally.n * means)[used] / tally.total
+    centres = means[used]
+
+    def excess(sigma: float) -> float:
+        return float(np.abs(residual @ _reflected(centres, sigma)).mean()) - sigma
+
+    if excess(1e-3) <= 0.0:
+        return float(np.abs(residual @ _reflected(centres, 1e-3)).mean())
+    return float(brentq(excess, 1e-3, 1.0, xtol=1e-9))
+
+
+def _reflected(centres: FloatArray, sigma: float) -> FloatArray:
+    """Gaussian kernels (A, G) reflected into [0, 1], each with mean height 1 on the grid."""
+    images = np.array([0.0, 2.0, -2.0])
+    total = np.zeros((len(centres), len(_GRID)))
+    for shift in images:
+        for sign in (1.0, -1.0):
+            z = (_GRID - (shift + sign * centres[:, None])) / sigma
+            total += np.exp(-(z**2) / 2.0)
+    return np.asarray(total / total.mean(axis=1, keepdims=True))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import get_args
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 
 class CalibrationError(ValueError):
     """Any input these numerics refuse."""
@@ -20,6 +23,52 @@ def check_option(name: str, value: str, known: object) -> None:
     if value not in get_args(known):
         msg = f"{name} {value!r}: use one of {', '.join(get_args(known))}."
         raise CalibrationError(msg)
+
+
+def refuse(
+    name: str,
+    wrong: ArrayLike,
+    fault: str,
+    *,
+    shown: np.ndarray | None = None,
+    first_row: int = 0,
+    error: type[CalibrationError] = CalibrationError,
+) -> None:
+    """Refuse an array some rows of which are wrong.
+
+    Parameters
+    ----------
+    name
+        What messages call the array.
+    wrong
+        Which rows are wrong, shape (N,).
+    fault
+        What is wrong with them, after their number; a second sentence says what to do about it.
+    shown
+        Values of which the first wrong one is told, shape (N,).
+    first_row
+        The number of the first row.
+    error
+        Which error.
+
+    Examples
+    --------
+    >>> refuse("label", [False, True], "values are above 1", shown=np.array([0.5, 1.4]))
+    Traceback (most recent call last):
+    ...
+    calibration.errors.CalibrationError: label: 1 of 2 values are above 1; first at row 1 (1.4). \
+Drop or correct them before calling.
+    """
+    rows = np.flatnonzero(wrong)
+    if not rows.size:
+        return
+    value = "" if shown is None else f" ({shown[rows[0]]:g})"
+    said, _, advice = fault.partition(". ")
+    msg = (
+        f"{name}: {rows.size} of {np.size(wrong)} {said}; first at row {rows[0] + first_row}"
+        f"{value}. {advice or 'Drop or correct them before calling.'}"
+    )
+    raise error(msg)
 
 
 class SurveyError(CalibrationError):

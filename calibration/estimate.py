@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -70,7 +70,11 @@ class Estimate:
 
 IntervalRule = Literal["percentile", "basic", "bias-corrected"]
 
-_LEVEL = 0.95
+LEVEL: Final = 0.95
+"""Of every interval."""
+
+Z95: Final = 1.959963984540054
+"""Half of a 95 % interval of a normal distribution, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,7 @@ def interval(
     kept = replicates[np.isfinite(replicates)]
     if not kept.size or not np.isfinite(value):
         return float("nan"), float("nan")
-    tails = np.array([(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    tails = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     if rule == "bias-corrected":
         below = (np.sum(kept < value) + 0.5 * np.sum(kept == value)) / kept.size
         shift = ndtri(np.clip(below, 0.5 / kept.size, 1 - 0.5 / kept.size))

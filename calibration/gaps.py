@@ -28,10 +28,10 @@ from scipy.optimize import brentq
 from scipy.special import logit
 
 from calibration.arrays import FloatArray, IntArray
+from calibration.estimate import Z95
 from calibration.regression import ridge_logistic
 from calibration.tally import Tally
 
-_Z = 1.959963984540054
 _CLIP = 0.01
 
 
@@ -45,7 +45,7 @@ class Gaps:
 
     def limits(self) -> tuple[FloatArray, FloatArray]:
         """95 % interval of each gap, shape (R,) each."""
-        half = _Z * self.standard_error
+        half = Z95 * self.standard_error
         return self.value - half, self.value + half
 
 
@@ -104,7 +104,7 @@ def shrink_gaps(gaps: Gaps) -> ShrunkGaps:
         variance = variance + doubt * (g - centre) ** 2
     spread = np.sqrt(variance)
     value[known] = centre + signal * (g - centre)
-    low[known], high[known] = value[known] - _Z * spread, value[known] + _Z * spread
+    low[known], high[known] = value[known] - Z95 * spread, value[known] + Z95 * spread
     reliability[known] = signal
     return ShrunkGaps(value, low, high, reliability, centre, tau2)
 

@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.estimate import Estimate
+from calibration.estimate import Z95, Estimate
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -152,7 +152,7 @@ def logistic_calibration(tally: Tally, *, phrase_table: PhraseTable) -> Logistic
         theta, information = _newton(design, n, mass, np.zeros(len(n)), np.zeros((2, 2)))
     except NotConvergedError:
         return _no_line(tally.total)
-    half = 1.959963984540054 * np.sqrt(np.diag(np.linalg.inv(information)))
+    half = Z95 * np.sqrt(np.diag(np.linalg.inv(information)))
     ends = np.stack([theta - half, theta + half], axis=1)
     intercept, slope = (
         Estimate(float(t), float(low), float(high), tally.total, "maximum likelihood, Wald")

@@ -20,7 +20,6 @@ from calibration.curve import (
     ReliabilityCurve,
     calibration_error,
     curve_points,
-    phrase_error_interval,
     simultaneous_band,
 )
 from calibration.errors import TallyError
@@ -33,7 +32,12 @@ from calibration.estimate import (
     multinomial_moments,
     null_moments,
 )
-from calibration.phrase_calibration import PhraseCalibration, phrase_calibration, phrase_error
+from calibration.phrase_calibration import (
+    PhraseCalibration,
+    phrase_calibration,
+    phrase_error,
+    phrase_error_interval,
+)
 from calibration.plain import INLINE, named
 from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable

@@ -17,19 +17,27 @@ Uncertain outcomes: with c the distribution a CT phrase expresses, its label bet
 P(c ≥ ½) ("probability", Wang et al. 2025, section 3.2 and appendix A.2; the default) or E[c]
 ("mean"). The first hardens: "likely" is .774 on average but lies above ½ with probability .918.
 Results state which was used.
+
+X-ray words against uncertain CT words, case by case (Baan et al. 2022): with two classes, "present"
+and "not", the X-ray phrase says m (its mean), the CT label says y; a case's distance (DistCE) is
+|m − y| and its entropy error (EntCE) H(m) − H(y) in nats.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from scipy.special import entr
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.distributions import Atom, Distribution
-from calibration.errors import check_option
+from calibration.errors import CalibrationError, check_option
+from calibration.estimate import cells_of
+from calibration.tally import Tally
 
 
 def brier(
@@ -129,3 +137,72 @@ def label_values(
     if rule == "mean":
         return np.array([d.mean for d in distributions])
     return np.array([d.probability_positive() for d in distributions])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseErrors:
+    """One row per occupied (phrase, label) cell, weighted by its cases.
+
+    Attributes
+    ----------
+    phrase
+        Index of the phrase, shape (C,).
+    label
+        What CT said, shape (C,).
+    weight
+        Cases of the cell, shape (C,).
+    distance
+        |m − y|, shape (C,).
+    entropy
+        H(m) − H(y), shape (C,): above 0 the X-ray phrase is the less decided one.
+    """
+
+    phrase: IntArray
+    label: FloatArray
+    weight: FloatArray
+    distance: FloatArray
+    entropy: FloatArray
+
+    @property
+    def n(self) -> float:
+        """Cases."""
+        return float(self.weight.sum())
+
+    @property
+    def mean_distance(self) -> float:
+        """Mean DistCE over cases; NaN if there is none."""
+        return float(self.weight @ self.distance / self.n) if self.n > 0 else float("nan")
+
+    def histogram(self, bins: int = 20) -> FloatArray:
+        """Cases per equal bin of distance in [0, 1], shape (bins,)."""
+        return np.histogram(self.distance, bins=bins, range=(0.0, 1.0), weights=self.weight)[0]
+
+
+def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:
+    """Distance and entropy error of every case in a tally.
+
+    Parameters
+    ----------
+    tally
+        Counts per phrase and label value.
+    means
+        Phrase means, shape (K,).
+
+    Raises
+    ------
+    CalibrationError
+        If there is not one mean per phrase.
+
+    Examples
+    --------
+    >>> counted = Tally(np.array([0.0, 1.0]), np.array([[1.0, 3.0]]))
+    >>> phrase_disagreement(counted, means=np.array([0.8])).mean_distance
+    0.35
+    """
+    if np.shape(means) != (tally.n_phrases,):
+        msg = f"means: shape {np.shape(means)} for a tally of {tally.n_phrases} phrases."
+        raise CalibrationError(msg)
+    phrase, label, weight = cells_of(tally)
+    m = np.asarray(means, dtype=np.float64)[phrase]
+    spread = entr(m) + entr(1.0 - m) - entr(label) - entr(1.0 - label)
+    return CaseErrors(phrase, label, weight, np.abs(m - label), np.asarray(spread))

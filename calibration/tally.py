@@ -19,7 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.counting import count_cells
+from calibration.counting import (
+    checked_indices,
+    checked_labels,
+    checked_weights,
+    count_cells,
+)
 from calibration.errors import TallyError
 
 
@@ -217,69 +222,18 @@ def tally_groups(
     TallyError
         If shapes differ, an index is out of range, or a label or weight is not usable.
     """
-    phrases = _indices("phrase_index", phrase_index, n_phrases)
-    labels = _labels(label)
+    phrases = checked_indices("phrase_index", phrase_index, n_phrases)
+    labels = checked_labels(label)
     if labels.shape != phrases.shape:
         msg = f"label: {len(labels)} values for {len(phrases)} phrases."
         raise TallyError(msg)
     rows = phrases
     if group_index is not None:
-        groups = _indices("group_index", group_index, n_groups)
+        groups = checked_indices("group_index", group_index, n_groups)
         if groups.shape != phrases.shape:
             msg = f"group_index: {len(groups)} values for {len(phrases)} phrases."
             raise TallyError(msg)
         rows = groups * n_phrases + phrases
-    weights = None if weight is None else _weights(weight, len(phrases))
+    weights = None if weight is None else checked_weights(weight, len(phrases))
     values, cell, count = count_cells(rows, labels, weights, rows=n_groups * n_phrases)
     return GroupedTally(values, n_phrases, n_groups, cell, count)
-
-
-def _indices(name: str, values: ArrayLike, limit: int) -> IntArray:
-    index = np.asarray(values)
-    if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
-        msg = f"{name}: expected a flat array of integers, got {index.dtype}."
-        raise TallyError(msg)
-    if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
-        wrong = np.flatnonzero((index < 0) | (index >= limit))
-        msg = (
-            f"{name}: {len(wrong)} of {len(index)} values are outside 0..{limit - 1}; "
-            f"first at row {wrong[0]} ({index[wrong[0]]}). Map unknown phrases before counting."
-        )
-        raise TallyError(msg)
-    return index.astype(np.int64, copy=False)
-
-
-def _labels(label: ArrayLike) -> FloatArray:
-    labels = np.asarray(label)
-    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
-        msg = f"label: expected a flat array of numbers, got {labels.dtype}."
-        raise TallyError(msg)
-    numbers = np.ascontiguousarray(labels, dtype=np.float64)
-    low, high = (float(numbers.min()), float(numbers.max())) if labels.size else (0.0, 1.0)
-    if not (low >= 0.0 and high <= 1.0):
-        _refuse_labels(numbers)
-    return numbers
-
-
-def _refuse_labels(labels: FloatArray) -> None:
-    wrong = np.flatnonzero(~((labels >= 0.0) & (labels <= 1.0)))
-    msg = (
-        f"label: {len(wrong)} of {len(labels)} values are outside [0, 1] or missing; "
-        f"first at row {wrong[0]} ({labels[wrong[0]]:g}). Drop or correct them before calling."
-    )
-    raise TallyError(msg)
-
-
-def _weights(weight: ArrayLike, expected: int) -> FloatArray:
-    weights = np.asarray(weight, dtype=np.float64)
-    if weights.shape != (expected,):
-        msg = f"weight: {weights.size} values for {expected} observations."
-        raise TallyError(msg)
-    wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
-    if wrong.size:
-        msg = (
-            f"weight: {len(wrong)} of {expected} values are negative or not finite; "
-            f"first at row {wrong[0]}. Drop or correct them before calling."
-        )
-        raise TallyError(msg)
-    return weights

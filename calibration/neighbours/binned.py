@@ -211,3 +211,23 @@ def _weights(n: int, bootstrap: int, rng: np.random.Generator) -> Iterator[Float
 
 def _gap(place: IntArray, residual: FloatArray, bins: int) -> float:
     return float(np.abs(np.bincount(place, weights=residual, minlength=bins)).sum())
+
+
+def scalar_error(n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10) -> float:
+    """ECE of stated numbers (L,) with uses (L,) and right answers (L,), bins (a, b]."""
+    count, confidence, accuracy = scalar_bins(n, mass, stated=stated, bins=bins)
+    gap = np.where(count > 0, count * np.abs(accuracy - confidence), 0.0).sum()
+    return float(gap / count.sum())
+
+
+def scalar_bins(
+    n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Count uses per bin, with mean stated number and share right (NaN if empty), each (bins,)."""
+    place = places(stated, bin_edges(bins))
+    sums = [np.bincount(place, weights=w, minlength=bins) for w in (n, n * stated, mass)]
+    count = sums[0].astype(np.float64)
+    confidence, accuracy = (
+        np.divide(s, count, out=np.full(bins, np.nan), where=count > 0) for s in sums[1:]
+    )
+    return count, confidence, accuracy

@@ -16,13 +16,14 @@ must then sum to 1.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, refuse
 
 SUM_TOLERANCE: Final = 1e-3
 """How far a row of probabilities may be from 1: room for three printed decimals, not for errors."""
@@ -49,15 +50,11 @@ def checked_probabilities(
         value or does not sum to 1.
     """
     values = _matrix(probs, name)
-    sums = values.sum(axis=1)
-    if np.isfinite(sums).all() and (values >= 0).all():
-        _refuse_rows(np.abs(sums - 1.0) > SUM_TOLERANCE, sums, name, first_row, "do not sum to 1")
-        return values
-    _refuse_rows(
-        ~np.isfinite(values).all(axis=1), None, name, first_row, "hold a missing or infinite value"
-    )
-    least = values.min(axis=1)
-    _refuse_rows(least < 0, least, name, first_row, "hold a negative probability")
+    refused = partial(refuse, name, first_row=first_row)
+    sums, least = values.sum(axis=1), values.min(axis=1)
+    refused(~np.isfinite(values).all(axis=1), "rows hold a missing or infinite value")
+    refused(least < 0, "rows hold a negative probability", shown=least)
+    refused(np.abs(sums - 1.0) > SUM_TOLERANCE, "rows do not sum to 1", shown=sums)
     return values
 
 
@@ -82,18 +79,17 @@ def checked_votes(
         fractional value that is no share, or no vote at all.
     """
     counts = _matrix(votes, name)
-    finite = np.isfinite(counts)
-    _refuse_rows(~finite.all(axis=1), None, name, first_row, "hold a missing or infinite value")
-    least = counts.min(axis=1)
-    _refuse_rows(least < 0, least, name, first_row, "hold a negative count")
+    refused = partial(refuse, name, first_row=first_row)
+    sums, least = counts.sum(axis=1), counts.min(axis=1)
+    refused(~np.isfinite(counts).all(axis=1), "rows hold a missing or infinite value")
+    refused(least < 0, "rows hold a negative count", shown=least)
     broken = (counts != np.floor(counts)).any(axis=1)
-    sums = counts.sum(axis=1)
     if shares:
         broken &= np.abs(sums - 1.0) > SUM_TOLERANCE
-        fault = "hold fractions that do not sum to 1, neither counts nor shares"
-        _refuse_rows(broken, sums, name, first_row, fault)
-    _refuse_rows(broken, None, name, first_row, "hold fractions where counts are needed")
-    _refuse_rows(sums == 0, None, name, first_row, "hold no vote")
+        fault = "rows hold fractions that do not sum to 1, neither counts nor shares"
+        refused(broken, fault, shown=sums)
+    refused(broken, "rows hold fractions where counts are needed")
+    refused(sums == 0, "rows hold no vote")
     return counts
 
 
@@ -156,15 +152,43 @@ def _matrix(array: ArrayLike, name: str) -> FloatArray:
     return values
 
 
-def _refuse_rows(
-    wrong: ArrayLike, shown: FloatArray | None, name: str, first_row: int, fault: str
-) -> None:
-    rows = np.flatnonzero(wrong)
-    if not rows.size:
-        return
-    value = "" if shown is None else f" ({shown[rows[0]]:.6g})"
-    msg = (
-        f"{name}: {len(rows)} of {np.size(wrong)} rows {fault}; first at row "
-        f"{rows[0] + first_row}{value}. Correct or drop them before calling."
-    )
-    raise CalibrationError(msg)
+def checked_pool(probs: ArrayLike) -> FloatArray:
+    """Return the pool's probabilities (m, n, C), or say which model's row is not a distribution.
+
+    Raises
+    ------
+    CalibrationError
+        If the array has another shape, or a row is not a distribution.
+    """
+    pool = np.asarray(probs, dtype=np.float64)
+    if pool.ndim != 3 or not len(pool):
+        msg = f"probs: shape {pool.shape}, expected (models, items, classes)."
+        raise CalibrationError(msg)
+    for index, model in enumerate(pool):
+        checked_probabilities(model, name=f"probs of model {index}")
+    return pool
+
+
+def checked_reference(reference: ArrayLike, *, items: int, classes: int) -> IntArray:
+    """Return the reference classes (n,), or say which is out of range.
+
+    Raises
+    ------
+    CalibrationError
+        If there is not one whole number from 0 to C − 1 per item.
+    """
+    truth = np.asarray(reference)
+    if truth.shape != (items,) or truth.dtype.kind not in "iu":
+        msg = (
+            f"reference: {truth.dtype} of shape {truth.shape}; give one class index for each of "
+            f"{items} items."
+        )
+        raise CalibrationError(msg)
+    wrong = np.flatnonzero((truth < 0) | (truth >= classes))
+    if wrong.size:
+        msg = (
+            f"reference: {len(wrong)} of {items} classes are outside 0..{classes - 1}; first at "
+            f"row {wrong[0]} ({truth[wrong[0]]})."
+        )
+        raise CalibrationError(msg)
+    return truth.astype(np.int64)

@@ -20,10 +20,9 @@ import numpy as np
 from scipy.stats import mannwhitneyu, rankdata
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.errors import CalibrationError
-from calibration.estimate import Estimate
+from calibration.errors import CalibrationError, refuse
+from calibration.estimate import Z95, Estimate
 
-_Z95 = 1.959963984540054
 _ROUNDING = 1e-12
 _METHOD = "Spearman, Bonett-Wright interval"
 
@@ -150,10 +149,7 @@ def _ranks(values: FloatArray, name: str, *, some: bool = True) -> FloatArray:
     if array.ndim != 1 or (some and not len(array)):
         msg = f"{name}: shape {array.shape}, expected one value per item."
         raise CalibrationError(msg)
-    missing = np.flatnonzero(~np.isfinite(array))
-    if missing.size:
-        msg = f"{name}: {len(missing)} of {len(array)} values missing; first at row {missing[0]}."
-        raise CalibrationError(msg)
+    refuse(name, ~np.isfinite(array), "values are missing")
     if not len(array):
         return array
     ranks = rankdata(array) - (len(array) + 1) / 2.0
@@ -173,6 +169,6 @@ def _estimate(first: FloatArray, second: FloatArray) -> Estimate:
         return Estimate(rho, math.nan, math.nan, n, "Spearman, too few items for an interval")
     if abs(rho) > 1.0 - _ROUNDING:
         return Estimate(round(rho), round(rho), round(rho), n, _METHOD)
-    width = _Z95 * math.sqrt((1.0 + rho**2 / 2.0) / (n - 3))
+    width = Z95 * math.sqrt((1.0 + rho**2 / 2.0) / (n - 3))
     centre = math.atanh(rho)
     return Estimate(rho, math.tanh(centre - width), math.tanh(centre + width), n, _METHOD)

@@ -19,11 +19,10 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
-from calibration.neighbours.categorical import checked_votes
+from calibration.neighbours.categorical import checked_pool, checked_votes
 from calibration.neighbours.correlation import SuccessSplit, correlations, split_by_success
 from calibration.neighbours.indicators import (
     average_failure,
-    checked_pool,
     failure_rate,
     first_right,
     human_dissensus,

@@ -156,28 +156,47 @@ def disagreement(
         msg = f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
         raise CalibrationError(msg)
     p, v = checked_pair(probs, votes)
-    scores = _scores(p, v, bins)
-    replicates = replicates_of(p, v, scores.averaged, bins=bins, bootstrap=bootstrap, rng=rng)
-    estimates = _estimates({**scores.averaged, **scores.binned}, replicates, len(v))
-    control = (
-        _control(scores.averaged["distance"], v, control_votes, rng) if control_votes else None
-    )
-    return _assembled(v, scores, estimates, control)
+    return _measured(p, v, bins, bootstrap, control_votes, rng)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scores:
-    """Every measure of one prediction; those that are means over items, and the binned, by name."""
-
-    averaged: dict[str, ItemScore]
-    binned: dict[str, BinnedScore]
-    entropy: SignedScore
-    floor: ItemScore
-
-
-def _scores(p: FloatArray, v: FloatArray, bins: int) -> _Scores:
+def _measured(
+    p: FloatArray,
+    v: FloatArray,
+    bins: int,
+    bootstrap: int,
+    control_votes: int,
+    rng: np.random.Generator,
+) -> Disagreement:
     entropy = entropy_calibration_error(probs=p, votes=v)
-    averaged: dict[str, ItemScore] = {
+    averaged = _averaged(p, v, entropy)
+    binned = {
+        "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
+        "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
+    }
+    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=bootstrap, rng=rng)
+    size, distance = v.sum(axis=1), averaged["distance"]
+    return Disagreement(
+        n=len(v),
+        classes=v.shape[1],
+        fewest_votes=int(size.min()),
+        most_votes=int(size.max()),
+        distance=distance,
+        floor=noise_floor(probs=p, votes=v),
+        brier=averaged["brier"],
+        entropy=entropy,
+        ranking=averaged["ranking"],
+        ranking_aware=averaged["ranking_aware"],
+        accuracy=averaged["accuracy"],
+        confidence=binned["confidence_ece"],
+        classwise=binned["classwise_ece"],
+        estimates=_estimates({**averaged, **binned}, replicates, len(v)),
+        control=_control(distance, v, control_votes, rng) if control_votes else None,
+    )
+
+
+def _averaged(p: FloatArray, v: FloatArray, entropy: SignedScore) -> dict[str, ItemScore]:
+    """Give every measure that is a mean over items, by name."""
+    return {
         "distance": distribution_calibration_error(probs=p, votes=v),
         "distance_above_floor": distribution_calibration_error(probs=p, votes=v, less_floor=True),
         "brier": brier_of_votes(probs=p, votes=v),
@@ -187,34 +206,6 @@ def _scores(p: FloatArray, v: FloatArray, bins: int) -> _Scores:
         "ranking_aware": ranking_calibration_score(probs=p, votes=v, ties="aware"),
         "accuracy": majority_accuracy(probs=p, votes=v),
     }
-    binned = {
-        "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
-        "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
-    }
-    return _Scores(averaged, binned, entropy, noise_floor(probs=p, votes=v))
-
-
-def _assembled(
-    votes: FloatArray, scores: _Scores, estimates: dict[str, Estimate], control: Control | None
-) -> Disagreement:
-    size, averaged = votes.sum(axis=1), scores.averaged
-    return Disagreement(
-        n=len(size),
-        classes=votes.shape[1],
-        fewest_votes=int(size.min()),
-        most_votes=int(size.max()),
-        distance=averaged["distance"],
-        floor=scores.floor,
-        brier=averaged["brier"],
-        entropy=scores.entropy,
-        ranking=averaged["ranking"],
-        ranking_aware=averaged["ranking_aware"],
-        accuracy=averaged["accuracy"],
-        confidence=scores.binned["confidence_ece"],
-        classwise=scores.binned["classwise_ece"],
-        estimates=estimates,
-        control=control,
-    )
 
 
 def _estimates(

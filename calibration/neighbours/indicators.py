@@ -44,7 +44,13 @@ from scipy.special import entr
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
-from calibration.neighbours.categorical import checked_probabilities, checked_votes, frequencies
+from calibration.neighbours.categorical import (
+    checked_pool,
+    checked_probabilities,
+    checked_reference,
+    checked_votes,
+    frequencies,
+)
 
 
 def human_dissensus(*, votes: ArrayLike) -> FloatArray:
@@ -94,48 +100,6 @@ def failure_rate(*, probs: ArrayLike, reference: ArrayLike) -> FloatArray:
     pool = checked_pool(probs)
     truth = checked_reference(reference, items=pool.shape[1], classes=pool.shape[2])
     return np.asarray((pool.argmax(axis=2) != truth).mean(axis=0), dtype=np.float64)
-
-
-def checked_pool(probs: ArrayLike) -> FloatArray:
-    """Return the pool's probabilities (m, n, C), or say which model's row is not a distribution.
-
-    Raises
-    ------
-    CalibrationError
-        If the array has another shape, or a row is not a distribution.
-    """
-    pool = np.asarray(probs, dtype=np.float64)
-    if pool.ndim != 3 or not len(pool):
-        msg = f"probs: shape {pool.shape}, expected (models, items, classes)."
-        raise CalibrationError(msg)
-    for index, model in enumerate(pool):
-        checked_probabilities(model, name=f"probs of model {index}")
-    return pool
-
-
-def checked_reference(reference: ArrayLike, *, items: int, classes: int) -> IntArray:
-    """Return the reference classes (n,), or say which is out of range.
-
-    Raises
-    ------
-    CalibrationError
-        If there is not one whole number from 0 to C − 1 per item.
-    """
-    truth = np.asarray(reference)
-    if truth.shape != (items,) or truth.dtype.kind not in "iu":
-        msg = (
-            f"reference: {truth.dtype} of shape {truth.shape}; give one class index for each of "
-            f"{items} items."
-        )
-        raise CalibrationError(msg)
-    wrong = np.flatnonzero((truth < 0) | (truth >= classes))
-    if wrong.size:
-        msg = (
-            f"reference: {len(wrong)} of {items} classes are outside 0..{classes - 1}; first at "
-            f"row {wrong[0]} ({truth[wrong[0]]})."
-        )
-        raise CalibrationError(msg)
-    return truth.astype(np.int64)
 
 
 _ROUNDING = 1e-9

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, gammaln, xlog1py, xlogy
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.errors import CalibrationError, check_option
+from calibration.errors import check_option, refuse
 from calibration.neighbours.categorical import checked_pair, frequencies
 from calibration.neighbours.score import ItemScore, SignedScore
 
@@ -112,13 +112,10 @@ def squared_distance(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """
     predictions, counts = checked_pair(probs, votes)
     size = counts.sum(axis=1)
-    single = np.flatnonzero(size < 2)
-    if single.size:
-        msg = (
-            f"votes: {len(single)} of {len(size)} rows hold a single vote; first at row "
-            f"{single[0]}. The squared distance needs two; use the Brier score of the votes."
-        )
-        raise CalibrationError(msg)
+    fault = (
+        "rows hold a single vote. The squared distance needs two; use the Brier score of the votes."
+    )
+    refuse("votes", size < 2, fault)
     shares = frequencies(counts)
     plain = ((predictions - shares) ** 2).sum(axis=1)
     noise = (shares * (1.0 - shares)).sum(axis=1) / (size - 1.0)

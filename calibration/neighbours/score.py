@@ -12,9 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arrays import FloatArray
-from calibration.estimate import Estimate
-
-_Z95 = 1.959963984540054
+from calibration.estimate import Z95, Estimate
 
 
 class ItemScore(float):
@@ -51,7 +49,7 @@ class ItemScore(float):
         """Value with the normal 95 % interval of a mean of n items; no interval for one item."""
         width = math.nan
         if self.n > 1:
-            width = _Z95 * float(self.per_item.std(ddof=1)) / math.sqrt(self.n)
+            width = Z95 * float(self.per_item.std(ddof=1)) / math.sqrt(self.n)
         value = float(self)
         return Estimate(
             value, value - width, value + width, float(self.n), "normal interval over items"

@@ -18,11 +18,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from calibration.arrays import FloatArray, IntArray
-from calibration.curve import smooth_calibration_error
-from calibration.diagnostics import Corp, FitTest, corp, spiegelhalter_z
+from calibration.arrays import FloatArray
+from calibration.diagnostics import (
+    Corp,
+    FitTest,
+    corp,
+    smooth_calibration_error,
+    spiegelhalter_z,
+)
 from calibration.distributions import Atom, Beta, fit_moments
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, refuse
 from calibration.neighbours.class_scores import empirical_cdf, quantise
 from calibration.neighbours.ranking import RankingRisk, checked_scalars, ranking_risk
 from calibration.neighbours.score import ItemScore
@@ -183,18 +188,9 @@ def _shares(values: FloatArray, means: FloatArray) -> FloatArray:
     """Quantise onto distinct means; phrases of one mean share its mass evenly."""
     points, place, times = np.unique(means, return_inverse=True, return_counts=True)
     share = quantise(empirical_cdf(values), points=points) / times
-    return np.asarray(share[_flat(place)], dtype=np.float64)
-
-
-def _flat(place: np.ndarray) -> IntArray:
-    return place.reshape(-1).astype(np.int64)
+    return np.asarray(share[place], dtype=np.float64)
 
 
 def _within(values: FloatArray, name: str) -> None:
-    wrong = np.flatnonzero((values < 0.0) | (values > 1.0))
-    if wrong.size:
-        msg = (
-            f"{name}: {len(wrong)} of {len(values)} values are outside [0, 1]; first at row "
-            f"{wrong[0]} ({values[wrong[0]]:g}). Divide per cent by 100 before calling."
-        )
-        raise CalibrationError(msg)
+    fault = "values are outside [0, 1]. Divide per cent by 100 before calling."
+    refuse(name, (values < 0.0) | (values > 1.0), fault, shown=values)

@@ -33,13 +33,13 @@ import numpy as np
 from scipy.special import logit
 
 from calibration.arrays import FloatArray
-from calibration.bins import bin_edges, phrase_bins, places
+from calibration.bins import phrase_bins
 from calibration.errors import CalibrationError, check_option
+from calibration.neighbours.binned import scalar_error
 from calibration.substitution import SubstitutionMap
-from calibration.substitution.cost import substitution_cost
 from calibration.substitution.effect import split_tally
 from calibration.substitution.programs import monotone_map
-from calibration.substitution.transport import transport_map
+from calibration.substitution.transport import fitted_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -205,26 +205,6 @@ def compare_methods(
     return tuple(_score(name, method, pairs, bins) for name, method in methods.items())
 
 
-def scalar_error(n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10) -> float:
-    """ECE of stated numbers (L,) with uses (L,) and right answers (L,), bins (a, b]."""
-    count, confidence, accuracy = scalar_bins(n, mass, stated=stated, bins=bins)
-    gap = np.where(count > 0, count * np.abs(accuracy - confidence), 0.0).sum()
-    return float(gap / count.sum())
-
-
-def scalar_bins(
-    n: FloatArray, mass: FloatArray, *, stated: FloatArray, bins: int = 10
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Count uses per bin, with mean stated number and share right (NaN if empty), each (bins,)."""
-    place = places(stated, bin_edges(bins))
-    sums = [np.bincount(place, weights=w, minlength=bins) for w in (n, n * stated, mass)]
-    count = sums[0].astype(np.float64)
-    confidence, accuracy = (
-        np.divide(s, count, out=np.full(bins, np.nan), where=count > 0) for s in sums[1:]
-    )
-    return count, confidence, accuracy
-
-
 def _methods(means: FloatArray, table: PhraseTable | None) -> Mapping[str, Restated]:
     itself = np.eye(len(means))
 
@@ -248,9 +228,7 @@ def fitted_maps(tally: Tally, *, phrase_table: PhraseTable) -> dict[str, Substit
 
 
 def _transport(fit: Tally, table: PhraseTable) -> SubstitutionMap:
-    tables = phrase_bins(table.distributions)
-    cost = substitution_cost(fit.n, fit.label_mass, source=tables, target=tables)
-    return transport_map(cost, phrases=table.phrases, source_weights=fit.n / fit.total)
+    return fitted_map(fit, phrases=table.phrases, tables=phrase_bins(table.distributions))
 
 
 def _score(name: str, method: Restated, pairs: list[tuple[Tally, Tally]], bins: int) -> MethodScore:

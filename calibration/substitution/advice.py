@@ -14,16 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.plain import LEFT_OUT, named
-from calibration.substitution.cost import SubstitutionMap, substitution_cost
+from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
 from calibration.substitution.guardrails import GuardRails, Setting
 from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
-from calibration.substitution.transport import STANDARD, Regularisation, transport_map
+from calibration.substitution.transport import STANDARD, Regularisation, fitted_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -80,10 +81,13 @@ def advise(
         Source of chance.
     """
     setting = Setting.of(phrase_table, guard_rails)
-
-    def fit(part: Tally) -> SubstitutionMap:
-        return _transport(part, setting, regularisation)
-
+    fit = partial(
+        fitted_map,
+        phrases=phrase_table.phrases,
+        tables=setting.tables,
+        allowed=setting.allowed,
+        regularisation=regularisation,
+    )
     chosen = fit(tally)
     effect = None
     if chosen.converged and tally.total >= 2 * guard_rails.min_n:
@@ -94,32 +98,17 @@ def advise(
             splits=_SPLITS,
             rng=rng,
         )
-    suggestions, suppressed = suggest(
-        tally, setting=setting, bootstrap=bootstrap, splits=_SPLITS, rng=rng
-    )
+    found, silent = suggest(tally, setting=setting, bootstrap=bootstrap, splits=_SPLITS, rng=rng)
     if guard_rails.keep_order:
-        suggestions, held = hold_order(suggestions, n=tally.n, phrase_table=phrase_table)
-        suppressed = _in_table_order((*suppressed, *held), phrase_table)
-    return Advice(map=chosen, effect=effect, suggestions=suggestions, suppressed=suppressed)
+        found, held = hold_order(found, n=tally.n, phrase_table=phrase_table)
+        silent = _in_table_order((*silent, *held), phrase_table)
+    return Advice(map=chosen, effect=effect, suggestions=found, suppressed=silent)
 
 
 def _in_table_order(
     suppressed: tuple[Suppressed, ...], phrase_table: PhraseTable
 ) -> tuple[Suppressed, ...]:
     return tuple(sorted(suppressed, key=lambda held: phrase_table.index(held.source)))
-
-
-def _transport(tally: Tally, setting: Setting, regularisation: Regularisation) -> SubstitutionMap:
-    n, total = tally.n, tally.total
-    cost = substitution_cost(n, tally.label_mass, source=setting.tables, target=setting.tables)
-    cost[~setting.allowed] = np.inf
-    cost[n == 0] = np.nan
-    return transport_map(
-        cost,
-        phrases=setting.table.phrases,
-        source_weights=n / total if total > 0 else np.zeros_like(n),
-        regularisation=regularisation,
-    )
 
 
 def hold_order(

@@ -141,20 +141,6 @@ def _little_surveyed(phrase_table: PhraseTable, guard_rails: GuardRails) -> Bool
     return np.array(asked, dtype=np.bool_)
 
 
-def cell_reason(
-    source: int, target: int, *, phrase_table: PhraseTable, guard_rails: GuardRails
-) -> SuppressionReason:
-    """Why a forbidden cell is forbidden."""
-    names, means = phrase_table.phrases, phrase_table.means
-    if (names[source], names[target]) in guard_rails.forbidden:
-        return "forbidden"
-    if abs(float(means[source] - means[target])) > guard_rails.max_step:
-        return "step too large"
-    if guard_rails.protect_atoms and statements_of_certainty(phrase_table)[[source, target]].any():
-        return "protected"
-    return "target little surveyed"
-
-
 def resolution(n: FloatArray, label_mass: FloatArray) -> float:
     """Σ_k n_k (y_k / n_k − y / N)² / N: how far the words tell cases apart."""
     used = n > 0

@@ -29,11 +29,11 @@ from calibration.substitution.guardrails import (
     Setting,
     SuppressionReason,
     best_target,
-    cell_reason,
     evident_phrases,
     gains,
     keeps,
     resolution,
+    statements_of_certainty,
 )
 from calibration.tally import Tally
 
@@ -174,7 +174,7 @@ def _no_target(case: _Case) -> Suppressed:
     if target == case.source:
         name = setting.table.phrases[case.source]
         return Suppressed(name, None, "no better phrase", "no phrase of the table is closer to CT")
-    reason = cell_reason(case.source, target, phrase_table=setting.table, guard_rails=setting.rails)
+    reason = cell_reason(case.source, target, setting=setting)
     return case.silence(target, reason, "the best phrase is not permitted")
 
 
@@ -217,3 +217,15 @@ def _suggestion(case: _Case, target: int, stability: float, effect: HeldOutEffec
         stability=stability,
         effect=effect,
     )
+
+
+def cell_reason(source: int, target: int, *, setting: Setting) -> SuppressionReason:
+    """Why a forbidden cell is forbidden."""
+    names, means, rails = setting.table.phrases, setting.means, setting.rails
+    if (names[source], names[target]) in rails.forbidden:
+        return "forbidden"
+    if abs(float(means[source] - means[target])) > rails.max_step:
+        return "step too large"
+    if rails.protect_atoms and statements_of_certainty(setting.table)[[source, target]].any():
+        return "protected"
+    return "target little surveyed"

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -124,6 +125,36 @@ def transport_map(
     )
 
 
+def fitted_map(
+    part: Tally,
+    *,
+    phrases: tuple[str, ...],
+    tables: BinTables,
+    allowed: BoolArray | None = None,
+    regularisation: Regularisation = STANDARD,
+) -> SubstitutionMap:
+    """Solve the problem that a tally poses: its own costs, its own use of the phrases as weights.
+
+    Parameters
+    ----------
+    part
+        Counts of K phrases.
+    phrases, tables
+        Their names, and their bin tables (K, M), for sources and targets alike.
+    allowed
+        Permitted cells (K, K); all if not given.
+    regularisation
+        ε, τ and Ω.
+    """
+    cost = substitution_cost(part.n, part.label_mass, source=tables, target=tables)
+    if allowed is not None:
+        cost = np.where(allowed | np.isnan(cost), cost, np.inf)
+    weights = part.n / part.total if part.total > 0 else np.zeros_like(part.n)
+    return transport_map(
+        cost, phrases=phrases, source_weights=weights, regularisation=regularisation
+    )
+
+
 def _solved(
     cost: FloatArray, a: FloatArray, b: FloatArray, paid: Regularisation
 ) -> tuple[FloatArray, float, int]:
@@ -195,20 +226,13 @@ def frontier(
 ) -> tuple[FrontierPoint, ...]:
     """Fit one map per setting on one tally and test it on another (they may be the same)."""
     tables = phrase_bins(phrase_table.distributions)
-    cost = substitution_cost(fitted_on.n, fitted_on.label_mass, source=tables, target=tables)
-    if allowed is not None:
-        cost = np.where(allowed | np.isnan(cost), cost, np.inf)
-    source_weights = fitted_on.n / max(fitted_on.total, 1e-300)
-    points = []
-    for setting in settings:
-        fitted = transport_map(
-            cost,
-            phrases=phrase_table.phrases,
-            source_weights=source_weights,
-            regularisation=setting,
-        )
-        points.append(_point(fitted, tested_on, phrase_table, tables))
-    return tuple(points)
+    fitted = partial(
+        fitted_map, fitted_on, phrases=phrase_table.phrases, tables=tables, allowed=allowed
+    )
+    return tuple(
+        _point(fitted(regularisation=setting), tested_on, phrase_table, tables)
+        for setting in settings
+    )
 
 
 def _point(

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from calibration.neighbours.binned import classwise_ece, confidence_ece, majority_accuracy
+from calibration.neighbours.control import marginals
 from calibration.neighbours.difficulty import difficulty
 from calibration.neighbours.disagreement import disagreement
 from calibration.neighbours.per_item import (
@@ -24,7 +25,6 @@ from calibration.neighbours.per_item import (
     noise_floor,
     ranking_calibration_score,
 )
-from calibration.neighbours.views import marginals
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Polygon
 from reports.drawing.style import NOTE, palette

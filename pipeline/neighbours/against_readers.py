@@ -20,6 +20,7 @@ from calibration.neighbours.class_scores import (
     expected_score,
     scalar_error,
 )
+from calibration.neighbours.control import marginals
 from calibration.neighbours.disagreement import Disagreement as Measured
 from calibration.neighbours.disagreement import disagreement as measure
 from calibration.neighbours.export import (
@@ -31,7 +32,6 @@ from calibration.neighbours.export import (
 from calibration.neighbours.ranking import ranking_risk
 from calibration.neighbours.regret import ranking_bound
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
-from calibration.neighbours.views import marginals
 from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result, write_whole

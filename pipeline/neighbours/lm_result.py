@@ -17,12 +17,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from calibration.bins import bin_edges
 from calibration.curve import ReliabilityCurve
 from calibration.estimate import Estimate, Options
+from calibration.neighbours.binned import scalar_bins, scalar_error
 from calibration.neighbours.stated_confidence import (
     MethodScore,
     compare_methods,
     fitted_maps,
-    scalar_bins,
-    scalar_error,
 )
 from calibration.plain import Plain, plain_fields
 from calibration.result import calibrate as calibrated

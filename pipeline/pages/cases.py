@@ -24,8 +24,8 @@ from calibration.estimate import Estimate
 from calibration.gaps import Gaps, adjusted_gaps, reader_gaps
 from calibration.groups import tally_of
 from calibration.neighbours.indicators import mean_entropy
-from calibration.neighbours.views import CaseErrors, phrase_disagreement
 from calibration.regression import indicators
+from calibration.scores import CaseErrors, phrase_disagreement
 from calibration.substitution.guardrails import statements_of_certainty
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import BANDS, tallied

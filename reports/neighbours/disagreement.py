@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from calibration.neighbours.control import Marginals, Pair
 from calibration.neighbours.disagreement import Disagreement
 from calibration.neighbours.score import BinnedScore
-from calibration.neighbours.views import Marginals, Pair
 from reports.drawing.axes import Ticks, nice_ticks
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf

@@ -13,11 +13,10 @@ from calibration.bins import phrase_bins
 from calibration.curve import (
     calibration_error,
     curve_points,
-    phrase_error_interval,
     simultaneous_band,
 )
 from calibration.distributions import Beta
-from calibration.phrase_calibration import phrase_error
+from calibration.phrase_calibration import phrase_error, phrase_error_interval
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally

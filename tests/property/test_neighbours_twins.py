@@ -21,7 +21,6 @@ from calibration.neighbours.indicators import (
     pool_dissensus,
     pool_votes,
 )
-from calibration.neighbours.ranking import inversions
 from calibration.neighbours.regret import Optimum, ranking_bound
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
@@ -157,15 +156,7 @@ def test_subsampled_votes_are_a_part_of_the_votes(
 
 
 @SETTINGS
-@given(st.lists(st.integers(0, 9), max_size=200))
-def test_inversions_equal_the_count_over_all_pairs(ranks: list[int]) -> None:
-    array = np.array(ranks, dtype=np.int64)
-    slow = sum(int((array[i + 1 :] < array[i]).sum()) for i in range(len(array)))
-    assert inversions(array) == slow
-
-
-@SETTINGS
-@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=1, max_size=80))
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=1, max_size=200))
 def test_ranking_risk_equals_the_slow_twin(pairs: list[tuple[int, int]]) -> None:
     score, judged = zip(*pairs, strict=True)
     found = ranking.ranking_risk(score=score, judged=judged)

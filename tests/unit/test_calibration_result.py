@@ -13,16 +13,20 @@ from calibration.bins import BinTables, phrase_bins
 from calibration.curve import (
     curve_points,
     maximum_calibration_error,
-    phrase_error_interval,
     simultaneous_band,
-    smooth_calibration_error,
 )
-from calibration.diagnostics import corp, diagnose, phrase_chi_squared, spiegelhalter_z
+from calibration.diagnostics import (
+    corp,
+    diagnose,
+    phrase_chi_squared,
+    smooth_calibration_error,
+    spiegelhalter_z,
+)
 from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Options
 from calibration.neighbours.stated_confidence import fit_baseline
-from calibration.phrase_calibration import phrase_error
+from calibration.phrase_calibration import phrase_error, phrase_error_interval
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
 from calibration.scores import auroc, order_probabilities

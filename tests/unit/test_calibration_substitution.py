@@ -33,7 +33,6 @@ from calibration.substitution.guardrails import (
     SuppressionReason,
     allowed_cells,
     best_target,
-    cell_reason,
     resolution,
 )
 from calibration.substitution.programs import (
@@ -41,7 +40,7 @@ from calibration.substitution.programs import (
     exact_error_map,
     monotone_map,
 )
-from calibration.substitution.suggestion import Suggestion, Suppressed
+from calibration.substitution.suggestion import Suggestion, Suppressed, cell_reason
 from calibration.substitution.transport import Regularisation, frontier
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
@@ -462,7 +461,7 @@ def test_a_forbidden_cell_names_the_rail_that_forbids_it() -> None:
     allowed = allowed_cells(table, guard_rails=rails)
     for (source, target), reason in reasons.items():
         assert not allowed[source, target]
-        found = cell_reason(source, target, phrase_table=table, guard_rails=rails)
+        found = cell_reason(source, target, setting=Setting.of(table, rails))
         assert found == reason
 
 

@@ -188,7 +188,7 @@ BAD = {
     ),
     "correlation": (
         lambda: spearman(np.array([1.0, math.nan]), np.array([1.0, 2.0])),
-        "first: 1 of 2 values missing; first at row 1",
+        "first: 1 of 2 values are missing; first at row 1",
     ),
     "lengths": (lambda: spearman(np.arange(2.0), np.arange(3.0)), "of 2 and 3 items"),
     "strata": (lambda: strata([math.nan]), "give finite values"),

@@ -13,6 +13,7 @@ from calibration.neighbours.binned import classwise_ece, confidence_ece, majorit
 from calibration.neighbours.control import (
     error_histogram,
     histogram_divergence,
+    marginals,
     reader_control,
     subsample_votes,
 )
@@ -26,7 +27,7 @@ from calibration.neighbours.per_item import (
     ranking_calibration_score,
     squared_distance,
 )
-from calibration.neighbours.views import marginals, phrase_disagreement
+from calibration.scores import phrase_disagreement
 from calibration.tally import Tally
 
 PROBS = [[0.7, 0.2, 0.1], [0.2, 0.5, 0.3], [0.1, 0.3, 0.6]]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from calibration.neighbours.control import Marginals, marginals
 from calibration.neighbours.disagreement import Disagreement, disagreement
-from calibration.neighbours.views import Marginals, marginals
 from reports.drawing.marks import Drawing, Polygon, Rect, Text
 from reports.drawing.style import MARGIN
 from reports.neighbours import disagreement as neighbours

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from calibration.errors import CalibrationError
+from calibration.neighbours.binned import scalar_bins, scalar_error
 from calibration.neighbours.stated_confidence import (
     compare_methods,
-    scalar_bins,
-    scalar_error,
 )
 from calibration.survey import builtin
 from calibration.tally import Tally
