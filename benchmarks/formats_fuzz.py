@@ -30,7 +30,7 @@ import pandas as pd
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
 from pipeline.formats.attachments import document_text
-from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, batches
+from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, gathered
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import exams as fhir_exams
@@ -125,7 +125,7 @@ SPLICES = (
     b"<ClinicalDocument><section><title>", b"</text></section>", b"\nContent-Type: text/html\n\n",
     "é".encode() * 300, b"\\ud800", b"\xed\xa0\x80",
 )  # fmt: skip
-VALUES = (
+VALUES: tuple[Any, ...] = (
     None, True, -1, 10**400, 1e300, "", "x", "\x00", "=" * 5000, [], {}, [None], [[]], [{}],
     {"value": []}, {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
     [{"data": "QQ=="}], "é" * 999, "\ud800", "9999-12-31T23:59:59Z", "0001-01-01", "-5", "1e99",
@@ -333,7 +333,7 @@ class Fuzz:
     def _judged(self, found: list[Mapping[str, str] | SetAside | Merge]) -> Outcomes:
         rows: Iterator[FeedRow] = ((number, each) for number, each in enumerate(found, start=1))
         outcomes: Outcomes = Counter()
-        for batch in batches("fuzz", rows, size=1000):
+        for batch in gathered((("fuzz", rows),), size=1000):
             outcomes += self._stored(batch)
         return outcomes
 
