@@ -33,6 +33,7 @@ from pipeline.formats.attachments import document_text
 from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, gathered
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
+from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import exams as fhir_exams
 from pipeline.formats.fhir.directory import Directory
 from pipeline.formats.fhir.resources import resources_of
@@ -227,7 +228,7 @@ class Fuzz:
             if isinstance(each, str):
                 found.append(SetAside(each))
             else:
-                found += fhir_exams(each, directory, {})
+                found += fhir_exams(each, directory, FhirOptions())
                 found += directory.merges(each)
         outcomes = self._judged(found)
         if outcomes.total() < TOGETHER:
@@ -292,7 +293,7 @@ class Fuzz:
             head, row = MESSAGE.split(b"OBX|1|")[0], b"OBX|1|ED|||^AP^PDF^Base64^" + data
             found += exams(head + row, MessageOptions())
             form = {"presentedForm": [{"data": data.decode("latin-1")}]}
-            found += fhir_exams({**RESOURCE, **form}, Directory(), {})
+            found += fhir_exams({**RESOURCE, **form}, Directory(), FhirOptions())
         return TOGETHER, self._judged(found)
 
     def workbook(self) -> tuple[int, Outcomes]:

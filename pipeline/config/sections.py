@@ -38,6 +38,12 @@ class ReaderIds(Section):
     aliases: str | None = None
 
 
+class Fhir(Section):
+    """Whether the export holds the orders and studies that number its reports."""
+
+    orders: Literal["exported", "none"] = "exported"
+
+
 _MODALITIES: Final[Mapping[str, Modality]] = {
     "XR": "XR", "CR": "XR", "DX": "XR", "RF": "XR", "X-RAY": "XR", "CT": "CT",
 }  # fmt: skip
@@ -61,6 +67,7 @@ class Input(Section):
     time_format: str | tuple[str, ...] = ""
     max_text_characters: int = Field(default=200_000, ge=1_000)
     hl7: Mapping[str, str] = Field(default_factory=dict)
+    fhir: Fhir = Fhir()
     patient_authority: str = ""
     patient_ids_shared: bool = False
     reader_ids: ReaderIds = ReaderIds()

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -92,6 +94,18 @@ def files_of(source: Path) -> list[Path]:
         return [source]
     below = (path for path in source.rglob("*") if path.is_file())
     return sorted(p for p in below if "/." not in f"/{p.relative_to(source).as_posix()}")
+
+
+def content_digest(path: Path) -> str:
+    """Hash a file's content, once until it is written again or another takes its place."""
+    at = path.stat()
+    return _digest_at(path, (at.st_ino, at.st_mtime_ns, at.st_ctime_ns, at.st_size))
+
+
+@lru_cache(maxsize=200_000)
+def _digest_at(path: Path, _state: tuple[int, ...]) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def suffix_of(path: Path) -> str:

@@ -9,7 +9,7 @@ no message repeats it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +25,7 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
-from pipeline.formats.decoding import AUTO, files_of, opened, suffix_of
+from pipeline.formats.decoding import AUTO, content_digest, files_of, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
 from pipeline.store.files import replacing
@@ -93,8 +93,10 @@ class Sources:
         before = [own for each, own in files if each < source or not any(map(_has_report, own))]
         return [path for own in before for path in own if path.parent != source]
 
-    def read(self, source: Path, elsewhere: Sequence[Path] = ()) -> Iterator[ExamBatch]:
-        """Read a source in batches, whatever its format."""
+    def read(
+        self, source: Path, elsewhere: Sequence[Path] = (), index: Path | None = None
+    ) -> Iterator[ExamBatch]:
+        """Read a source in batches, whatever its format; `index` keeps where things stand."""
         kind, settings = self.kind(source), self.settings
         if kind == "hl7v2":
             return hl7v2.read(
@@ -108,8 +110,16 @@ class Sources:
                 ),
             )
         if kind == "fhir":
-            options = fhir.FhirOptions(self.modality_codes, self.batch_rows, elsewhere)
-            return fhir.read(source, options)
+            return fhir.read(
+                source,
+                fhir.FhirOptions(
+                    exam_codes=self.modality_codes,
+                    orders=settings.fhir.orders == "exported",
+                    batch_rows=self.batch_rows,
+                    elsewhere=elsewhere,
+                    index=index,
+                ),
+            )
         own_names = settings.format == "sql"
         return exports.read(
             source,
@@ -127,7 +137,7 @@ class Sources:
 
         People and orders may stand in the files beside a FHIR file, so these count as well.
         """
-        others = digest_of(*sorted(map(_known_digest, elsewhere))) if elsewhere else ""
+        others = digest_of(*sorted(map(content_digest, elsewhere))) if elsewhere else ""
         if source.is_dir():
             return digest(files_of(source)) + others
         beside = source.parent.iterdir() if self.kind(source) == "fhir" else ()
@@ -145,28 +155,18 @@ def _has_report(source: Path) -> bool:
 
 
 def _begins_with(source: Path, word: bytes) -> bool:
+    return _begins_with_at(source, source.stat().st_mtime_ns, word)
+
+
+@lru_cache(maxsize=200_000)
+def _begins_with_at(source: Path, _written: int, word: bytes) -> bool:
     with opened(source) as content:
         return word in content.read(_LOOKED_AT)
 
 
-def _known_digest(source: Path) -> str:
-    """Hash a file's content, once for all sources that look into it, until it is written again."""
-    at = source.stat()
-    return _digest_at(source, at.st_mtime_ns, at.st_size)
-
-
-@lru_cache(maxsize=100_000)
-def _digest_at(source: Path, _written: int, _size: int) -> str:
-    return digest([source])
-
-
-def digest(paths: list[Path]) -> str:
+def digest(paths: Iterable[Path]) -> str:
     """Hash the content of files, blind to their names and order."""
-    each = []
-    for path in paths:
-        with path.open("rb") as handle:
-            each.append(hashlib.file_digest(handle, "sha256").hexdigest())
-    return hashlib.sha256("".join(sorted(each)).encode()).hexdigest()
+    return hashlib.sha256("".join(sorted(map(content_digest, paths))).encode()).hexdigest()
 
 
 def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:

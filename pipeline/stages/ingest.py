@@ -109,7 +109,7 @@ class Ingest(Keyed[str, Ingested]):
             If the source vanished or changed while it was read; nothing of it counts then.
         """
         store, path, batches = site.workspace, Path(item), _Batches()
-        read = read_source(site, path)
+        read = read_source(site, path, index=store.root / "raw" / "places.sqlite")
         for number, (_, batch) in enumerate(judged(site, read, source=path.name)):
             shard = f"{key}-{number:05d}"
             if len(batch.exams):
@@ -255,9 +255,9 @@ def formats(site: Site) -> Sources:
     return Sources(site.config.input, known, site.config.execution.shard_rows)
 
 
-def read_source(site: Site, path: Path) -> Iterator[ExamBatch]:
+def read_source(site: Site, path: Path, index: Path | None = None) -> Iterator[ExamBatch]:
     """Read a source as it is found, and what it points at in others."""
-    return site.once(formats).read(path, _elsewhere(site, path))
+    return site.once(formats).read(path, _elsewhere(site, path), index)
 
 
 def _elsewhere(site: Site, path: Path) -> list[Path]:

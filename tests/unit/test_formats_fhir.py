@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.formats.fhir import FhirOptions, read
+from pipeline.formats.fhir import FhirOptions, read, resources
 from pipeline.formats.markup import plain_text
 
 
@@ -228,6 +229,77 @@ def test_a_report_whose_order_is_not_there_is_set_aside_and_not_named_by_its_own
     source = write(tmp_path, lost, alone)
     assert exams(source)["accession"].tolist() == ["r2"]
     assert reasons(source) == ["order_elsewhere"]
+
+
+def test_where_no_orders_are_exported_a_report_goes_by_its_own_number_or_id(tmp_path: Path) -> None:
+    lost = report(identifier=[], basedOn=[{"reference": "ServiceRequest/gone"}])
+    filed = report(id="r2", identifier=[{"value": "F7"}], imagingStudy=[{"reference": "X/gone"}])
+    within = report(id="r3", identifier=[], contained=[ORDER], basedOn=[{"reference": "#o1"}])
+    source = write(tmp_path, lost, filed, within)
+    found = exams(source, FhirOptions(orders=False))
+    assert found["accession"].tolist() == ["r1", "F7", "ACC9"]
+
+
+def test_an_order_that_is_there_against_what_the_site_said_is_told_and_not_mixed_in(
+    tmp_path: Path,
+) -> None:
+    numbered = report(identifier=[], basedOn=[{"reference": "ServiceRequest/o1"}])
+    bare = numbered | {"id": "r2", "basedOn": [{"reference": "ServiceRequest/o2"}]}
+    source = write(tmp_path, numbered, bare, ORDER, ORDER | {"id": "o2", "identifier": []})
+    (batch,) = read(source, FhirOptions(orders=False))
+    assert batch.exams["accession"].tolist() == ["r2"]
+    assert batch.quarantined["reason"].tolist() == ["order_exported"]
+
+
+@pytest.mark.parametrize("form", ["a.ndjson", "a.json", "a.ndjson.gz"])
+def test_what_earlier_exports_hold_is_found_again_without_reading_them_to_the_end(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, kept = tmp_path / "first", tmp_path / "raw" / "places.sqlite"
+    first.mkdir()
+    others = [PATIENT | {"id": f"q{n}", "identifier": [{"value": f"Q{n}"}]} for n in range(9)]
+    before = write(first, *others, ORDER, PATIENT, READER, name="a.ndjson")
+    if form != "a.ndjson":
+        plain, before = before, first / form
+        content = plain.read_bytes()
+        content = (
+            json.dumps([*map(json.loads, content.splitlines())]).encode()
+            if form == "a.json"
+            else gzip.compress(content)
+        )
+        before.write_bytes(content)
+        plain.unlink()
+    source = write(tmp_path, report(identifier=[], basedOn=[{"reference": "ServiceRequest/o1"}]))
+    options = FhirOptions(elsewhere=[before], index=kept)
+    once = exams(source, options)
+    assert once[["accession", "patient_id", "reader_name"]].to_numpy().tolist() == [
+        ["ACC9", "M1", "Hope^Faith"]
+    ]
+    if form == "a.ndjson":  # of which single lines can be read again
+
+        def refuse(path: Path) -> Any:
+            assert path != before
+            return placed(path)
+
+        placed = resources._placed
+        monkeypatch.setattr(resources, "_placed", refuse)
+    pd.testing.assert_frame_equal(exams(source, options), once)
+    moved = before.rename(first / f"moved-{form}")
+    again = FhirOptions(elsewhere=[moved], index=kept)
+    pd.testing.assert_frame_equal(exams(source, again), once)
+    kept.write_bytes(b"not a database, and longer than the head of one" * 99)
+    monkeypatch.undo()
+    pd.testing.assert_frame_equal(exams(source, again), once)
+
+
+def test_an_earlier_export_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    (tmp_path / "first").mkdir()
+    before = write(tmp_path / "first", PATIENT)
+    source = write(tmp_path, report())
+    options = FhirOptions(elsewhere=[before], index=tmp_path / "places.sqlite")
+    assert exams(source, options)["patient_id"].tolist() == ["M1"]
+    write(tmp_path / "first", READER, PATIENT | {"identifier": [{"value": "M2"}]})
+    assert exams(source, options)["patient_id"].tolist() == ["M2"]
 
 
 def test_a_version_that_says_nothing_of_its_order_has_that_of_its_other_versions(

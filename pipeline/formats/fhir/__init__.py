@@ -29,6 +29,7 @@ from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
     REPORT,
+    Index,
     Resource,
     items,
     reference,
@@ -43,6 +44,10 @@ __all__ = ["FhirOptions", "exams", "read", "resource_files"]
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _WORDLESS: Final = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
 _UNNUMBERED: Final = SetAside("order_elsewhere", "its order or study is not in the export")
+_NUMBERED: Final = SetAside(
+    "order_exported", "its order is there, though input.fhir.orders is none"
+)
+_ORDERED: Final = "basedOn"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final[Mapping[str, str]] = {
@@ -61,8 +66,34 @@ _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR",
 """Codes of DiagnosticReport.category (HL7 table 0074, DICOM) → modality."""
 
 
+@dataclass(frozen=True, slots=True)
+class FhirOptions:
+    """How a site's exports are read.
+
+    Attributes
+    ----------
+    exam_codes
+        Exam code → modality.
+    orders
+        Whether the orders and studies that number reports are exported; else a report without a
+        number goes by its id.
+    batch_rows
+        Exams in a batch.
+    elsewhere
+        Files that may hold what the source's lack.
+    index
+        Where it is kept what stands where in these; None to keep it for one reading only.
+    """
+
+    exam_codes: Mapping[str, str] = field(default_factory=dict)
+    orders: bool = True
+    batch_rows: int = 1000
+    elsewhere: Sequence[Path] = ()
+    index: Path | None = None
+
+
 def exams(
-    report: Resource, directory: Directory, exam_codes: Mapping[str, str]
+    report: Resource, directory: Directory, options: FhirOptions
 ) -> Iterator[Mapping[str, str] | SetAside]:
     """Read a report, an exam for each accession; never raises on what an export may hold."""
     raw_status = text_of(report, "status").casefold()
@@ -93,7 +124,7 @@ def exams(
         "patient_birth_date": text_of(patient, "birthDate"),
         "patient_class": _class(report, directory),
         "patient_sex": text_of(patient, "gender"),
-        "modality": exam_codes.get(code) or modality_of(name) or _service(report, study),
+        "modality": options.exam_codes.get(code) or modality_of(name) or _service(report, study),
         "exam_code": code,
         "exam_name": name,
         "performed_at": performed,
@@ -106,9 +137,10 @@ def exams(
         "text_form": form,
         "text": text,
     }
-    numbers = _accessions(report, directory)
-    if not numbers:
-        yield _UNNUMBERED
+    numbers = _accessions(report, directory, orders=options.orders)
+    if isinstance(numbers, SetAside):
+        yield numbers
+        return
     for number in numbers:
         yield {**found, "exam_id": f"{number}/{status}/{version}", "accession": number}
 
@@ -149,24 +181,36 @@ def _headed(conclusion: str) -> str:
     return conclusion if _IMPRESSION.search(conclusion) else f"IMPRESSION: {conclusion}"
 
 
-def _accessions(report: Resource, directory: Directory) -> list[str]:
+def _accessions(
+    report: Resource, directory: Directory, *, orders: bool
+) -> Sequence[str] | SetAside:
     """Find the accession numbers: the report's own, else its orders', else its studies'.
 
     They are told by type or system. An order or a study may be named by its identifier alone,
-    without a reference. None, where it has no number and its orders and studies are not there:
-    another of its versions may be read under theirs.
+    without a reference. Set aside, where it has no number and its orders and studies are not there:
+    another of its versions may be read under theirs. Where none are exported it goes by its id, and
+    is set aside if it could go by an order's number too.
     """
-    each = [(directory.get(text_of(i, "reference")), i) for n in ORDERS for i in items(report, n)]
-    ordered, studied, later = (
-        [r for i in items(report, name) for r in (directory.get(text_of(i, "reference")), i)]
-        for name in ORDERS
-    )
-    for resources in ([report], ordered, [*studied, *later]):
-        if numbers := list(dict.fromkeys(n for each in resources for n in _numbers(each) if n)):
-            return numbers
+    if own := _numbered([report]):
+        return own
+    pointing = [
+        (name, directory.get(text_of(item, "reference")), item)
+        for name in ORDERS for item in items(report, name)
+    ]  # fmt: skip
+    found = [each for _, each, item in pointing if not text_of(item, "reference").startswith("#")]
+    if not orders and _numbered(found):
+        return _NUMBERED
+    ordered = [each for name, *both in pointing if name == _ORDERED for each in both]
+    studied = [each for name, *both in pointing if name != _ORDERED for each in both]
+    if numbers := _numbered(ordered) or _numbered(studied):
+        return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
-    is_elsewhere = each and not any(found for found, _ in each)
-    return [] if is_elsewhere and not first else [first or text_of(report, "id")]
+    is_elsewhere = orders and pointing and not any(each for _, each, _ in pointing)
+    return _UNNUMBERED if is_elsewhere and not first else [first or text_of(report, "id")]
+
+
+def _numbered(resources: Iterable[Resource]) -> list[str]:
+    return list(dict.fromkeys(n for each in resources for n in _numbers(each) if n))
 
 
 def _numbers(resource: Resource) -> Iterator[str]:
@@ -229,15 +273,6 @@ _SUFFIXES: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FhirOptions:
-    """Exam code → modality, exams in a batch, and files that may hold what the source's lack."""
-
-    exam_codes: Mapping[str, str] = field(default_factory=dict)
-    batch_rows: int = 1000
-    elsewhere: Sequence[Path] = ()
-
-
 def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
     """Read a file of resources, or every one of a folder, in batches.
 
@@ -250,10 +285,11 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
     directory = Directory()
     for resource in _resources(beside):
         directory.add(resource)
+    index = Index(options.index)
     for _ in range(_STEPS):
         wanted = directory.missing()
         versions = beside if any(each.startswith(REPORT) for each in wanted) else ()
-        for resource in _resources([*options.elsewhere, *versions] if wanted else ()):
+        for resource in index.resources(wanted, [*options.elsewhere, *versions]):
             directory.add(resource, only=wanted)
     rows = ((path.name, _rows(path, directory, options)) for path in files)
     yield from gathered(rows, size=options.batch_rows)
@@ -286,7 +322,7 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
         if isinstance(resource, str):
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
-            for found in exams(resource, directory, options.exam_codes):
+            for found in exams(resource, directory, options):
                 yield number, found
         elif text_of(resource, "resourceType") == "Patient":
             yield from ((number, merge) for merge in directory.merges(resource))

@@ -15,12 +15,14 @@ from typing import Any, Final
 from pipeline.formats.exams import Merge
 from pipeline.formats.fhir.resources import (
     KINDS,
+    PERSON,
     PLACE,
     REPORT,
-    URL,
     Place,
     Resource,
+    identified,
     items,
+    names_of,
     reference,
     text_of,
 )
@@ -50,8 +52,7 @@ class Directory:
         Of a report only what it points at is kept, and of one that is wanted, because a version of
         it says nothing of its order, what its other versions say.
         """
-        kind = text_of(resource, "resourceType")
-        names = set(_names(resource, kind)) - {""}
+        kind, names = text_of(resource, "resourceType"), names_of(resource)
         if kind == REPORT:
             if only is None:
                 self.pointed.update(_pointed(resource))
@@ -70,7 +71,7 @@ class Directory:
     def _keep(self, name: str, resource: Resource) -> None:
         """Keep the later version of a resource; nobody where two have one identifier."""
         before = self.by_reference.get(name)
-        if before and _PERSON in name and text_of(before, "id") != text_of(resource, "id"):
+        if before and PERSON in name and text_of(before, "id") != text_of(resource, "id"):
             self.by_reference[name] = {}
         elif before is None or (before and _updated(before) <= _updated(resource)):
             self.by_reference[name] = resource
@@ -95,7 +96,7 @@ class Directory:
 
     def patient(self, report: Resource) -> Resource:
         """Give a report's patient, by reference or identifier, or who replaced that one."""
-        whose = (self.get(name) for name in map(_identified, items(report, "subject")))
+        whose = (self.get(name) for name in map(identified, items(report, "subject")))
         found = self.get(reference(report, "subject")) or next(whose, {})
         for _ in range(_MOST_REPLACED):
             others = {reference(link, "other") for link in _links(found, _REPLACED)}
@@ -127,31 +128,10 @@ class Directory:
         return place.read() if isinstance(place, Place) else found
 
 
-_PERSON: Final = "Patient?"
-"""What a patient is kept under who is pointed at by an identifier, with its system."""
-
-
-def _names(resource: Resource, kind: str) -> Iterator[str]:
-    """Give all by which a resource may be pointed at."""
-    if text_of(resource, "id"):
-        yield f"{kind}/{text_of(resource, 'id')}"
-    if text_of(resource, URL):
-        yield text_of(resource, URL)
-    if kind == "Patient":
-        yield from (_identified({"identifier": each}) for each in items(resource, "identifier"))
-
-
-def _identified(subject: Resource) -> str:
-    """Name a patient by identifier, as a reference without an address does; '' for none."""
-    each = next(iter(items(subject, "identifier")), {})
-    value = text_of(each, "value")
-    return f"{_PERSON}{text_of(each, 'system')}|{value}" if value else ""
-
-
 def _pointed(resource: Resource) -> Iterator[str]:
     """Give all that a resource points at, and a report that points at no order: itself."""
     if text_of(resource, "resourceType") == REPORT:
-        yield from (_identified(subject) for subject in items(resource, "subject"))
+        yield from (identified(subject) for subject in items(resource, "subject"))
         if text_of(resource, "id") and not any(items(resource, n) for n in (*ORDERS, "identifier")):
             yield f"{REPORT}/{text_of(resource, 'id')}"
     todo: list[object] = [resource]

@@ -1,19 +1,27 @@
-"""Files of FHIR resources → the resources, read tolerantly.
+"""Files of FHIR resources → the resources, read tolerantly, and where each stands.
 
 Nothing is validated here beyond being JSON: real exports leave out what the standard asks for.
 Documents (Binary) may be larger than memory: of those in NDJSON their place in the file is kept.
+
+A later export names what earlier ones hold. So that no run reads years of them to the end for it,
+an `Index` keeps where in a file a resource of some name stands: hashes and places, no name, by the
+file's content. Of NDJSON the line is read again, of any other file the whole.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
-from pipeline.formats.decoding import FALLBACK, fallback, opened
+from pipeline.formats.decoding import FALLBACK, content_digest, fallback, opened
 
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = (
@@ -39,12 +47,12 @@ class Place:
     def read(self) -> Resource:
         """Read the resource there; an empty one if it is no longer there."""
         with self.path.open("rb") as handle:
-            handle.seek(self.start)
-            found, _ = _parsed(handle.readline(_MAX_BYTES + 1))
-        return found if isinstance(found, dict) else {}
+            return next((each for each in _line(handle, self) if isinstance(each, dict)), {})
 
 
 REPORT: Final = "DiagnosticReport"
+_WHOLE: Final = -1
+"""Where a resource stands in a file of which no line can be read alone."""
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
@@ -52,34 +60,54 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
 
     A ``.json`` file holds one resource, a list of them, or, as some exports do, one a line.
     """
+    return ((number, found) for number, _, found in _placed(path))
+
+
+def _placed(path: Path) -> Iterator[tuple[int, int, Resource | str]]:
+    """Yield the number of each line, the byte at which it begins, and what stands there."""
     with opened(path) as handle:
         if path.name.removesuffix(".gz").endswith(".json"):
             whole = handle.read(_MAX_BYTES + 1)
             found, decoded_as = _parsed(whole) if len(whole) <= _MAX_BYTES else (None, "")
             if isinstance(found, dict | list):
-                yield from ((1, _marked(each, decoded_as)) for each in _entries(found))
+                yield from ((1, _WHOLE, _marked(each, decoded_as)) for each in _entries(found))
                 return
             handle.seek(0)
-        number = 0
         is_plain = isinstance(handle, io.BufferedReader)
-        while True:
-            place = Place(path, handle.tell()) if is_plain else None
-            line = handle.readline(_MAX_BYTES + 1)
-            if not line:
-                return
+        number, start = 0, 0
+        while line := handle.readline(_MAX_BYTES + 1):
             number += 1
+            place = Place(path, start) if is_plain else None
+            for each in _of_line(line, place):
+                yield number, start if is_plain else _WHOLE, each
+            start += len(line)
             if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
-                yield number, "resource_too_long"
-                _skip_line(handle)
-            elif line.strip():
-                found, decoded_as = _parsed(line)
-                for each in _entries(found):
-                    yield number, _marked(each, decoded_as, place if each is found else None)
+                start += _skip_line(handle)
 
 
-def _skip_line(handle: Any) -> None:
-    while (rest := handle.readline(_MAX_BYTES)) and not rest.endswith(b"\n"):
-        pass
+def _line(handle: BinaryIO, place: Place) -> Iterator[Resource | str]:
+    """Read the line at a place."""
+    handle.seek(place.start)
+    return _of_line(handle.readline(_MAX_BYTES + 1), place)
+
+
+def _of_line(line: bytes, place: Place | None) -> Iterator[Resource | str]:
+    if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
+        yield "resource_too_long"
+    elif line.strip():
+        found, decoded_as = _parsed(line)
+        for each in _entries(found):
+            yield _marked(each, decoded_as, place if each is found else None)
+
+
+def _skip_line(handle: BinaryIO) -> int:
+    """Read to the end of a line; gives how many bytes that was."""
+    skipped = 0
+    while rest := handle.readline(_MAX_BYTES):
+        skipped += len(rest)
+        if rest.endswith(b"\n"):
+            break
+    return skipped
 
 
 def _marked(found: Resource | str, decoded_as: str, place: Place | None = None) -> Resource | str:
@@ -171,3 +199,121 @@ def text_of(resource: Resource, name: str) -> str:
 def reference(resource: Resource, name: str) -> str:
     """Give the first reference of a field."""
     return next((text_of(item, "reference") for item in items(resource, name)), "")
+
+
+PERSON: Final = "Patient?"
+"""What a patient is kept under who is pointed at by an identifier, with its system."""
+
+
+def names_of(resource: Resource) -> Set[str]:
+    """Give all by which a resource may be pointed at; nothing for one that is not looked for."""
+    kind = text_of(resource, "resourceType")
+    if kind not in (*KINDS, REPORT):
+        return set()
+    own = text_of(resource, "id")
+    names = {f"{kind}/{own}" if own else "", text_of(resource, URL)}
+    if kind == "Patient":
+        names.update(identified({"identifier": each}) for each in items(resource, "identifier"))
+    return names - {""}
+
+
+def identified(subject: Resource) -> str:
+    """Name a patient by identifier, as a reference without an address does; '' for none."""
+    each = next(iter(items(subject, "identifier")), {})
+    value = text_of(each, "value")
+    return f"{PERSON}{text_of(each, 'system')}|{value}" if value else ""
+
+
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS file (id INTEGER PRIMARY KEY, digest TEXT UNIQUE NOT NULL);
+CREATE TABLE IF NOT EXISTS place (name INTEGER, file INTEGER, start INTEGER,
+    PRIMARY KEY (name, file, start)) WITHOUT ROWID;
+"""
+_LISTED: Final = "IN (SELECT value FROM json_each(?))"
+_SECONDS: Final = 3600.0
+"""So long one process waits while another learns what stands in years of files."""
+
+
+class Index:
+    """Where in files the resources of some names stand; kept at `path`, or in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def resources(self, names: Set[str], files: Iterable[Path]) -> Iterator[Resource]:
+        """Give what stands in these files under these names, in their order.
+
+        Others may come with it: who asks must look at the names.
+        """
+        by_digest = {content_digest(path): path for path in files}
+        if not names or not by_digest:
+            return
+        try:
+            found = self._places(names, by_digest)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:  # damaged: it is made anew from the files
+            if self._path is None:
+                raise
+            self._path.unlink()
+            found = self._places(names, by_digest)
+        for digest, path in by_digest.items():
+            for each in _standing(path, sorted(found[digest])):
+                if not isinstance(each, str):
+                    yield each
+
+    def _places(self, names: Set[str], files: Mapping[str, Path]) -> Mapping[str, Set[int]]:
+        found: defaultdict[str, set[int]] = defaultdict(set)
+        with closing(self._opened()) as db:
+            self._learn(db, files)
+            query = (
+                "SELECT digest, start FROM place JOIN file ON file.id = place.file "  # noqa: S608
+                f"WHERE name {_LISTED}"
+            )
+            for digest, start in db.execute(query, [json.dumps(sorted(map(_hash, names)))]):
+                if digest in files:
+                    found[digest].add(start)
+        return found
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._path.touch(mode=0o600)
+        db = sqlite3.connect(self._path or ":memory:", timeout=_SECONDS, isolation_level=None)
+        db.executescript(_TABLES)
+        return db
+
+    @staticmethod
+    def _learn(db: sqlite3.Connection, files: Mapping[str, Path]) -> None:
+        """Take in the files that are not known, in one step or not at all."""
+        query = f"SELECT digest FROM file WHERE digest {_LISTED}"  # noqa: S608
+        wanted = [json.dumps(list(files))]
+        if len(db.execute(query, wanted).fetchall()) == len(files):
+            return
+        db.execute("BEGIN IMMEDIATE")
+        with db:
+            known = {digest for (digest,) in db.execute(query, wanted)}
+            for digest in sorted(files.keys() - known):
+                of = db.execute("INSERT INTO file (digest) VALUES (?)", [digest]).lastrowid
+                rows = (
+                    (_hash(name), of, start)
+                    for _, start, each in _placed(files[digest])
+                    if not isinstance(each, str)
+                    for name in names_of(each)
+                )
+                db.executemany("INSERT OR IGNORE INTO place VALUES (?, ?, ?)", rows)
+
+
+def _standing(path: Path, starts: Sequence[int]) -> Iterator[Resource | str]:
+    """Read what stands at some places of a file, or all of one that has no lines."""
+    if starts[:1] == [_WHOLE]:
+        yield from (each for _, each in resources_of(path))
+        return
+    with path.open("rb") as handle:
+        for start in starts:
+            yield from _line(handle, Place(path, start))
+
+
+def _hash(name: str) -> int:
+    found = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(found, signed=True)
