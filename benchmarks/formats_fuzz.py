@@ -38,7 +38,7 @@ from pipeline.formats.fhir import exams as fhir_exams
 from pipeline.formats.fhir.directory import Directory
 from pipeline.formats.fhir.resources import resources_of
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.exams import MessageOptions, exams
+from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.validation import IngestOptions, validate
 from pipeline.store.workspace import Workspace
 from pipeline.vault.codes import merge_table, patients_joined, under_one_number
@@ -199,7 +199,7 @@ class Fuzz:
     def message(self) -> tuple[int, Outcomes]:
         """Read mutated messages one by one."""
         raw = [mutated(self.rng.choice((MESSAGE, MERGE)), self.rng) for _ in range(TOGETHER)]
-        return len(raw), self._judged([x for each in raw for x in exams(each, MessageOptions())])
+        return len(raw), self._judged([x for each in raw for x in exams(each, Hl7Options())])
 
     def feed(self) -> tuple[int, Outcomes]:
         """Read a file of mutated messages in their frames."""
@@ -208,7 +208,7 @@ class Fuzz:
         raw = [b"\x0b" + mutated(self.rng.choice(sent), self.rng) + b"\x1c\r"
                for _ in range(TOGETHER)]  # fmt: skip
         path.write_bytes(b"".join(raw))
-        found = [x for raw in framing.messages(path) for x in exams(raw, MessageOptions())]
+        found = [x for raw in framing.messages(path) for x in exams(raw, Hl7Options())]
         return TOGETHER, self._judged(found)
 
     def resource(self) -> tuple[int, Outcomes]:
@@ -291,7 +291,7 @@ class Fuzz:
             if self.rng.random() < 0.3:
                 data = mutated(data, self.rng)
             head, row = MESSAGE.split(b"OBX|1|")[0], b"OBX|1|ED|||^AP^PDF^Base64^" + data
-            found += exams(head + row, MessageOptions())
+            found += exams(head + row, Hl7Options())
             form = {"presentedForm": [{"data": data.decode("latin-1")}]}
             found += fhir_exams({**RESOURCE, **form}, Directory(), FhirOptions())
         return TOGETHER, self._judged(found)

@@ -73,7 +73,7 @@ def _tables(found: Rehearsal) -> Iterator[_Table]:
         yield _source(source)
     if found.unmapped:
         rows = [(each.value, f"{each.count:,}", each.line) for each in found.unmapped]
-        yield _Table("Met, and in no map", ("value", "rows", "the line to add"), rows)
+        yield _Table("Set aside, or in no map", ("met", "rows", "what to add or ask for"), rows)
     if found.minutes is not None:
         told = (
             f"about {max(1, round(found.minutes)):,} min for a first run, by the rates of "

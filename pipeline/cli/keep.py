@@ -123,18 +123,13 @@ def purge(
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
     with store.locked():
         if dry_run:
-            summary = purge_workspace(store, before=before, vault=None, shared=shared).summary()
+            found = purge_workspace(store, before=before, vault=None, shared=shared)
         else:
-            events = _events(store.root)
-            with (
-                events.attempt("purge", before=before.isoformat()),
-                _vault(store.root) as vault,
-            ):
+            events, at = _events(store.root), before.isoformat()
+            with events.attempt("purge", before=at), _vault(store.root) as vault:
                 found = purge_workspace(store, before=before, vault=vault, shared=shared)
-                summary = found.summary()
-            counts = {name: int(str(count)) for name, count in summary.items()}
-            events.append("purge", before=before.isoformat(), **counts)
-    emit({"dry_run": dry_run, **summary}, as_json=as_json, quiet=quiet)
+            events.append("purge", before=at, **asdict(found))
+    emit({"dry_run": dry_run, **asdict(found)}, as_json=as_json, quiet=quiet)
 
 
 def prune(

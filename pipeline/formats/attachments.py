@@ -258,14 +258,12 @@ def text_in_cell(cell: str) -> tuple[str, str] | SetAside:
     if start.startswith("{\\rtf"):
         text = document_text(cell)
         return text if isinstance(text, SetAside) else (text, "RTF")
-    if start.startswith(CODED_DOCUMENTS):
-        content = decoded_base64(cell)
+    is_coded = start.startswith(CODED_DOCUMENTS)
+    if is_coded or is_clinical(cell):
+        content = decoded_base64(cell) if is_coded else cell.encode("utf-8", "replace")
         if content is None:
             return SetAside("bad_attachment", "base64 that is none")
         found = chosen([Attachment(content)])
-        return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
-    if is_clinical(cell):
-        found = chosen([Attachment(cell.encode("utf-8", "replace"))])
         return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
     if start.casefold().startswith(_PAGES):
         return plain_text(cell), "markup"

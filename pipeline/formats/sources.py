@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -24,7 +24,7 @@ from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
-from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of
+from pipeline.formats.columns import ColumnMap, Columns, keys_of
 from pipeline.formats.decoding import AUTO, content_digest, files_of, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
@@ -40,6 +40,8 @@ _BY_SUFFIX: Final[Mapping[str, str]] = {
 _WORKBOOKS: Final = (".xlsx", ".xlsm")
 _OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
 _LOOKED_AT: Final = 2**20
+_RESOURCE: Final = b'"resourceType"'
+_REPORT: Final = b'"DiagnosticReport"'
 FOLDERS: Final = ("hl7v2", "fhir")
 """Formats of which a folder, with all folders in it, is one source."""
 _SPOOLED: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
@@ -71,7 +73,8 @@ class Sources:
         if suffix_of(source) in _WORKBOOKS:
             return "xlsx"
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
-        if stated == "auto" and kind == "fhir" and source.is_file() and not _has_resources(source):
+        may_be_table = stated == "auto" and kind == "fhir" and source.is_file()
+        if may_be_table and not _begins_with(source, _RESOURCE):
             kind = "jsonl"
         if not kind or (source.is_dir() and kind not in FOLDERS):
             msg = (
@@ -90,7 +93,10 @@ class Sources:
         """
         others = [each for each in sources if each != source and self.kind(each) == "fhir"]
         files = [(each, fhir.resource_files(each)) for each in others]
-        before = [own for each, own in files if each < source or not any(map(_has_report, own))]
+        before = [
+            own for each, own in files
+            if each < source or not any(_begins_with(path, _REPORT) for path in own)
+        ]  # fmt: skip
         return [path for own in before for path in own if path.parent != source]
 
     def read(
@@ -102,7 +108,7 @@ class Sources:
             return hl7v2.read(
                 source,
                 hl7v2.Hl7Options(
-                    fields=settings.hl7,
+                    fields=hl7v2.FieldMap.of(settings.hl7),
                     exam_codes=self.modality_codes,
                     patient_authority=settings.patient_authority,
                     encoding="" if settings.encoding == AUTO else settings.encoding,
@@ -144,17 +150,8 @@ class Sources:
         return digest([source]) + digest([path for path in beside if path.is_file()]) + others
 
 
-def _has_resources(source: Path) -> bool:
-    """Tell FHIR from a table in JSON by what every resource says of itself, near its beginning."""
-    return _begins_with(source, b'"resourceType"')
-
-
-def _has_report(source: Path) -> bool:
-    """Tell whether a file names a report near its beginning, as exports have one kind a file."""
-    return _begins_with(source, b'"DiagnosticReport"')
-
-
 def _begins_with(source: Path, word: bytes) -> bool:
+    """Tell whether a word stands near a file's beginning: exports have one kind a file."""
     return _begins_with_at(source, source.stat().st_mtime_ns, word)
 
 
@@ -169,11 +166,6 @@ def digest(paths: Iterable[Path]) -> str:
     return hashlib.sha256("".join(sorted(map(content_digest, paths))).encode()).hexdigest()
 
 
-def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:
-    """Run the configured query and give its rows as they come."""
-    return read_query(address, SqlOptions(settings.query or "", settings.columns, batch_rows))
-
-
 def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Path:
     """Run the configured query and keep its rows as one Parquet file, named by its content."""
     target = folder / "query.parquet"
@@ -186,21 +178,12 @@ def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Pa
     return target.replace(named)
 
 
-@dataclass(frozen=True, slots=True)
-class SqlOptions:
-    """The query, our column → its, and exams in a batch."""
-
-    query: str
-    columns: Mapping[str, Spec] = field(default_factory=dict)
-    batch_rows: int = 1000
-
-
-def read_query(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
-    """Run the query and read its rows as they arrive.
+def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:
+    """Run the configured query and read its rows as they arrive.
 
     Parameters
     ----------
-    source
+    address
         An SQLAlchemy address, such as ``postgresql+psycopg://user@host/database``.
 
     Raises
@@ -210,16 +193,16 @@ def read_query(source: str, options: SqlOptions) -> Iterator[ExamBatch]:
     InputError
         If the query fails, at once or after some rows, or lacks a needed column.
     """
-    engine = _engine(source)
+    engine = _engine(address)
     try:
         with _connected(engine) as database:
-            rows = database.execute(sqlalchemy.text(options.query))
+            rows = database.execute(sqlalchemy.text(settings.query or ""))
             names = list(rows.keys())
-            columns = ColumnMap(options.columns).within(keys_of(names))
+            columns = ColumnMap(settings.columns).within(keys_of(names))
             exports.require("input.query", names, columns)
             found = _query_rows(rows, columns)
             whole = whole_reports(found) if LINE_NUMBER in columns.places else found
-            yield from batches("query", whole, size=options.batch_rows)
+            yield from batches("query", whole, size=batch_rows)
     except SQLAlchemyError as error:
         msg = (
             f"input.query: refused by the database ({type(error).__name__}). Run it in the "

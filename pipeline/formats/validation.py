@@ -143,10 +143,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    notes, signed = (
-        _unknown(raw, fails, as_written=options.as_written),
-        _end_of_day(raw["signed_at"]),
-    )
+    notes = _unknown(raw, fails, as_written=options.as_written)
+    signed = _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)

@@ -248,11 +248,8 @@ def _serial(text: pd.Series) -> pd.Series:
 
 
 def _digits(text: pd.Series) -> pd.Series:
-    plain = text.str.replace(r"[ T]", "", regex=True)
-    form = {True: "%Y%m%d%H%M%S", False: "%Y%m%d%H%M"}
-    each = [pd.to_datetime(plain[plain.str.len().eq(14) == long], format=f, errors="coerce")
-            for long, f in form.items()]  # fmt: skip
-    return _iso(pd.concat(each).dropna())
+    found = text.str.replace(r"[ T]", "", regex=True).map(iso_time)
+    return found[found != ""]
 
 
 _KNOWN: Final[tuple[_Reader, ...]] = (

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import socket
+import tomllib
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pyarrow.parquet as pq
 
+from pipeline import formats
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.formats.decoding import files_of
@@ -29,6 +31,7 @@ from pipeline.formats.values import formats_that_read, iso_times, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
+_REMEDIES: Final = Path(formats.__path__[0]) / "remedies.toml"
 _ROWS: Final = 5_000
 _SOURCES: Final = 5
 _FIRST: Final = 3
@@ -171,7 +174,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     return Rehearsal(
         tuple(findings),
         tuple(sources),
-        (*_unknown(parts), *_times(site, raw), *_codes(site, kept)),
+        (*_unknown(parts), *_times(site, raw), *_remedies(sources), *_codes(site, kept)),
         _minutes(site, rows, raw),
     )
 
@@ -244,9 +247,9 @@ def _readable(site: Site) -> dict[str, Path | None]:
 
 
 def _batches(site: Site, source: Path | None) -> Generator[ExamBatch, None, None]:
-    formats = site.once(ingest.formats)
     if source is None:
-        yield from queried(ingest.database(), site.config.input, batch_rows=formats.batch_rows)
+        rows = site.once(ingest.formats).batch_rows
+        yield from queried(ingest.database(), site.config.input, batch_rows=rows)
     else:
         yield from ingest.read_source(site, source)
 
@@ -316,6 +319,13 @@ def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
             ours = '"final", "prelim", "corrected", "addendum" or "retracted"'
             line = f"[input.statuses] {_toml(value)} = {ours}"
         yield Unmapped(told, count, line)
+
+
+def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
+    """Say of each reason for which rows are set aside what to add, or to ask for."""
+    met = sum((Counter(each.set_aside) for each in sources), Counter[str]())
+    known = tomllib.loads(_REMEDIES.read_text(encoding="utf-8"))
+    return (Unmapped(why, n, known[why]) for why, n in met.most_common() if why in known)
 
 
 def _toml(value: str) -> str:

@@ -165,11 +165,8 @@ class Site:
 
     def open_vault(self, *, read_only: bool) -> Vault:
         """Open the vault; to write to it, make it first if this is the first run."""
-        return (
-            Vault.open(self.vault_path, read_only=True)
-            if read_only
-            else Vault.ensure(self.vault_path)
-        )
+        path = self.vault_path
+        return Vault.open(path, read_only=True) if read_only else Vault.ensure(path)
 
     @cached_property
     def reader_epoch(self) -> int:

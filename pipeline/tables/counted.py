@@ -140,12 +140,11 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
         owner = _owners(group, pair, len(pairs))
         each = tallied(pair, code[known], labels, n_groups=len(pairs))
         patients = (each, owner)
-    sliders = _sliders(frame, known, columns, source)
-    if sliders is not None:
-        at = ~np.isnan(sliders)
-        set_ = Sliders(group[at], code[known][at], labels[at], sliders[at])
-        return Counted(columns.by, names, tallies, sizes, patients, unmapped, set_)
-    return Counted(columns.by, names, tallies, sizes, patients, unmapped)
+    values, sliders = _sliders(frame, known, columns, source), None
+    if values is not None:
+        at = ~np.isnan(values)
+        sliders = Sliders(group[at], code[known][at], labels[at], values[at])
+    return Counted(columns.by, names, tallies, sizes, patients, unmapped, sliders)
 
 
 def _sliders(

@@ -123,15 +123,11 @@ def _with_signing_reader(
     """Count an X-ray with the reader of its forecast, else with the last who signed it."""
     signed = films[films["status"].isin(_SIGNED) & (films["reader_code"].fillna("") != "")]
     last = in_time(signed).drop_duplicates("study_code", keep="last")
-    reader = pd.concat(
-        [
-            chosen.set_index("xr_study_code")["reader_code"],
-            last.set_index("study_code")["reader_code"],
-        ]
-    )
+    named = (chosen.set_index("xr_study_code"), last.set_index("study_code"))
+    reader = pd.concat([each["reader_code"] for each in named])
     reader = reader[~reader.index.duplicated()]
-    named = xr["study_code"].map(reader).astype("object")  # of no reader at all: not numbers
-    return xr.assign(reader_code=named.fillna(xr["reader_code"]))
+    known = xr["study_code"].map(reader).astype("object")  # of no reader at all: not numbers
+    return xr.assign(reader_code=known.fillna(xr["reader_code"]))
 
 
 def _cues(xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
@@ -274,16 +270,8 @@ def _fates(
     fate = pd.Series("paired", index=xr.index, dtype="object")
     for (_, reason), ok in reversed(list(zip(_STEPS, passed, strict=True))):
         fate = fate.where(ok, reason)
-    return pd.DataFrame(
-        {
-            "study_code": code,
-            "reader_code": xr["reader_code"],
-            "patient_class": xr["patient_class"],
-            "age_band": xr["age_band"],
-            "performed_month": xr["performed_month"],
-            "fate": fate,
-        }
-    ).reset_index(drop=True)
+    columns = ["study_code", "reader_code", "patient_class", "age_band", "performed_month"]
+    return xr[columns].assign(fate=fate).reset_index(drop=True)
 
 
 def _flow(

@@ -76,12 +76,7 @@ class Scale:
             max_step=settings.max_step,
             min_stability=settings.min_stability,
             keep_order=settings.keep_order,
-            forbidden=frozenset(
-                (source, target)
-                for source in self.phrases.phrases
-                for target in never
-                if source != target
-            ),
+            forbidden=frozenset((a, b) for a in self.phrases.phrases for b in never if a != b),
         )
 
 
@@ -136,20 +131,12 @@ def advice_table(group: str, results: GroupResults) -> pd.DataFrame:
     for pathology, advice in results.advice.items():
         shared = {"reader_code": group, "pathology": pathology or _ALL}
         for s in advice.suggestions:
-            facts = {
-                f.name: getattr(s, f.name) for f in dataclasses.fields(s) if f.name != "effect"
-            }
-            rows.append({**shared, "state": "suggested", **facts})
+            names = (each.name for each in dataclasses.fields(s) if each.name != "effect")
+            told = {name: getattr(s, name) for name in names}
+            rows.append({**shared, "state": "suggested", **told})
         for w in advice.suppressed:
-            rows.append(
-                {
-                    **shared,
-                    "state": "suppressed",
-                    "source": w.source,
-                    "target": w.target or "",
-                    "reason": w.reason,
-                }
-            )
+            facts = {"source": w.source, "target": w.target or "", "reason": w.reason}
+            rows.append({**shared, "state": "suppressed", **facts})
     return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
 
 
@@ -157,21 +144,14 @@ def swap_table(profile: ReaderProfile | None, reader: str) -> pd.DataFrame:
     """Give one row per swap advised to a reader, in the columns of `advice_table`."""
     rows = [
         {
-            "reader_code": reader,
-            "pathology": swap.finding or _ALL,
-            "state": "suggested",
-            "source": swap.phrase,
-            "target": swap.instead,
-            "n": swap.n,
-            "observed": swap.rate.value,
-            "low": swap.rate.low,
-            "high": swap.rate.high,
-            "expected": swap.meaning,
-            "target_expected": swap.instead_meaning,
+            "reader_code": reader, "pathology": swap.finding or _ALL, "state": "suggested",
+            "source": swap.phrase, "target": swap.instead, "n": swap.n,
+            "observed": swap.rate.value, "low": swap.rate.low, "high": swap.rate.high,
+            "expected": swap.meaning, "target_expected": swap.instead_meaning,
             "probability": swap.probability,
         }
         for swap in (profile.advice if profile else ())
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=None if rows else ["reader_code", "pathology", "state"])
 
 

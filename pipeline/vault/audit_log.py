@@ -189,7 +189,7 @@ def _unsealed(path: Path, number: int, last: str) -> str:
 
 
 def _head(path: Path) -> tuple[int, str]:
-    head = _head_path(path)
+    head = path.with_name(f"{path.name}.head")
     if not head.is_file():
         return 0, _START
     try:
@@ -199,12 +199,8 @@ def _head(path: Path) -> tuple[int, str]:
         return -1, ""
 
 
-def _head_path(path: Path) -> Path:
-    return path.with_name(path.name + ".head")
-
-
 def _write_head(path: Path, number: int, digest: str) -> None:
-    with replacing(_head_path(path)) as partial:
+    with replacing(path.with_name(f"{path.name}.head")) as partial:
         partial.write_text(f"{number} {digest}\n", encoding="ascii")
 
 

@@ -294,13 +294,9 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     start = pd.to_datetime(exams["performed_month"], format="%Y-%m", utc=True)
     end = start + pd.offsets.MonthBegin(1)
     day = pd.Timedelta(days=1)
-    limits = pd.DataFrame(
-        {
-            "patient_code": exams["patient_code"],
-            # Back into the month: start <= t - s < end.
-            "least": np.floor((exams["performed_at"] - end) / day) + 1,
-            "most": np.floor((exams["performed_at"] - start) / day),
-        }
+    limits = exams[["patient_code"]].assign(  # back into the month: start <= t - s < end
+        least=np.floor((exams["performed_at"] - end) / day) + 1,
+        most=np.floor((exams["performed_at"] - start) / day),
     )
     by_patient = limits.groupby("patient_code", sort=True)
     least = by_patient["least"].max().clip(lower=-_MOST_DAYS)

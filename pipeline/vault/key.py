@@ -30,14 +30,8 @@ _ANYBODY: Final = 0o007
 _MIN_BYTES: Final = 32
 _MIN_DIFFERENT: Final = 12
 _DEFAULTS: Final = (
-    "changeme",
-    "change-me",
-    "change_me",
-    "secret",
-    "password",
-    "default",
-    "example",
-)
+    "changeme", "change-me", "change_me", "secret", "password", "default", "example",
+)  # fmt: skip
 _HOW: Final = (
     f"Make one with `python -c 'import secrets; print(secrets.token_urlsafe(48))'` into a file "
     f"only you can read, and set {KEY_FILE_VARIABLE} to its path."
@@ -143,16 +137,14 @@ def _from_environment(file_variable: str, variable: str) -> str:
 
 def _checked(key: str) -> bytes:
     material = key.strip().encode()
-    if not material:
-        msg = f"The vault's key is empty. {_HOW}"
-        raise ConfigurationError(msg)
-    if any(word in key.casefold() for word in _DEFAULTS):
-        msg = f"The vault's key is a placeholder. {_HOW}"
-        raise ConfigurationError(msg)
-    if len(material) < _MIN_BYTES:
-        msg = f"The vault's key has {len(material)} bytes; it needs {_MIN_BYTES} or more. {_HOW}"
-        raise ConfigurationError(msg)
-    if len(set(material)) < _MIN_DIFFERENT:
-        msg_0 = f"The vault's key repeats too few characters. {_HOW}"
-        raise ConfigurationError(msg_0)
+    faults = (
+        (not material, "is empty"),
+        (any(word in key.casefold() for word in _DEFAULTS), "is a placeholder"),
+        (len(material) < _MIN_BYTES, f"has {len(material)} bytes; it needs {_MIN_BYTES} or more"),
+        (len(set(material)) < _MIN_DIFFERENT, "repeats too few characters"),
+    )
+    for is_so, what in faults:
+        if is_so:
+            msg = f"The vault's key {what}. {_HOW}"
+            raise ConfigurationError(msg)
     return material

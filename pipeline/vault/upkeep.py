@@ -136,10 +136,6 @@ class Purged:
     clean_exams: int
     codes: int
 
-    def summary(self) -> dict[str, object]:
-        """Give the counts for the command line and the audit log."""
-        return {"raw_exams": self.raw_exams, "clean_exams": self.clean_exams, "codes": self.codes}
-
 
 def purge(
     store: Workspace, *, before: pd.Timestamp, vault: Vault | None, shared: bool = False
@@ -170,12 +166,10 @@ def purge(
             old[domain] |= set(values[gone])
             left[domain] |= set(values[~gone])
         raw += _drop(store, "raw", "exams", key, gone, delete=delete)
-    clean = sum(
-        _drop(
-            store, "analysis", "clean_exams", key, frame["performed_month"] < month, delete=delete
-        )
-        for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",))
-    )
+    clean = 0
+    for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",)):
+        gone = frame["performed_month"] < month
+        clean += _drop(store, "analysis", "clean_exams", key, gone, delete=delete)
     if delete:
         _forget_months(store, digests)
     forgotten = {domain: old[domain] - left[domain] for domain in old}

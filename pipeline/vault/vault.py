@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from types import TracebackType
-from typing import Final
+from typing import Any, Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.store.files import replacing
@@ -177,11 +176,6 @@ class Vault:
             raise InputError(msg)
         return self._box.open(row[0], f"{domain}/{code}").decode()
 
-    @property
-    def reader_epoch(self) -> int:
-        """How often reader codes were rotated."""
-        return self._epoch("reader")
-
     @staticmethod
     def epoch_of(path: Path) -> int:
         """Give the epoch of a vault's reader codes without its key, for those who only look.
@@ -248,12 +242,7 @@ class Vault:
         """Use the vault for the length of a block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the file."""
         self.close()
 
@@ -270,24 +259,21 @@ class Vault:
     def _stored_codes(
         self, domain: Domain, epoch: int, lookups: Iterable[bytes]
     ) -> dict[bytes, str]:
-        found: dict[bytes, str] = {}
-        for chunk in _chunks(list(lookups)):
-            marks = ",".join("?" * len(chunk))
-            query = (
-                "SELECT lookup, code FROM codes "  # noqa: S608 - only question marks are inserted
-                f"WHERE domain = ? AND epoch = ? AND lookup IN ({marks})"
-            )
-            found.update(self._db.execute(query, (domain, epoch, *chunk)).fetchall())
-        return found
+        query = "SELECT lookup, code FROM codes WHERE domain = ? AND epoch = ? AND lookup IN "
+        return dict(self._rows(query, (domain, epoch), lookups))
 
     def _stored_shifts(self, lookups: Iterable[bytes]) -> dict[bytes, int]:
-        found: dict[bytes, int] = {}
-        for chunk in _chunks(list(lookups)):
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT lookup, sealed FROM shifts WHERE lookup IN ({marks})"  # noqa: S608
-            for lookup, sealed in self._db.execute(query, chunk).fetchall():
-                found[lookup] = int(self._box.open(sealed, f"shift/{lookup.hex()}"))
-        return found
+        rows = self._rows("SELECT lookup, sealed FROM shifts WHERE lookup IN ", (), lookups)
+        return {at: int(self._box.open(sealed, f"shift/{at.hex()}")) for at, sealed in rows}
+
+    def _rows(
+        self, query: str, first: tuple[object, ...], lookups: Iterable[bytes]
+    ) -> Iterator[tuple[bytes, Any]]:
+        """Ask for many rows, some at a time."""
+        wanted = list(lookups)
+        for at in range(0, len(wanted), _CHUNK):
+            some = wanted[at : at + _CHUNK]
+            yield from self._db.execute(f"{query}({','.join('?' * len(some))})", (*first, *some))
 
     def _add_codes(
         self, domain: Domain, epoch: int, missing: Mapping[bytes, str]
@@ -342,7 +328,3 @@ class Vault:
                 "Set RADCAL_VAULT_KEY_FILE to the key it was made with."
             )
             raise ConfigurationError(msg) from None
-
-
-def _chunks(values: Sequence[bytes]) -> Iterable[Sequence[bytes]]:
-    return (values[at : at + _CHUNK] for at in range(0, len(values), _CHUNK))

@@ -23,7 +23,7 @@ from calibration.tally import Tally
 from extraction import vocabulary
 from extraction.finding import Extracted
 from extraction.rules.engine import RuleEngine
-from pipeline.formats.hl7v2 import Hl7Options, read
+from pipeline.formats.hl7v2 import FieldMap, Hl7Options, read
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
@@ -91,7 +91,7 @@ def test_a_field_mapped_as_the_page_shows_is_read(tmp_path: Path) -> None:
         "OBX|1|TX|X1&IMP||Likely pneumonia.||||||F\rZRD|1|||R77^Doe^Jo\r"
     )
     (tmp_path / "feed.hl7").write_text(message, encoding="utf-8")
-    (batch,) = read(tmp_path / "feed.hl7", Hl7Options(fields=mapping["input"]["hl7"]))
+    (batch,) = read(tmp_path / "feed.hl7", Hl7Options(fields=FieldMap.of(mapping["input"]["hl7"])))
     assert batch.exams["reader_id"].tolist() == ["R77"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +13,11 @@ import sqlalchemy
 import typer
 from typer.testing import CliRunner, Result
 
+from pipeline import formats
 from pipeline.cli.check import register
 from pipeline.errors import ConfigurationError
+from pipeline.formats.validation import REASONS
+from pipeline.run import rehearsal
 from pipeline.site.site import Site
 from pipeline.vault.key import new_key
 from pipeline.vault.vault import Vault
@@ -84,6 +88,31 @@ def test_all_that_is_wrong_with_the_rows_is_told_at_once_with_the_lines_that_men
         '[input.statuses]\n"Laudado" = "final"\n[input.modalities]\n"R\\\\X" = "XR"\n'
     )
     assert "kept as: modality XR" in checked(folder).output
+
+
+def test_every_reason_for_setting_a_row_aside_has_its_remedy_or_is_told_by_its_value() -> None:
+    by_value = {"unknown_modality", "unknown_status", "bad_performed_at"}
+    known = set(tomllib.loads(rehearsal._REMEDIES.read_text(encoding="utf-8")))
+    assert set(REASONS) - known == by_value
+    source = "".join(p.read_text() for p in Path(formats.__path__[0]).rglob("*.py"))
+    assert all(f'"{reason}"' in source for reason in known)
+
+
+def test_an_export_without_orders_is_told_the_line_that_numbers_its_reports(folder: Path) -> None:
+    resource = {
+        "resourceType": "DiagnosticReport", "id": "r1", "status": "final",
+        "code": {"text": "XR CHEST"}, "subject": {"identifier": {"value": "P1"}},
+        "effectiveDateTime": "2026-03-04T10:00:00Z", "issued": "2026-03-04T11:00:00Z",
+        "basedOn": [{"reference": "ServiceRequest/o1"}], "conclusion": "Likely normal.",
+    }  # fmt: skip
+    (folder / "reports.ndjson").write_text(json.dumps(resource))
+    config = '[input]\npaths = ["reports.ndjson"]\n'
+    (folder / "radcal.toml").write_text(config)
+    told = checked(folder).output
+    line = '[input.fhir] orders = "none"'
+    assert f"{line}, if there is none" in told
+    (folder / "radcal.toml").write_text(config + '[input.fhir]\norders = "none"\n')
+    assert "set aside: none" in checked(folder).output
 
 
 def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:

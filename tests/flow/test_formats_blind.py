@@ -16,7 +16,7 @@ from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
-from pipeline.formats.hl7v2 import Hl7Options
+from pipeline.formats.hl7v2 import FieldMap, Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
 from pipeline.formats.validation import IngestOptions, validate
 from pipeline.formats.values import status_of
@@ -73,7 +73,7 @@ def wrong(exam: dict[str, Any], truth: dict[str, Any]) -> list[str]:
 def read(path: Path, truth: dict[str, Any]) -> Iterator[ExamBatch]:
     """Read a feed as its site would configure it; tables as far as their times are typed."""
     if path.suffix == ".hl7":
-        options = Hl7Options(fields=truth["fields"], exam_codes=truth["codes"])
+        options = Hl7Options(fields=FieldMap.of(truth["fields"]), exam_codes=truth["codes"])
         yield from read_hl7(path, options)
     elif path.suffix == ".json":
         yield from read_fhir(path, FhirOptions(truth["codes"]))

@@ -13,7 +13,7 @@ from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Removed, 
 from pipeline.deidentify.known import LeakScan
 from pipeline.deidentify.rules.window import Word, Words
 from pipeline.formats.exams import SetAside
-from pipeline.formats.hl7v2.exams import MessageOptions, exams
+from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.hl7v2.framing import unescaped
 from pipeline.names.grammar import LOWER, UPPER
 
@@ -115,7 +115,7 @@ def test_a_clean_text_has_no_known_number_or_full_name(text: str) -> None:
 @given(st.binary(max_size=400))
 def test_any_bytes_are_exams_or_set_aside(raw: bytes) -> None:
     for prefix in (b"", b"MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.4\rOBR|1||A1\rOBX|1|TX|1||"):
-        found = exams(prefix + raw, MessageOptions())
+        found = exams(prefix + raw, Hl7Options())
         assert found
         assert all(isinstance(each, SetAside) or each["text"].strip() for each in found)
 

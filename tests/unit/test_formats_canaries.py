@@ -19,7 +19,7 @@ from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
-from pipeline.formats.hl7v2 import Hl7Options
+from pipeline.formats.hl7v2 import FieldMap, Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
 from pipeline.formats.sources import SqlOptions
 from pipeline.formats.sources import read_query as read_sql
@@ -74,7 +74,7 @@ def test_no_error_repeats_a_field_map(tmp_path: Path) -> None:
     path = tmp_path / "feed.hl7"
     path.write_text(f"MSH|^~\\&|{CANARY}\r", encoding="utf-8")
     with pytest.raises(RadcalError) as caught:
-        list(read_hl7(path, Hl7Options(fields={"status": "nowhere"})))
+        list(read_hl7(path, Hl7Options(fields=FieldMap.of({"status": "nowhere"}))))
     assert CANARY not in str(caught.value)
 
 

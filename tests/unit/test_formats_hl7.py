@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.hl7v2 import Hl7Options, read
+from pipeline.formats.hl7v2 import FieldMap, Hl7Options, read
 from pipeline.formats.hl7v2.framing import unescaped
 from pipeline.formats.validation import IngestOptions, validate
 
@@ -209,7 +209,7 @@ def test_one_report_on_two_orders_is_two_exams(tmp_path: Path) -> None:
 
 
 def test_the_field_map_is_configuration(tmp_path: Path) -> None:
-    options = Hl7Options(fields={"accession": "OBR-2, OBR-3"}, patient_authority="EP")
+    options = Hl7Options(fields=FieldMap.of({"accession": "OBR-2, OBR-3"}), patient_authority="EP")
     (exam,) = exams(write(tmp_path, message()), options).to_dict("records")
     assert exam["accession"] == "O1"
     assert exam["patient_id"] == "E2"
@@ -317,7 +317,7 @@ def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:
 
 
 def test_a_wrong_field_map_lists_every_error(tmp_path: Path) -> None:
-    options = Hl7Options(fields={"acession": "OBR-3", "status": "OBR25"})
+    options = Hl7Options(fields=FieldMap.of({"acession": "OBR-3", "status": "OBR25"}))
     with pytest.raises(
         ConfigurationError, match=r"'acession': no such column.*'OBR25' is no place"
     ):
@@ -485,7 +485,7 @@ def test_a_place_that_the_site_names_for_the_modality_decides_over_the_exams_nam
     tmp_path: Path,
 ) -> None:
     raw = message().replace("|CR|Final", "|TDM|Final")
-    own = Hl7Options(fields={"modality": "OBR-24.1"})
+    own = Hl7Options(fields=FieldMap.of({"modality": "OBR-24.1"}))
     assert exams(write(tmp_path, raw))["modality"].item() == "XR"
     assert exams(write(tmp_path, raw), own)["modality"].item() == "TDM"
 

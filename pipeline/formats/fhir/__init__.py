@@ -137,12 +137,11 @@ def exams(
         "text_form": form,
         "text": text,
     }
-    numbers = _accessions(report, directory, orders=options.orders)
-    if isinstance(numbers, SetAside):
-        yield numbers
-        return
-    for number in numbers:
-        yield {**found, "exam_id": f"{number}/{status}/{version}", "accession": number}
+    for number in _accessions(report, directory, orders=options.orders):
+        if isinstance(number, SetAside):
+            yield number
+        else:
+            yield {**found, "exam_id": f"{number}/{status}/{version}", "accession": number}
 
 
 def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -183,7 +182,7 @@ def _headed(conclusion: str) -> str:
 
 def _accessions(
     report: Resource, directory: Directory, *, orders: bool
-) -> Sequence[str] | SetAside:
+) -> Sequence[str | SetAside]:
     """Find the accession numbers: the report's own, else its orders', else its studies'.
 
     They are told by type or system. An order or a study may be named by its identifier alone,
@@ -199,14 +198,14 @@ def _accessions(
     ]  # fmt: skip
     found = [each for _, each, item in pointing if not text_of(item, "reference").startswith("#")]
     if not orders and _numbered(found):
-        return _NUMBERED
+        return [_NUMBERED]
     ordered = [each for name, *both in pointing if name == _ORDERED for each in both]
     studied = [each for name, *both in pointing if name != _ORDERED for each in both]
     if numbers := _numbered(ordered) or _numbered(studied):
         return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
     is_elsewhere = orders and pointing and not any(each for _, each, _ in pointing)
-    return _UNNUMBERED if is_elsewhere and not first else [first or text_of(report, "id")]
+    return [_UNNUMBERED if is_elsewhere and not first else first or text_of(report, "id")]
 
 
 def _numbered(resources: Iterable[Resource]) -> list[str]:
@@ -333,22 +332,14 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
 def _known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:
     """Collect the names and numbers that de-identification looks for in the text."""
     orders = [directory.get(text_of(item, "reference")) for item in items(report, "basedOn")]
-    staff = [p for name in STAFF for p in people(report, name, directory)]
-    staff += [
-        p
-        for order in orders
-        for f in ("requester", "performer")
-        for p in people(order, f, directory)
-    ]
-    staff += list(people(patient, "generalPractitioner", directory))
+    naming = [(report, name) for name in STAFF]
+    naming += [(order, name) for order in orders for name in ("requester", "performer")]
+    naming.append((patient, "generalPractitioner"))
+    staff = [person for who, name in naming for person in people(who, name, directory)]
     relatives = [
         text for each in items(patient, "contact") for text in map(written, items(each, "name"))
     ]
-    phones = [
-        text_of(t, "value")
-        for who in (patient, *items(patient, "contact"))
-        for t in items(who, "telecom")
-    ]
+    reached = [at for who in (patient, *items(patient, "contact")) for at in items(who, "telecom")]
     numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
     numbers += [p.identifier.rpartition("|")[2] for p in staff]
     *_, own = patient_numbers(report, patient)
@@ -358,7 +349,7 @@ def _known_people(report: Resource, directory: Directory, patient: Resource) -> 
         "patient_name": _joined(names),
         "staff_names": _joined(p.name for p in staff if p.family),
         "relative_names": _joined(relatives),
-        "phone": _joined(phones),
+        "phone": _joined(text_of(at, "value") for at in reached),
         "other_ids": _joined(
             v for v in (*own, *numbers) if sum(map(str.isdigit, v)) >= _MIN_DIGITS
         ),

@@ -160,7 +160,6 @@ def _links(patient: Resource, kind: str) -> list[dict[str, Any]]:
     return [link for link in items(patient, "link") if text_of(link, "type") == kind]
 
 
-_TITLES: Final = ("dr. ", "dr ", "prof. ", "mr. ", "ms. ", "mrs. ")
 _NOT_A_PERSON: Final = ("Organization", "Device", "CareTeam", "Location")
 _NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
 """Types of a patient's identifier that are no medical record number."""
@@ -283,7 +282,7 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list
 def _person(key: str, found: Resource, shown: str) -> Person:
     human = min(items(found, "name"), key=_precedence, default={})
     family, given = text_of(human, "family"), _given(human)
-    named = _named(text_of(human, "text") or shown)
+    named = person_from_text(text_of(human, "text") or shown)
     if not family and named:
         family, given = named.family, named.given
     return Person(key, family, given)
@@ -293,15 +292,6 @@ def _precedence(human: Resource) -> int:
     """Order names: the official one, any other, one that is no longer borne."""
     use = text_of(human, "use")
     return 0 if use == "official" else 2 if use in ("old", "maiden") else 1
-
-
-def _named(display: str) -> Person | None:
-    folded = display.casefold()
-    for title in _TITLES:
-        if folded.startswith(title):
-            display = display[len(title) :]
-            break
-    return person_from_text(display)
 
 
 def _given(human: Resource) -> str:

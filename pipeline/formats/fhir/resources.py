@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
@@ -74,15 +75,14 @@ def _placed(path: Path) -> Iterator[tuple[int, int, Resource | str]]:
                 return
             handle.seek(0)
         is_plain = isinstance(handle, io.BufferedReader)
-        number, start = 0, 0
-        while line := handle.readline(_MAX_BYTES + 1):
-            number += 1
-            place = Place(path, start) if is_plain else None
-            for each in _of_line(line, place):
-                yield number, start if is_plain else _WHOLE, each
-            start += len(line)
+        for number in count(1):
+            start = handle.tell() if is_plain else _WHOLE
+            if not (line := handle.readline(_MAX_BYTES + 1)):
+                return
+            for each in _of_line(line, Place(path, start) if is_plain else None):
+                yield number, start, each
             if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
-                start += _skip_line(handle)
+                _skip_line(handle)
 
 
 def _line(handle: BinaryIO, place: Place) -> Iterator[Resource | str]:
@@ -100,14 +100,9 @@ def _of_line(line: bytes, place: Place | None) -> Iterator[Resource | str]:
             yield _marked(each, decoded_as, place if each is found else None)
 
 
-def _skip_line(handle: BinaryIO) -> int:
-    """Read to the end of a line; gives how many bytes that was."""
-    skipped = 0
-    while rest := handle.readline(_MAX_BYTES):
-        skipped += len(rest)
-        if rest.endswith(b"\n"):
-            break
-    return skipped
+def _skip_line(handle: BinaryIO) -> None:
+    while (rest := handle.readline(_MAX_BYTES)) and not rest.endswith(b"\n"):
+        pass
 
 
 def _marked(found: Resource | str, decoded_as: str, place: Place | None = None) -> Resource | str:

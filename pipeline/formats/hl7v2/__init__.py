@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,21 +14,10 @@ from pipeline.errors import InputError
 from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.exams import MessageOptions, exams
+from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
 
-__all__ = ["DEFAULT_FIELDS", "Hl7Options", "read"]
-
-
-@dataclass(frozen=True, slots=True)
-class Hl7Options:
-    """How to read a site's messages; see `exams.MessageOptions` for what the entries mean."""
-
-    fields: Mapping[str, str] = field(default_factory=dict)
-    exam_codes: Mapping[str, str] = field(default_factory=dict)
-    patient_authority: str = ""
-    encoding: str = ""
-    batch_rows: int = 1000
+__all__ = ["DEFAULT_FIELDS", "FieldMap", "Hl7Options", "read"]
 
 
 def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
@@ -39,23 +27,15 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
     ------
     InputError
         If there is nothing at `source`.
-    ConfigurationError
-        If the field map is wrong.
     """
-    chosen = MessageOptions(
-        fields=FieldMap.of(options.fields),
-        exam_codes=options.exam_codes,
-        patient_authority=options.patient_authority,
-        encoding=options.encoding,
-    )
     if not source.exists():
         msg = f"{source}: no such file."
         raise InputError(msg)
-    files = ((path.name, _rows(path, chosen)) for path in files_of(source))
+    files = ((path.name, _rows(path, options)) for path in files_of(source))
     yield from gathered(files, size=options.batch_rows)
 
 
-def _rows(path: Path, options: MessageOptions) -> Iterator[FeedRow]:
+def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
     if path.stat().st_size == 0:
         yield 1, SetAside("no_header", "the file is empty")
     held: dict[bytes, tuple[int, bytes]] = {}

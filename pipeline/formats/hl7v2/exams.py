@@ -104,7 +104,7 @@ _MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET",
 
 
 @dataclass(frozen=True, slots=True)
-class MessageOptions:
+class Hl7Options:
     """How a site's messages are read.
 
     Attributes
@@ -118,15 +118,18 @@ class MessageOptions:
     encoding
         For messages that are neither UTF-8 nor what they declare; '' leaves them to cp1252, and
         ``decoded_as`` says so.
+    batch_rows
+        Exams in a batch.
     """
 
     fields: FieldMap = field(default_factory=lambda: FieldMap.of({}))
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     patient_authority: str = ""
     encoding: str = ""
+    batch_rows: int = 1000
 
 
-def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAside | Merge]:
+def exams(raw: bytes, options: Hl7Options) -> list[Mapping[str, str] | SetAside | Merge]:
     """Read one message; always gives at least one entry, and never raises."""
     if len(raw) > framing.MAX_MESSAGE_BYTES:
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
@@ -144,7 +147,7 @@ def exams(raw: bytes, options: MessageOptions) -> list[Mapping[str, str] | SetAs
 
 
 def _exams(
-    lines: Sequence[str], options: MessageOptions
+    lines: Sequence[str], options: Hl7Options
 ) -> Iterator[Mapping[str, str] | SetAside | Merge]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
@@ -214,7 +217,7 @@ def _observed(found: Sequence[Order], kinds: Sequence[str], at: int) -> Sequence
     return next(like, ())
 
 
-def _exam(head: Head, found: Observations, options: MessageOptions, made: str) -> Mapping[str, str]:
+def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Mapping[str, str]:
     """Give an order's exam; `made` is what the message's event makes of the report, if it says."""
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
@@ -304,7 +307,7 @@ def _status(head: Head, places: Sequence[Place | str], found: Observations, made
     return "addendum" if found.has_addendum and status in _MAY_BE_ADDED_TO else status
 
 
-def _modality(head: Head, options: MessageOptions) -> str:
+def _modality(head: Head, options: Hl7Options) -> str:
     places = options.fields.places
     mapped = options.exam_codes.get(head.first(places["exam_code"]))
     stated = head.first(places["modality"])
