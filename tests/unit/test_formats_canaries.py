@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pipeline.config.sections import Input
 from pipeline.errors import RadcalError
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.exports import TableOptions
@@ -21,8 +22,7 @@ from pipeline.formats.fhir import FhirOptions
 from pipeline.formats.fhir import read as read_fhir
 from pipeline.formats.hl7v2 import FieldMap, Hl7Options
 from pipeline.formats.hl7v2 import read as read_hl7
-from pipeline.formats.sources import SqlOptions
-from pipeline.formats.sources import read_query as read_sql
+from pipeline.formats.sources import queried
 
 CANARY = "Quetzalcoatl4711"
 
@@ -137,7 +137,8 @@ def undecodable_query(folder: Path) -> list[ExamBatch]:
         broken = "UPDATE reports SET text = CAST(CAST(text AS BLOB) || X'FF' AS TEXT)"
         database.execute(f"{broken} WHERE rowid > 5")
     address = f"sqlite:///{folder / 'ris.sqlite'}"
-    return list(read_sql(address, SqlOptions("SELECT * FROM reports ORDER BY accession")))
+    asked = Input(format="sql", query="SELECT * FROM reports ORDER BY accession")
+    return list(queried(address, asked, batch_rows=1000))
 
 
 @pytest.mark.parametrize(

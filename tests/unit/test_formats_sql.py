@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 import sqlalchemy
 
+from pipeline.config.sections import Input
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.sources import SqlOptions
-from pipeline.formats.sources import read_query as read
+from pipeline.formats.exams import ExamBatch
+from pipeline.formats.sources import queried
 from tests.fixtures.postgres import USER, has_postgres, postgres
 
 ROWS = pd.DataFrame(
@@ -28,14 +29,21 @@ ROWS = pd.DataFrame(
         "body": ["Clear.\nNormal.", "Größe: normal", ""],
     }
 )
-OPTIONS = SqlOptions(
-    query="SELECT * FROM reports ORDER BY acc",
+OPTIONS = Input(
+    format="sql", query="SELECT * FROM reports ORDER BY acc",
     columns={
         "accession": "acc", "patient_id": "mrn", "reader_id": "reader", "performed_at": "performed",
         "signed_at": "signed", "text": "body",
     },
-    batch_rows=2,
 )  # fmt: skip
+
+
+def asking(query: str) -> Input:
+    return Input(format="sql", query=query)
+
+
+def read(address: str, settings: Input, batch_rows: int = 1000) -> Iterator[ExamBatch]:
+    return queried(address, settings, batch_rows=batch_rows)
 
 
 def fill(address: str) -> None:
@@ -46,7 +54,7 @@ def fill(address: str) -> None:
 
 def check(address: str) -> None:
     fill(address)
-    batches = list(read(address, OPTIONS))
+    batches = list(read(address, OPTIONS, 2))
     assert [len(batch.exams) for batch in batches] == [2, 1]
     exams = pd.concat([batch.exams for batch in batches])
     assert exams["accession"].tolist() == ["A1", "A2", "A3"]
@@ -77,20 +85,20 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'ris.sqlite'}"
     fill(address)
     with pytest.raises(InputError, match=r"needed column\(s\) missing: 'accession'"):
-        list(read(address, SqlOptions(query="SELECT mrn AS patient_id FROM reports")))
+        list(read(address, asking("SELECT mrn AS patient_id FROM reports")))
 
 
 def test_a_refused_query_repeats_nothing(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path / 'secret-path.sqlite'}"
     with pytest.raises(InputError, match="refused by the database") as caught:
-        list(read(address, SqlOptions(query="SELECT secret_word FROM nowhere")))
+        list(read(address, asking("SELECT secret_word FROM nowhere")))
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
 
 
 def test_a_bad_address_is_a_configuration_error() -> None:
     with pytest.raises(ConfigurationError, match="dialect") as caught:
-        list(read("nonsense://user:hunter2@x", SqlOptions(query="SELECT 1")))
+        list(read("nonsense://user:hunter2@x", asking("SELECT 1")))
     assert "hunter2" not in str(caught.value)
 
 
@@ -103,7 +111,7 @@ SELECT 'A1' AS accession, 7::numeric AS patient_id, NULL AS reader_id, 'XR' AS m
 
 @pytest.mark.slow
 def test_every_type_of_a_database_becomes_text(server: str) -> None:
-    (batch,) = read(server, SqlOptions(query=TYPES))
+    (batch,) = read(server, asking(TYPES))
     (exam,) = batch.exams.to_dict("records")
     assert (exam["patient_id"], exam["reader_id"], exam["patient_age_years"]) == ("7", "", "71")
     assert (exam["signed_at"], exam["text"]) == ("2026-03-01", "Größe")
@@ -113,9 +121,9 @@ def test_every_type_of_a_database_becomes_text(server: str) -> None:
 @pytest.mark.slow
 def test_an_error_after_some_rows_quotes_no_row(server: str) -> None:
     query = TYPES.replace("71::smallint", "(CASE WHEN n < 900 THEN '1' ELSE 'Quorl' END)::int")
-    failing = SqlOptions(query=f"{query} FROM generate_series(1, 2000) AS n", batch_rows=100)
+    failing = asking(f"{query} FROM generate_series(1, 2000) AS n")
     with pytest.raises(InputError, match="refused by the database") as caught:
-        list(read(server, failing))
+        list(read(server, failing, 100))
     assert "Quorl" not in "".join(traceback.format_exception(caught.value))
 
 
@@ -123,16 +131,19 @@ def test_an_error_after_some_rows_quotes_no_row(server: str) -> None:
 def test_a_database_out_of_reach_is_said_without_its_password(server: str) -> None:
     wrong = server.replace("tester@", "tester:hunter2@").replace("/postgres", "/nowhere")
     with pytest.raises(ConfigurationError, match="cannot be reached") as caught:
-        list(read(wrong, SqlOptions(query="SELECT 1")))
+        list(read(wrong, asking("SELECT 1")))
     assert "hunter2" not in "".join(traceback.format_exception(caught.value))
 
 
 PEAK = """
 import resource, sys
-from pipeline.formats.sources import SqlOptions, read_query as read
-list(read(sys.argv[1], SqlOptions(query="SELECT * FROM reports LIMIT 1", batch_rows=1)))
+from pipeline.config.sections import Input
+from pipeline.formats.sources import queried
+first = Input(format="sql", query="SELECT * FROM reports LIMIT 1")
+list(queried(sys.argv[1], first, batch_rows=1))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-rows = sum(len(b.exams) for b in read(sys.argv[1], SqlOptions(query=sys.argv[2], batch_rows=500)))
+every = Input(format="sql", query=sys.argv[2])
+rows = sum(len(b.exams) for b in queried(sys.argv[1], every, batch_rows=500))
 print(rows, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
 """
 

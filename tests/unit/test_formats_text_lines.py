@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config.sections import Input
 from pipeline.errors import InputError
 from pipeline.formats import sources
 from pipeline.formats.columns import Spec
@@ -78,8 +79,8 @@ def test_a_query_gives_lines_alike(tmp_path: Path) -> None:
         database.execute(f"CREATE TABLE r ({', '.join(HEADER)})")
         rows = [row("A1", "Stable.", 2), row("A2", "Normal.", 1), row("A1", "Clear.", 1)]
         database.executemany("INSERT INTO r VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
-    options = sources.SqlOptions("SELECT * FROM r ORDER BY accession", MAP)
-    (batch,) = sources.read_query(f"sqlite:///{path}", options)
+    asked = Input(format="sql", query="SELECT * FROM r ORDER BY accession", columns=MAP)
+    (batch,) = sources.queried(f"sqlite:///{path}", asked, batch_rows=1000)
     assert batch.exams["text"].tolist() == ["Clear.\nStable.", "Normal."]
 
 
