@@ -47,7 +47,7 @@ def carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate,
     """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
     strong, weak = claimed(profile.pattern)
     often = [p for p in profile.phrases if p.n >= _LEAST_USES]
-    if profile.pattern.verdict.question:
+    if profile.pattern.verdict.question and strong == weak:
         often = [p for p in often if explained(p, profile.pattern)] or often
     shown = (
         _carrier([p for p in often if p.meaning > 0.5], strong, swaps),
@@ -136,7 +136,7 @@ def held(swaps: Iterable[Swap], words: Strings) -> str:
 
 def _between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
     """Place a word's rate between its two neighbours on the scale, or at its end."""
-    rate, finding = word.rate.value, word.finding if isinstance(word, Habit) else None
+    rate, finding = word.rate.value, word.finding
     below = max((w for w in scale if scale[w] <= rate), key=scale.__getitem__, default="")
     above = min((w for w in scale if scale[w] > rate), key=scale.__getitem__, default="")
     where = words("verdict.stay.finding", finding=finding) if finding else ""

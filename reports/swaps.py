@@ -34,6 +34,8 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
 
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
+Rated: TypeAlias = PhraseRate | Habit | Swap
+"""What carries a phrase with its rate and its meaning."""
 Scale: TypeAlias = Mapping[str, float]
 """The words that an institution recommends, and what they mean."""
 
@@ -53,8 +55,13 @@ class Action:
 
 
 def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
-    """Sides that a stated pattern claims for strong and for weak words."""
-    return _SIDES.get(frozenset(pattern.verdict.parts), (None, None))
+    """Sides that a stated pattern claims for strong and for weak words.
+
+    Of a slope with a shift that is put as a question, the slope alone is claimed.
+    """
+    verdict = pattern.verdict
+    parts = verdict.parts[-1:] if verdict.question else verdict.parts
+    return _SIDES.get(frozenset(parts), (None, None))
 
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:

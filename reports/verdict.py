@@ -31,6 +31,7 @@ from reports.single_words import (
 from reports.strings import Strings
 from reports.swaps import (
     Action,
+    Rated,
     Scale,
     Side,
     action_of,
@@ -80,9 +81,20 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
     first, lead = _pattern(profile, swaps, words, scale)
     question = profile.pattern.verdict.question
-    reason = held(filter(needless, profile.advice), words)
-    reason = reason if reason or swaps else stay(profile, words, scale)
-    return Said(question, first, lead, alone(profile, swaps, words), actions, reason)
+    also = alone(profile, swaps, words)
+    return Said(question, first, lead, also, actions, _stay(profile, words, scale))
+
+
+def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
+    """Give what is spoken of, the first sentence's first: words, habits, swaps."""
+    swaps = swaps_in_order(profile)
+    said: tuple[Rated, ...] = (
+        *carriers(profile, swaps), *told(profile), *unlike(profile, swaps), *swaps
+    )  # fmt: skip
+    found: dict[tuple[str, str | None], Rated] = {}
+    for each in said:
+        found.setdefault((each.phrase, each.finding), each)
+    return tuple(found.values())
 
 
 def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
@@ -92,6 +104,16 @@ def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
     shown += [(habit.phrase, habit.finding) for habit in told(profile)]
     place = {each: i for i, each in reversed([*enumerate(shown)])}
     return tuple(sorted(swaps, key=lambda s: place.get((s.phrase, s.finding), len(shown))))
+
+
+def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say why there is no swap, or not one more: of the word that the page speaks of first too."""
+    withheld, first = [*filter(needless, profile.advice)], subjects(profile)[:1]
+    reason = held(withheld, words)
+    told_of = {(swap.phrase, swap.finding) for swap in withheld}
+    if kept_swaps(profile) or any((each.phrase, each.finding) in told_of for each in first):
+        return reason
+    return _joined(stay(profile, words, scale), reason)
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:

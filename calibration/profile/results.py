@@ -10,7 +10,7 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 from calibration.plain import INLINE, LEFT_OUT
 
@@ -249,8 +249,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PhraseRate:
-    """A hedge in a reader's hands: uses, raw and posterior rate, and what the word says."""
+    """A hedge in a reader's hands, in all findings: uses, raw and posterior rate, and meaning."""
 
+    finding: ClassVar[None] = None
     phrase: str
     n: float
     observed: float

@@ -18,7 +18,8 @@ from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
 from pipeline.tables import pairing
-from pipeline.tables.results import Period, for_swap
+from pipeline.tables.results import Period, telling
+from reports import rounded
 from reports.content import (
     ActionCases,
     Case,
@@ -39,6 +40,7 @@ from reports.content import (
 )
 from reports.review_content import Written
 from reports.strings import Strings
+from reports.verdict import subjects
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -238,12 +240,13 @@ def trend_points(
 def action_cases(
     observations: pd.DataFrame, profile: ReaderProfile | None
 ) -> tuple[ActionCases, ...]:
-    """Give every swap that the page may show its cases."""
+    """Give every word that the page speaks of its cases, and every swap that it may show."""
     if profile is None:
         return ()
+    spoken_of = {(each.phrase, each.finding): each for each in subjects(rounded.profile(profile))}
+    spoken_of |= {(swap.phrase, swap.finding): swap for swap in profile.advice}
     return tuple(
-        ActionCases(swap.phrase, swap.finding, cases(for_swap(observations, swap)))
-        for swap in profile.advice
+        ActionCases(*name, cases(telling(observations, each))) for name, each in spoken_of.items()
     )
 
 

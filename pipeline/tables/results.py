@@ -22,11 +22,12 @@ import pandas as pd
 from calibration.analysis import Settings, Study
 from calibration.estimate import Estimate
 from calibration.groups import GroupResults
-from calibration.profile import ReaderProfile, Swap
+from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
 from pipeline.errors import ConfigurationError
+from reports.swaps import Rated
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -181,24 +182,26 @@ _TELLING, _MOST = 3, 5
 
 
 def plainest(observations: pd.DataFrame, phrases: PhraseTable) -> pd.DataFrame:
-    """Choose the plainest misses and as many plain good calls, ties by study code.
+    """Choose the plainest misses and as many plain good calls, hedges first; ties by study code.
 
-    The distance between the phrase's mean and the CT's label orders them. A hedge that was right
-    is the call worth a look, so "present" comes after it, and "absent" not.
+    The distance between the phrase's mean and the CT's label orders them. Of certainties only
+    misses are worth a look, of "absent" and of "present" as many.
     """
     means = dict(zip(phrases.phrases, phrases.means, strict=True))
-    meaning = observations["phrase"].map(means)
-    ordered = _named(observations, meaning).assign(_gap=(meaning - observations["label"]).abs())
-    ordered = ordered.sort_values(["_gap", "pair_id", "pathology"], kind="stable")
-    apart, together = (
-        ordered["agreed"].map(lambda a, side=side: a is side) for side in (False, True)
+    meaning = observations["phrase"].map(means).astype(np.float64)
+    rows = _named(observations, meaning).assign(
+        _meaning=meaning, _gap=(meaning - observations["label"]).abs()
     )
-    missed = ordered[apart & (ordered["_gap"] >= _POOR)].tail(_OF_EACH)
-    good = ordered[together & (ordered["_gap"] <= _GOOD)]
-    hedged = good[~good["phrase"].isin(["absent", "present"])]
-    sure = good[good["phrase"] == "present"]
-    good = pd.concat([hedged, sure]).head(_OF_EACH)
-    return pd.concat([missed[::-1], good]).drop(columns="_gap")
+    rows = rows.sort_values(["_gap", "pair_id", "pathology"], kind="stable")
+    apart, together = (rows["agreed"].map(lambda a, side=side: a is side) for side in (False, True))
+    missed = rows[apart & (rows["_gap"] >= _POOR)][::-1]
+    each = (
+        missed[missed["_meaning"] % 1.0 > 0.0],
+        missed[missed["_meaning"] == 0.0],
+        missed[missed["_meaning"] == 1.0],
+        rows[together & (rows["_meaning"] % 1.0 > 0.0) & (rows["_gap"] <= _GOOD)],
+    )
+    return pd.concat([part.head(_OF_EACH) for part in each])[[*observations, "agreed"]]
 
 
 def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.DataFrame:
@@ -210,21 +213,21 @@ def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.
     return observations.assign(agreed=pd.Series(agreed, observations.index, dtype=object))
 
 
-def for_swap(observations: pd.DataFrame, swap: Swap) -> pd.DataFrame:
-    """Choose up to five cases of an advised swap, those that speak for it first.
+def telling(observations: pd.DataFrame, rated: Rated) -> pd.DataFrame:
+    """Choose up to five cases of a word that is spoken of, those that bear out what is said first.
 
-    For a swap upwards they are those whose CT showed the finding (label ≥ ½); downwards, those
-    whose CT did not. What a case is called does not depend on the swap.
+    Of a word that CT bears out more often than it says, they are those whose CT showed the finding
+    (label ≥ ½); less often, those whose CT did not. What a case is called does not depend on it.
     """
-    mine = observations["phrase"] == swap.phrase
-    if swap.finding:
-        mine &= observations["pathology"] == swap.finding
-    rows = _named(observations[mine], swap.meaning)
+    mine = observations["phrase"] == rated.phrase
+    if rated.finding:
+        mine &= observations["pathology"] == rated.finding
+    rows = _named(observations[mine], rated.meaning)
     rows = rows.sort_values(["pair_id", "pathology"], kind="stable")
-    up = swap.instead_meaning > swap.meaning
+    up = rated.rate.value > rated.meaning
     rows = rows.assign(_toward=rows["label"] if up else 1.0 - rows["label"])
     rows = rows.sort_values("_toward", ascending=False, kind="stable")
     speaks = rows["_toward"] >= 0.5
     others = rows[~speaks][::-1]
-    telling = rows[speaks].head(max(_TELLING, _MOST - len(others)))
-    return pd.concat([telling, others.head(_MOST - len(telling))]).drop(columns="_toward")
+    first = rows[speaks].head(max(_TELLING, _MOST - len(others)))
+    return pd.concat([first, others.head(_MOST - len(first))]).drop(columns="_toward")

@@ -15,7 +15,7 @@ from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Line, reflows
 from reports.drawing.style import NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
-from reports.figures.phrase_rows import PhraseRow, RowState, row_said, rows_said
+from reports.figures.phrase_rows import PhraseRow, row_said, rows_said
 from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 
@@ -30,9 +30,10 @@ _STEP: Final = 9.0
 
 @reflows
 def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: Strings) -> None:
-    """Draw the most used hedges; those that the page speaks of are dark."""
-    shown = _chosen(rows)
-    with drawing.figure(words("alt.ladder", spoken=rows_said(shown, words)), frame):
+    """Draw the first of some hedges; those that the first sentence speaks of are dark."""
+    shown = sorted(rows[:MOST_LINES], key=lambda row: -row.expected)
+    spoken = rows_said(shown, words) if any(row.side for row in shown) else ""
+    with drawing.figure(words("alt.ladder", spoken=spoken).strip(), frame):
         labels = [(line, _kind(row)) for row in shown for line in _label(row)]
         wide = max((width_of(*label) for label in labels), default=0.0) + 6.0
         left = min(max(wide, _LABELS * frame.width), _MOST_LABELS * frame.width)
@@ -46,13 +47,6 @@ def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: St
         for row in shown:
             _line(drawing, plot, row, y, row_said(row, words))
         _labels(drawing, plot, frame, shown, y)
-
-
-def _chosen(rows: Sequence[PhraseRow]) -> list[PhraseRow]:
-    """Take the phrases the page speaks of, then the most used, surest first."""
-    hedges = [row for row in rows if row.state is RowState.SHOWN and row.hedge]
-    order = sorted(hedges, key=lambda row: (row.side is None, -row.n))
-    return sorted(order[:MOST_LINES], key=lambda row: -row.expected)
 
 
 def _kind(row: PhraseRow) -> Type:

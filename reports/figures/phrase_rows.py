@@ -9,19 +9,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile, Swap
+from calibration.profile import AtomJudgement, Interval, ReaderProfile
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import Side, side_of
+from reports.swaps import Rated, Side, side_of
 
 _HIDDEN: Final = float("nan")
-Rated: TypeAlias = PhraseRate | Habit | Swap
-"""What carries a phrase with its rate and its meaning."""
 FINE: Final = 60
 """Statements from which on a counted share is printed: a step of three is then five points."""
 _NO_BAND: Final = (_HIDDEN, _HIDDEN)
@@ -164,8 +162,7 @@ def profile_rows(
 
 def named(rated: Rated) -> str:
     """Name a phrase, with the finding that its rate is about."""
-    finding = None if isinstance(rated, PhraseRate) else rated.finding
-    return f"{rated.phrase}, {finding}" if finding else rated.phrase
+    return f"{rated.phrase}, {rated.finding}" if rated.finding else rated.phrase
 
 
 def rated_row(name: str, rated: Rated) -> PhraseRow:

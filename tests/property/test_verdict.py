@@ -38,6 +38,8 @@ def _number(text: str) -> float:
 def _pattern_side(first: str, meaning: float) -> str | None:
     """Read what the first sentence says of a word of this meaning: more, less, or nothing."""
     strong = meaning > 0.5
+    if first.startswith(("Your hedges are too sure", "Your hedges are too cautious")):
+        return "less" if strong == ("too sure" in first) else "more"
     if ("for unlikely findings" in first and strong) or (
         "for likely findings" in first and not strong
     ):
@@ -48,10 +50,6 @@ def _pattern_side(first: str, meaning: float) -> str | None:
     }.items():
         if any(mark in first for mark in marks):
             return side
-    if "too sure: what you call" in first:
-        return "less" if strong else "more"
-    if "too cautious: what you call" in first:
-        return "more" if strong else "less"
     return None
 
 

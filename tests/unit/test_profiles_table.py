@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,9 @@ from pipeline.tables.profiles import (
     profile_of,
     profile_table,
 )
-from pipeline.tables.results import for_swap, plainest
+from pipeline.tables.results import plainest, telling
 from reports.swaps import kept_swaps
+from reports.verdict import subjects
 
 PHRASES = builtin("diagnostic-certainty-scale")
 WORDS = ("likely", "may represent", "unlikely", "absent", "present")
@@ -163,24 +164,26 @@ def test_fewer_readers_than_may_be_shown_together_are_judged_alone() -> None:
     assert mine.absent.state == "no comparison"
 
 
-def test_cases_of_a_swap_are_of_its_phrase_and_those_that_speak_for_it_come_first() -> None:
+def test_cases_of_what_is_said_are_of_its_phrase_and_those_that_bear_it_out_come_first() -> None:
     rows = observations()
     profile = profile_of(judged(rows), "R0")
     assert isinstance(profile, ReaderProfile)
     own = rows[rows["reader_code"] == "R0"]
     found = action_cases(own, profile)
-    assert [(a.phrase, a.finding) for a in found] == [
-        (s.phrase, s.finding) for s in kept_swaps(profile)
-    ]
+    said = subjects(profile)
+    assert [(a.phrase, a.finding) for a in found] == [(s.phrase, s.finding) for s in said]
+    assert {(s.phrase, s.finding) for s in kept_swaps(profile)} <= {
+        (s.phrase, s.finding) for s in said
+    }
     assert found
     labels = {(row.pair_id, row.pathology): row.label for row in own.itertuples()}
-    for part, swap in zip(found, kept_swaps(profile), strict=True):
+    for part, each in zip(found, said, strict=True):
         assert len(part.cases) == 5
-        assert {case.phrase for case in part.cases} == {swap.phrase}
-        up = swap.instead_meaning > swap.meaning
+        assert {case.phrase for case in part.cases} == {each.phrase}
+        up = each.rate.value > each.meaning
         shown = [labels[f"{c.xray_code}:{c.ct_code}", c.pathology] for c in part.cases]
         assert shown == sorted(shown, reverse=up)
-        assert [c.agreed for c in part.cases] == [(x > 0.5) == (swap.meaning > 0.5) for x in shown]
+        assert [c.agreed for c in part.cases] == [(x > 0.5) == (each.meaning > 0.5) for x in shown]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +204,7 @@ def test_a_case_is_called_by_its_word_and_its_ct_whichever_way_the_swap_goes(
     rate = Interval(0.5, 0.4, 0.6)
     swap = Swap(phrase, None, "another", 40, 0.5, rate, meaning, to, 0.95, rate)
     rows = observations(each=40).assign(phrase=phrase, label=label)
-    for_it = for_swap(rows, swap)
+    for_it = telling(rows, swap)
     assert len(for_it) == 5
     assert set(for_it["agreed"]) == {called}
 
@@ -213,6 +216,29 @@ def test_the_plainest_cases_are_called_as_the_cases_of_a_swap_are() -> None:
     same = (found["phrase"].map(means) > 0.5) == (found["label"] > 0.5)
     assert found["agreed"].tolist() == same.tolist()
     assert set(found["agreed"]) == {True, False}
+
+
+def test_a_word_that_the_first_sentence_shows_has_cases_though_no_swap_is_advised() -> None:
+    rows = observations()
+    profile = profile_of(judged(rows), "R0")
+    assert isinstance(profile, ReaderProfile)
+    own = rows[rows["reader_code"] == "R0"]
+    found = action_cases(own, replace(profile, advice=()))
+    assert [each.phrase for each in found] == ["may represent"]
+    assert found[0].cases
+
+
+def test_hedges_come_before_certainties_and_of_these_only_misses() -> None:
+    rows = observations()
+    sure = rows.head(40).assign(
+        phrase=["absent", "present"] * 20,
+        label=[0.0, 0.0, 1.0, 1.0] * 10,
+        pair_id=[f"x{i}:y{i}" for i in range(40)],
+    )
+    found = plainest(pd.concat([sure, rows], ignore_index=True), PHRASES)
+    certain = found["phrase"].isin(["absent", "present"]).tolist()
+    assert certain == [False] * 4 + [True] * 8 + [False] * 4
+    assert found["agreed"].tolist() == [False] * 12 + [True] * 4
 
 
 def test_a_period_without_observations_judges_nobody() -> None:

@@ -13,7 +13,6 @@ from reports.drawing.style import NOTE
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import (
     PhraseRow,
-    Rated,
     RowState,
     named,
     phrase_rows,
@@ -21,10 +20,10 @@ from reports.figures.phrase_rows import (
     rated_row,
 )
 from reports.numbers import count
-from reports.single_words import carriers, told, unlike
+from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import sides
+from reports.verdict import sides, subjects
 
 _AROUND: Final = 116.0
 """Heading, key and notes around the chart."""
@@ -45,20 +44,24 @@ def judged_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[Ph
 
 
 def picture_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
-    """Give the hedges of the picture; only those that the first sentence is about have a side.
+    """Give hedges in the order in which the picture needs them; the first sentence's have a side.
 
-    A habit in one finding has a row of its own, with the rate that the sentence gives.
+    Those that the page speaks of come first, then the most used. A habit in one finding has a row
+    of its own, with the rate that the sentence gives.
     """
-    swaps, whole = kept_swaps(profile), profile.pattern.verdict.state == "pattern"
-    alone: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps), *swaps)
-    spoken_of = carriers(profile, swaps) if whole else alone[:1]
-    subject = {named(each): each for each in spoken_of}
-    hedges = [row for row in judged_rows(content, profile) if row.hedge]
-    rows = [replace(row, side=row.side if row.phrase in subject else None) for row in hedges]
-    known = {row.phrase for row in rows}
-    return tuple(
-        rows + [rated_row(name, each) for name, each in subject.items() if name not in known]
-    )
+    spoken_of = {named(each): each for each in subjects(profile)}
+    first = {named(p) for p in carriers(profile, kept_swaps(profile))} or {*[*spoken_of][:1]}
+    hedges = {row.phrase: row for row in judged_rows(content, profile) if row.hedge}
+    alone = {name: rated_row(name, spoken_of[name]) for name in first if name not in hedges}
+    rows = [
+        replace(row, side=row.side if row.phrase in first else None)
+        for row in (*hedges.values(), *alone.values())
+    ]
+
+    def later(row: PhraseRow) -> tuple[bool, bool, int]:
+        return row.phrase not in first, row.phrase not in spoken_of, -row.n
+
+    return tuple(sorted(rows, key=later))
 
 
 def _used(row: PhraseRow, content: RadiologistContent) -> tuple[str, ...]:

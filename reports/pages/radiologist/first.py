@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,7 +14,7 @@ from reports.drawing.marks import Bookmark, Box, Line
 from reports.drawing.style import BODY, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put
-from reports.figures.ladder import ladder
+from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, points
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.chart import chart_height, phrases, picture_rows
@@ -122,7 +122,7 @@ class _Verdict:
             y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, _TEXT) + 4.0
         if rows:
             x = box.x + width + 2 * GUTTER
-            note = composer.style.strings("ladder.note")
+            note = self._note(len(rows))
             right = Box(x, box.y, box.right - x, picture)
             foot = paragraph_height(note, NOTE, right.width) + 4.0
             ladder(composer.page, right.cut(bottom=foot), rows=rows, words=composer.style.strings)
@@ -135,15 +135,20 @@ class _Verdict:
         """List cases that no card shows under the sentence, where there is room for some."""
         composer, words = self.composer, self.composer.style.strings
         shown = [case for card in self.cards for case in card.cases]
-        spoken_of = {row.phrase for row in picture_rows(self.content, self.profile) if row.side}
         below = box.cut(top=_TITLE)
-        table = _own_cases(self.content, words, below, spoken_of=spoken_of, shown=shown)
+        table = _own_cases(self.content, words, below, shown=shown)
         if table is None:
             return False
         title = words("radiologist.second_look")
         heading(composer.page, box.x, box.y + 10.0, title, SUBHEADING, composer.level(1))
         table.draw(composer.page, below)
         return True
+
+    def _note(self, lines: int) -> str:
+        """Say how to read the picture, and of which of so many lines it is."""
+        words, shown = self.composer.style.strings, min(lines, MOST_LINES)
+        some = words("ladder.some", shown=shown, of=lines) if shown < lines else ""
+        return words("ladder.note", some=some)
 
     def _picture_height(self, tall: float) -> float:
         """Give the picture the room that what to try and chart leave, within reason."""
@@ -186,18 +191,19 @@ def _own_cases(
     words: Strings,
     room: Box,
     *,
-    spoken_of: Collection[str] = (),
     shown: Sequence[Case] = (),
 ) -> Table | None:
-    """Give cases not shown yet, as there is room: of phrases spoken of first, then misses first.
+    """Give cases not shown yet, as there is room: those of words spoken of first, in their order.
 
+    Then those of "absent" and "present" where the page speaks of these, and then the others.
     None where there is room or there are cases for too few.
     """
-    order = (False, True, None)
-    found = sorted(
-        (case for case in content.cases or () if case not in shown),
-        key=lambda case: (case.phrase not in spoken_of, order.index(case.agreed)),
-    )
+    own = (case for each in content.action_cases for case in each.cases)
+    profile = content.profile
+    atoms = (profile.absent, profile.present) if isinstance(profile, ReaderProfile) else ()
+    rank = {name: 2 * (atom.state != "more often") for atom in atoms for name in atom.phrases}
+    rest = sorted(content.cases or (), key=lambda case: rank.get(case.phrase, 1))
+    found = [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
     wrapped = ("pathology", "phrase", "ct_phrase")
     columns = tuple(
         Column(words(f"cases.{key}"), 1.0, wraps=key in wrapped)
