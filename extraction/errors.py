@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pydantic import ValidationError
+
 
 class ExtractionError(Exception):
     """Root of this package's errors."""
@@ -21,3 +23,11 @@ class ModelOutageError(ExtractionError):
 
 class ModelRefusedError(ModelOutageError):
     """A server lets nobody in, knows no such model or no such address; its own words say which."""
+
+
+def explained(error: ValidationError) -> list[str]:
+    """Say where each problem lies and what it is; its value may be a report's, and is not told."""
+    return [
+        f"{'.'.join(map(str, problem['loc'])) or 'the whole line'}: {problem['msg']}"
+        for problem in error.errors(include_input=False, include_url=False)
+    ]

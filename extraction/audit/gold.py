@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from extraction.errors import ExtractionError
+from extraction.errors import ExtractionError, explained
 from extraction.finding import IMPRESSION, Extracted, Outcome
 from extraction.vocabulary import NOT_KNOWN, Vocabulary
 
@@ -68,7 +68,7 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
         try:
             report = GoldReport.model_validate_json(line)
         except ValidationError as error:
-            problems.append(f"line {number}: {_first(error)}")
+            problems.append(f"line {number}: {explained(error)[0]}")
             continue
         reports.append(report)
         for label in report.findings:
@@ -85,12 +85,6 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
         )
         raise GoldError(message)
     return reports
-
-
-def _first(error: ValidationError) -> str:
-    problem = error.errors()[0]
-    where = ".".join(str(part) for part in problem["loc"]) or "the whole line"
-    return f"{where}: {problem['msg']}"
 
 
 def _repeated(reports: Sequence[GoldReport]) -> list[str]:
@@ -112,6 +106,10 @@ class Score:
     right: int
     predicted: int
     gold: int
+
+    def to_plain(self) -> dict[str, float]:
+        """Return what is written of it."""
+        return {**asdict(self), **{n: getattr(self, n) for n in ("precision", "recall", "f1")}}
 
     @property
     def precision(self) -> float:
@@ -155,9 +153,10 @@ def by_phrase(pairs: Pairs, phrases: Iterable[str]) -> dict[str, Score]:
 
 
 def by_section(
-    gold: Sequence[GoldReport], outcomes: Sequence[Outcome], strength: Mapping[str, int]
+    gold: Sequence[GoldReport], outcomes: Sequence[Outcome], phrases: Sequence[str]
 ) -> dict[str, Score]:
-    """Count by section, each section resolved in itself."""
+    """Count by section, each section resolved in itself; phrases from the weakest on."""
+    strength = {phrase: rank for rank, phrase in enumerate(phrases)}
     pairs = [
         (
             {(label.section, label.pathology): label.phrase for label in report.findings},

@@ -21,6 +21,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.estimate import interval
 from extraction.audit.gold import (
     NOT_MENTIONED,
     GoldReport,
@@ -111,11 +112,8 @@ def audit(
     rng
         Source of chance for the resamples.
     """
-    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
-    wanted = [report.cells(strength) for report in gold]
-    states = [_states(outcome, vocabulary) for outcome in outcomes]
-    pairs = list(zip(wanted, states, strict=True))
-    counts = _counted(pairs)
+    pairs = _pairs(gold, outcomes, vocabulary)
+    counts, states = _counted(pairs), [got for _, got in pairs]
     per_state = _state_counts(pairs, vocabulary)
     draws = rng.integers(0, len(gold), size=(bootstrap, len(gold)))
     return Audit(
@@ -127,7 +125,7 @@ def audit(
         findings=Score(*(int(total) for total in counts[:, :3].sum(axis=0))),
         per_pathology=by_pathology(pairs, vocabulary.pathologies),
         per_phrase=by_phrase(pairs, vocabulary.phrases),
-        per_section=by_section(gold, outcomes, strength),
+        per_section=by_section(gold, outcomes, vocabulary.phrases),
         phrase_confusion=phrase_confusion_of(pairs),
         pathology_confusion=pathology_confusion_of(pairs),
         modality_confusion=_by_modality(gold, pairs),
@@ -152,10 +150,7 @@ def counts_of(
     -------
     (N, 7): findings right, read, in the gold; cells agreeing, all; hedged findings exact, all.
     """
-    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
-    wanted = [report.cells(strength) for report in gold]
-    states = [_states(outcome, vocabulary) for outcome in outcomes]
-    return _counted(list(zip(wanted, states, strict=True)))
+    return _counted(_pairs(gold, outcomes, vocabulary))
 
 
 def _counted(pairs: Pairs) -> NDArray[np.float64]:
@@ -213,8 +208,13 @@ def _mean_recall(totals: NDArray[np.float64]) -> float:
 
 def percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
     """Give a value with the middle 95 % of its resamples."""
-    usable = draws[np.isfinite(draws)]
-    if not usable.size:
-        return Interval(value, float("nan"), float("nan"))
-    low, high = np.quantile(usable, (0.025, 0.975))
-    return Interval(value, float(low), float(high))
+    return Interval(value, *interval(value, draws))
+
+
+def _pairs(
+    gold: Sequence[GoldReport], outcomes: Sequence[Outcome], vocabulary: Vocabulary
+) -> Pairs:
+    """Give what is wanted and what was read of each report."""
+    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
+    wanted = [report.cells(strength) for report in gold]
+    return list(zip(wanted, [_states(o, vocabulary) for o in outcomes], strict=True))

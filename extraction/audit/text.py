@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibration.plain import plain_fields
 from extraction.audit.gold import NOT_MENTIONED, GoldReport, Score
 from extraction.audit.scores import Audit, Interval, counts_of, percentiles
 from extraction.finding import Outcome
@@ -27,26 +28,27 @@ _SHOWN = 15
 
 def as_data(audit: Audit, *, engine: str, version: str) -> dict[str, object]:
     """Plain data for JSON: NaN becomes None, confusions become triples [gold, predicted, cells]."""
-    return {
+    written: Mapping[str, object] = {
         "engine": engine,
         "engine_version": version,
         "reports": audit.reports,
         "failed": audit.failed,
         "unmapped": audit.unmapped,
-        "cell_accuracy_micro": _interval(audit.cells_micro),
-        "cell_accuracy_macro": _interval(audit.cells_macro),
-        "finding_f1": _interval(audit.f1),
-        "hedged_exact": _interval(audit.hedged_exact),
-        "findings": _score(audit.findings),
-        "per_pathology": {name: _score(score) for name, score in audit.per_pathology.items()},
-        "per_phrase": {name: _score(score) for name, score in audit.per_phrase.items()},
-        "per_section": {name: _score(score) for name, score in audit.per_section.items()},
+        "cell_accuracy_micro": audit.cells_micro,
+        "cell_accuracy_macro": audit.cells_macro,
+        "finding_f1": audit.f1,
+        "hedged_exact": audit.hedged_exact,
+        "findings": audit.findings,
+        "per_pathology": audit.per_pathology,
+        "per_phrase": audit.per_phrase,
+        "per_section": audit.per_section,
         "phrase_confusion": _triples(audit.phrase_confusion),
         "modality_confusion": {
             modality: _triples(counts) for modality, counts in audit.modality_confusion.items()
         },
         "pathology_confusion": _triples(audit.pathology_confusion),
     }
+    return {**plain_fields(written)}
 
 
 def as_text(audit: Audit, *, engine: str, version: str) -> Iterator[str]:
@@ -90,19 +92,6 @@ def _confusions(title: str, counts: Mapping[tuple[str, str], int]) -> Iterator[s
 
 def _triples(counts: Mapping[tuple[str, str], int]) -> list[list[str | int]]:
     return [[gold, read, cells] for (gold, read), cells in counts.items()]
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _interval(interval: Interval) -> dict[str, float | None]:
-    return {name: _finite(value) for name, value in asdict(interval).items()}
-
-
-def _score(score: Score) -> dict[str, float | None]:
-    derived = {name: _finite(getattr(score, name)) for name in ("precision", "recall", "f1")}
-    return {**asdict(score), **derived}
 
 
 _MEASURES: Final[Mapping[str, tuple[tuple[int, ...], tuple[int, ...], int]]] = {

@@ -17,7 +17,7 @@ from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine, Became, Rejection, masked
 from extraction.engines.grounding import DecidingWords, Grounder, Place
-from extraction.engines.guide import Coverage, Testimony
+from extraction.engines.witness import Coverage, Testimony
 from extraction.finding import (
     NOT_EVALUABLE,
     OTHER,

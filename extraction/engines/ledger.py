@@ -241,7 +241,7 @@ class RecordingCompleter:
         """Answer questions, each in its place, and write the answers down."""
         answers = self._inner.complete(questions)
         kept = [
-            _line(question, answer)
+            kept_line(digest_of(question), answer)
             for question, answer in zip(questions, answers, strict=True)
             if isinstance(answer, Reply)
         ]
@@ -260,13 +260,15 @@ class ReplayCompleter:
     ill = False
 
     def __init__(self, path: Path) -> None:
-        self._known = _answers(path)
+        self._known = kept_replies(path)
         self._lock = threading.Lock()
         self.usage = Usage()
 
     def complete(self, questions: Sequence[Question]) -> list[Completion]:
         """Answer questions, each in its place."""
-        answers = [self._known.get(_digest(question), "not recorded") for question in questions]
+        answers: list[Completion] = [
+            self._known.get(digest_of(question), "not recorded") for question in questions
+        ]
         with self._lock:
             for question, answer in zip(questions, answers, strict=True):
                 self.usage.add(question, answer)
@@ -296,8 +298,11 @@ def read_heading(path: Path) -> Heading:
     return heading
 
 
-def _answers(path: Path) -> Mapping[str, Completion]:
-    known: dict[str, Completion] = {}
+def kept_replies(path: Path) -> dict[str, Reply]:
+    """Read the replies of a file by their keys; none where there is no file."""
+    known: dict[str, Reply] = {}
+    if not path.is_file():
+        return known
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
             try:
@@ -308,14 +313,14 @@ def _answers(path: Path) -> Mapping[str, Completion]:
     return known
 
 
-def _line(question: Question, reply: Reply) -> str:
+def kept_line(key: str, reply: Reply) -> str:
+    """Write a reply under its key, as a line of its own."""
     tokens = (reply.prompt_tokens, reply.cached_tokens, reply.answer_tokens)
     places = tuple(dict(place) for place in reply.logprobs)
-    kept = _Kept(
-        question=_digest(question), text=reply.text, cut=reply.cut, tokens=tokens, logprobs=places
-    )
+    kept = _Kept(question=key, text=reply.text, cut=reply.cut, tokens=tokens, logprobs=places)
     return kept.model_dump_json() + "\n"
 
 
-def _digest(question: Question) -> str:
+def digest_of(question: Question) -> str:
+    """Hash all that decides the answer to a question."""
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()

@@ -17,10 +17,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol, TypeAlias
 
-from extraction.engines.account import Answer, Disagreement, Rejection
+from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided, Testimony
+from extraction.engines.guide import Guided
 from extraction.engines.ledger import (
     NO_ANSWER,
     Heading,
@@ -31,6 +31,7 @@ from extraction.engines.ledger import (
     check_outage,
 )
 from extraction.engines.prompted import Asked, PromptedReader
+from extraction.engines.witness import Testimony
 from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
 from extraction.prompt.template import MARK, Manner
@@ -117,6 +118,11 @@ class ModelEngine:
         Which outage it tolerates, and what it remembers.
     blocks
         Blocks under way at once.
+
+    Attributes
+    ----------
+    ledger
+        What became of all answers so far.
     """
 
     def __init__(
@@ -138,7 +144,7 @@ class ModelEngine:
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
         self._blocks, self._slots = blocks, threading.Semaphore(blocks)
-        self._ledger = Ledger()
+        self.ledger = Ledger()
 
     def __enter__(self) -> ModelEngine:
         return self
@@ -147,27 +153,17 @@ class ModelEngine:
         self.close()
 
     @property
-    def rejected(self) -> dict[Rejection, int]:
-        """Lines of all answers so far that were left out, by reason."""
-        return self._ledger.rejected
-
-    @property
-    def disagreement(self) -> Disagreement:
-        """How far all answers so far part from what the vocabulary reads."""
-        return self._ledger.disagreement
-
-    @property
     def usage(self) -> Usage:
         """What the model was asked so far."""
         return self._completer.usage
 
     def counts(self) -> dict[str, object]:
         """Give what was asked, answered, left out and remembered so far, for a manifest."""
-        return self._ledger.counts(self.usage, self.facts)
+        return self.ledger.counts(self.usage, self.facts)
 
     def summary(self) -> str:
         """Give the counts in a line, for a log."""
-        return self._ledger.summary(self.usage)
+        return self.ledger.summary(self.usage)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -249,7 +245,7 @@ class ModelEngine:
             answers[n] if read is None else self._joined(read, answers.get(n))
             for n, read in enumerate(by_rules)
         ]
-        self._ledger.note(whole, recalled=len(old))
+        self.ledger.note(whole, recalled=len(old))
         return whole
 
     def _joined(self, read: Guided, answer: Answer | None) -> Answer:

@@ -29,7 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-from extraction.neighbours.questions import Completer, Completion, Question
+from extraction.engines.completer import Completion
+from extraction.neighbours.questions import Question, RememberingCompleter
 
 Form = Literal["probability", "phrase", "beta", "own-phrase"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)
@@ -193,7 +194,7 @@ def matched(question: Question, guess: str) -> Verdict:
 class Judge:
     """A model that says whether a guess means the same as a right answer."""
 
-    def __init__(self, completer: Completer, prompter: Prompter) -> None:
+    def __init__(self, completer: RememberingCompleter, prompter: Prompter) -> None:
         self._completer, self._prompter = completer, prompter
 
     def judge(self, pairs: Sequence[tuple[Question, str]]) -> list[Verdict]:
@@ -207,7 +208,7 @@ class Judge:
         return verdicts
 
 
-def _verdict(reply: Completion | str) -> Verdict:
+def _verdict(reply: Completion) -> Verdict:
     if isinstance(reply, str):
         return Verdict(None, "no reply")
     lines = [line.strip(" \t*_.\"'").casefold() for line in reply.text.splitlines()]

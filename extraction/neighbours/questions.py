@@ -17,13 +17,12 @@ and limits. Failures are not kept; a line that a killed run left half written is
 
 from __future__ import annotations
 
-import hashlib
 import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 from pydantic import (
     BaseModel,
@@ -36,8 +35,9 @@ from pydantic import (
 )
 
 from extraction.engines import completer as engines
-from extraction.errors import ExtractionError
-from extraction.finding import FailureReason
+from extraction.engines.completer import Completer, Completion, Reply
+from extraction.engines.ledger import digest_of, kept_line, kept_replies
+from extraction.errors import ExtractionError, explained
 
 
 class QuestionError(ExtractionError):
@@ -195,141 +195,60 @@ def _question(line: str, number: int) -> Question | str:
     try:
         read = layout.model_validate(named)
     except ValidationError as error:
-        problem = error.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(part) for part in problem["loc"]) or "the whole line"
-        return f"{where}: {problem['msg']}"
+        return explained(error)[0]
     right, wrong = (tuple(dict.fromkeys(texts)) for texts in read.answers())
     if not right:
         return "no right answer"
     return Question(read.id or f"line {number}", read.question, right, wrong)
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What a model wrote, and whether a limit stopped it."""
-
-    text: str
-    cut: bool
+_BATCH: Final = 64
 
 
-class Completer(Protocol):
-    """Anything that continues prompts, always in the same way."""
-
-    @property
-    def name(self) -> str:
-        """What the model is called; part of what a reply is remembered by."""
-
-    def complete(
-        self, prompts: Sequence[str], *, max_tokens: int, stop: Sequence[str]
-    ) -> list[Completion | FailureReason]:
-        """Continue every prompt; a prompt that fails gives its reason at its place."""
-
-
-class ModelCompleter:
-    """Asks any model that the extraction engines can run, greedily.
+class RememberingCompleter:
+    """Asks any model that the extraction engines can run, greedily, and nothing twice.
 
     Parameters
     ----------
     model
         Runs it: behind a server, or in a process on this machine.
-    name
-        What the model is called.
-    """
-
-    def __init__(self, model: engines.Completer, *, name: str) -> None:
-        self._model = model
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """What the model is called."""
-        return self._name
-
-    def complete(
-        self, prompts: Sequence[str], *, max_tokens: int, stop: Sequence[str]
-    ) -> list[Completion | FailureReason]:
-        """Continue every prompt; see :class:`Completer`."""
-        marks = tuple(stop)
-        asked = [engines.Question(prompt, max_tokens, stop=marks) for prompt in prompts]
-        return [
-            reply if isinstance(reply, str) else Completion(reply.text, reply.cut)
-            for reply in self._model.complete(asked)
-        ]
-
-
-_BATCH: Final = 64
-
-
-class _Kept(BaseModel):
-    key: str
-    text: str
-    cut: bool
-
-
-class RememberingCompleter:
-    """Asks another completer only what it has not been asked before.
-
-    Parameters
-    ----------
-    inner
-        Who is asked.
     path
         Where replies are kept; made when the first one comes.
+    name
+        What the model is called; part of what a reply is remembered by.
 
     Attributes
     ----------
-    asked, remembered
-        Prompts put to the model by this object, and prompts answered from the file.
+    asked
+        Prompts put to the model by this object.
     """
 
-    def __init__(self, inner: Completer, path: Path) -> None:
-        self._inner, self._path = inner, path
-        self._known = _read(path)
-        self.asked = self.remembered = 0
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        return self._inner.name
+    def __init__(self, model: Completer, path: Path, *, name: str) -> None:
+        self._model, self._path, self.name = model, path, name
+        self._known = kept_replies(path)
+        self.asked = 0
 
     def complete(
         self, prompts: Sequence[str], *, max_tokens: int, stop: Sequence[str]
-    ) -> list[Completion | FailureReason]:
+    ) -> list[Completion]:
         """Continue every prompt, from memory where it is known; equal prompts are put once."""
-        keys = [self._key(prompt, max_tokens, stop) for prompt in prompts]
-        new = {k: p for k, p in zip(keys, prompts, strict=True) if k not in self._known}
-        self.remembered += len(prompts) - sum(key in new for key in keys)
+        marks = tuple(stop)
+        put = [engines.Question(prompt, max_tokens, stop=marks) for prompt in prompts]
+        keys = [f"{self.name}:{digest_of(question)}" for question in put]
+        new = {k: q for k, q in zip(keys, put, strict=True) if k not in self._known}
         self.asked += len(new)
-        found: dict[str, Completion | FailureReason] = {}
-        waiting = list(new.items())
+        found: dict[str, Completion] = {}
+        waiting = list(new)
         for start in range(0, len(waiting), _BATCH):
             batch = waiting[start : start + _BATCH]
-            replies = self._inner.complete([p for _, p in batch], max_tokens=max_tokens, stop=stop)
-            answered = dict(zip([key for key, _ in batch], replies, strict=True))
-            found |= answered
-            self._keep({k: r for k, r in answered.items() if isinstance(r, Completion)})
+            replies = self._model.complete([new[key] for key in batch])
+            found |= zip(batch, replies, strict=True)
+            self._keep({key: found[key] for key in batch})
         return [self._known[key] if key in self._known else found[key] for key in keys]
 
-    def _key(self, prompt: str, max_tokens: int, stop: Sequence[str]) -> str:
-        parts = json.dumps([self._inner.name, prompt, max_tokens, list(stop)])
-        return hashlib.sha256(parts.encode()).hexdigest()
-
     def _keep(self, replies: dict[str, Completion]) -> None:
-        self._known |= replies
-        lines = [_Kept(key=k, text=r.text, cut=r.cut).model_dump_json() for k, r in replies.items()]
-        if lines:
+        read = {key: reply for key, reply in replies.items() if isinstance(reply, Reply)}
+        self._known |= read
+        if read:
             with self._path.open("a", encoding="utf-8") as file:
-                file.write("\n".join(["", *lines, ""]))
-
-
-def _read(path: Path) -> dict[str, Completion]:
-    known: dict[str, Completion] = {}
-    if not path.is_file():
-        return known
-    for line in path.read_text(encoding="utf-8", errors="replace").split("\n"):
-        try:
-            kept = _Kept.model_validate_json(line)
-        except ValidationError:
-            continue
-        known[kept.key] = Completion(kept.text, kept.cut)
-    return known
+                file.write("".join(["\n", *(kept_line(k, r) for k, r in read.items())]))

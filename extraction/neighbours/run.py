@@ -35,7 +35,7 @@ from extraction.neighbours.forms import (
     Verdict,
     matched,
 )
-from extraction.neighbours.questions import Completer, Question
+from extraction.neighbours.questions import Question, RememberingCompleter
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary
 
@@ -95,7 +95,11 @@ class Way:
 
 
 def elicit(
-    questions: Sequence[Question], *, way: Way, completer: Completer, judge: Judge | None = None
+    questions: Sequence[Question],
+    *,
+    way: Way,
+    completer: RememberingCompleter,
+    judge: Judge | None = None,
 ) -> list[Elicited]:
     """Ask every question in one form, read and judge the answers.
 
@@ -133,7 +137,11 @@ def elicit(
 
 
 def put(
-    items: Sequence[str], asked: Sequence[Asked], *, completer: Completer, phrases: Sequence[str]
+    items: Sequence[str],
+    asked: Sequence[Asked],
+    *,
+    completer: RememberingCompleter,
+    phrases: Sequence[str],
 ) -> list[Elicited]:
     """Put prompts to the model and read its answers; nothing is judged yet."""
     replies = completer.complete(
@@ -153,7 +161,7 @@ def put(
 
 
 def own_phrases(
-    completer: Completer, prompter: Prompter
+    completer: RememberingCompleter, prompter: Prompter
 ) -> dict[str, tuple[float, float]] | FailureReason:
     """Ask a model for its phrases with their parameters; fewer come back if it lists fewer."""
     prompt = prompter.own_phrases(OWN_PHRASES)

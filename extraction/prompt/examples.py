@@ -17,7 +17,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from extraction.errors import ExtractionError
+from extraction.errors import ExtractionError, explained
 from extraction.finding import Modality
 
 NONE: Final = "- none"
@@ -176,14 +176,7 @@ def _load(folder: Path) -> Prompts:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
             problems.append(f"{name}: not valid TOML in UTF-8.")
         except ValidationError as error:
-            problems += [f"{name}: {problem}" for problem in _explained(error)]
+            problems += [f"{name}: {problem}." for problem in explained(error)]
     if problems:
         raise PromptError(f"{len(problems)} problem(s):\n- " + "\n- ".join(problems))
     return Prompts(examples, digest.hexdigest()[:16])
-
-
-def _explained(error: ValidationError) -> list[str]:
-    return [
-        f"{'.'.join(map(str, problem['loc'])) or 'file'}: {problem['msg']}."
-        for problem in error.errors(include_input=False, include_url=False)
-    ]

@@ -1,4 +1,4 @@
-"""How far a cue reaches that stands before what it governs, and one that stands after it.
+"""How far a cue reaches that stands before what it governs, and where a place parts its scope.
 
 A cue speaks of the finding, not of its place. A place is a preposition of `nesting`, words that
 qualify, and the mention; with a definite article it is known to be there whatever stands before it,
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, is_finite
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -93,18 +93,8 @@ _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
-_POSSESSIVE: Final = "'"
-_HYPHEN: Final = "-"
-_STILL: Final = Cue("present", "assertion", "after")
-_ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN: Final = 7
-_AGAINST: Final = frozenset({"than", "of", "to"})
-_RELATIVE: Final = frozenset({"which", "that"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
-_YEAR: Final = 4
-_TODAY: Final = frozenset({"this", "today", "current", "now"})
 _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
-_PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
 def forward(clause: Clause, at: int, cue: Cue) -> Scope:
@@ -251,119 +241,3 @@ def absorbed_until(items: list[Item], scope: Scope) -> int:
         if parts & Part.CUE and any(c.side in {"before", "either"} for c in items[j].lexeme.cues):
             last = j
     return last
-
-
-def backward(clause: Clause, at: int, cue: Cue) -> Scope:
-    """Scope of a cue that stands after what it governs.
-
-    It ends at "with", at another cue, at a comma that no "or"/"and" ties to the list, and at a
-    finite verb once something was found; a hedge also at a second mention nothing joins to it.
-    """
-    items, tokens, first = clause.items, clause.tokens, at
-    tied = governed = joined = False
-    for j in range(at - 1, -1, -1):
-        parts = items[j].lexeme.parts
-        if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
-            first, tied, governed, joined = j, False, False, False
-            continue
-        if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
-            break
-        if governed and is_finite(items[j]):
-            break
-        if parts & Part.MENTION and not governed and is_place(clause, j):
-            first = j
-            continue
-        if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
-            break
-        if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
-            if parts & Part.COLON or not _last_of_list(items, j):
-                break
-            tied = True
-        second = governed and not joined and bool(parts & Part.MENTION)
-        if second and cue.kind != "negation" and not _one_thing(items, j, tokens):
-            break
-        tied = tied or bool(parts & Part.COORDINATOR)
-        joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
-            joined and not parts & Part.MENTION
-        )
-        governed = governed or bool(parts & GOVERNABLE)
-        first = j
-    return Scope(at, cue, first, at, "after")
-
-
-def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
-    """Whether nothing parts a name from the next: "TB pneumonia?", "collapse-consolidation"."""
-    between = tokens[items[j].last : items[j + 1].first]
-    named = bool(items[j + 1].lexeme.parts & Part.MENTION)
-    return named and all(token.word == _HYPHEN for token in between)
-
-
-def _sets_against(item: Item, tokens: list[Token]) -> bool:
-    """Whether the cue doubts what follows in favour of what stands before it: "rather than"."""
-    doubts = any(c.side == "before" and c.phrase in DOUBTS for c in item.lexeme.cues)
-    return doubts and tokens[item.last - 1].word in _AGAINST
-
-
-def _named(clause: Clause, comma: int, at: int) -> bool:
-    """Whether the cue has a subject of its own, outside the vocabulary, after the comma."""
-    between = clause.tokens[clause.items[comma].last : clause.items[at].first]
-    return any(t.word.isalpha() and t.word not in clause.grammar.fillers for t in between)
-
-
-def _last_of_list(items: list[Item], comma: int) -> bool:
-    """Whether what follows the comma is the last of a list: "a, b, and blunting have cleared"."""
-    following = items[comma + 1].lexeme.parts if comma + 1 < len(items) else 0
-    return bool(following & Part.COORDINATOR) and any(
-        item.lexeme.parts & Part.COMMA for item in items[:comma]
-    )
-
-
-def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
-    """Whether an untied comma separates statements.
-
-    Always for a hedge; for a negation when what stands before is asserted: "minimal effusion, …".
-    """
-    if cue.kind != "negation":
-        return True
-    for j in range(comma - 1, -1, -1):
-        parts = items[j].lexeme.parts
-        if parts & (Part.ASSERTING | Part.PARTICIPLE):
-            return True
-        if parts & Part.COMMA:
-            return False
-    return False
-
-
-def meant(clause: Clause, at: int, cue: Cue) -> Cue:
-    """Return what a cue behind its object means.
-
-    That is an assertion when it denies something about an earlier examination, and nothing when it
-    advises one ("CT of the nodule is suggested").
-    """
-    item, tokens, grammar = clause.items[at], clause.tokens, clause.grammar
-    if item.lexeme.parts & Part.RECOMMENDING and _examines(item, tokens, grammar):
-        return _ADVICE
-    if cue.kind != "negation":
-        return cue
-    last = item.last
-    relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
-    for token in tokens[last : last + _EARLIER_WITHIN]:
-        if token.word in _TODAY:
-            break
-        word = token.word
-        year = len(word) == _YEAR and word.isdigit()
-        if year or word in grammar.earlier or (relative and word in grammar.examinations):
-            return _STILL
-        if not token.word.isalnum() and token.word != _POSSESSIVE:
-            break
-    return cue
-
-
-def _examines(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
-    """Whether an examination of something is the subject: "follow up of the small effusion"."""
-    for j in range(item.first - 1, 0, -1):
-        if tokens[j].word in _PURPOSE and tokens[j - 1].word in grammar.examinations:
-            return True
-        if not tokens[j].word.isalnum():
-            return False
-    return False

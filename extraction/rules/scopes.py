@@ -11,8 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from extraction.rules.backward import backward, meant
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.reach import absorbed_until, backward, forward, meant, without_places
+from extraction.rules.reach import absorbed_until, forward, without_places
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile

@@ -8,38 +8,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from extraction.errors import VocabularyError
 from extraction.vocabulary.schema import (
     CueEntry,
-    CueFile,
     GrammarFile,
     PathologyEntry,
-    PathologyFile,
-    PhraseFile,
     SectionEntry,
-    SectionFile,
+    VocabularyFiles,
 )
 
 __all__ = ["FILES", "NOT_KNOWN", "Vocabulary", "load"]
 
-FILES: Final[Mapping[str, type[BaseModel]]] = {
-    "phrases.toml": PhraseFile,
-    "pathologies.toml": PathologyFile,
-    "cues.toml": CueFile,
-    "sections.toml": SectionFile,
-    "grammar.toml": GrammarFile,
-}
-"""The five files of a vocabulary and the shape each must have."""
+FILES: Final = tuple(f"{name}.toml" for name in VocabularyFiles.model_fields)
+"""The five files of a vocabulary."""
 
 NOT_KNOWN: Final = "is not in the vocabulary"
 """How the message about an unknown name ends."""
 
 _HERE: Final = Path(__file__).parent
-_F = TypeVar("_F", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,63 +98,53 @@ def _shipped() -> Vocabulary:
 
 def _load(folder: Path) -> Vocabulary:
     problems: list[str] = []
-    texts = {name: _text(folder, name, problems) for name in FILES}
-    files = {name: _parsed(name, texts[name], problems) for name in FILES}
-    if not problems:
+    texts, tables = {}, {}
+    for name in FILES:
+        file = folder / name
+        try:
+            texts[name] = (file if file.is_file() else _HERE / name).read_text(encoding="utf-8")
+            tables[name.removesuffix(".toml")] = tomllib.loads(texts[name])
+        except UnicodeDecodeError:
+            problems.append(f"{name}: not valid UTF-8; save it as UTF-8.")
+        except tomllib.TOMLDecodeError as error:
+            problems.append(f"{name}: not valid TOML: {error}.")
+    files = _validated(tables, problems)
+    if files is not None and not problems:
         problems = _cross_checks(files)
-    if problems:
+    if files is None or problems:
         raise VocabularyError(f"{len(problems)} problem(s):\n- " + "\n- ".join(problems))
     digest = hashlib.sha256("\0".join(texts[name] for name in FILES).encode()).hexdigest()
     return Vocabulary(
-        phrases=_as(files, "phrases.toml", PhraseFile).phrases,
-        entries=_as(files, "pathologies.toml", PathologyFile).pathology,
-        cues=_as(files, "cues.toml", CueFile).cue,
-        sections=_as(files, "sections.toml", SectionFile).section,
-        grammar=_as(files, "grammar.toml", GrammarFile),
+        phrases=files.phrases.phrases,
+        entries=files.pathologies.pathology,
+        cues=files.cues.cue,
+        sections=files.sections.section,
+        grammar=files.grammar,
         digest=digest[:16],
     )
 
 
-def _text(folder: Path, name: str, problems: list[str]) -> str:
-    file = folder / name
+def _validated(tables: Mapping[str, object], problems: list[str]) -> VocabularyFiles | None:
+    """Check the files that could be read; add what is wrong with them to the problems."""
     try:
-        return (file if file.is_file() else _HERE / name).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        problems.append(f"{name}: not valid UTF-8; save it as UTF-8.")
-    return ""
-
-
-def _parsed(name: str, text: str, problems: list[str]) -> BaseModel | None:
-    try:
-        return FILES[name].model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        problems.append(f"{name}: not valid TOML: {error}.")
+        return VocabularyFiles.model_validate(tables)
     except ValidationError as error:
         for problem in error.errors():
-            where = ".".join(str(part) for part in problem["loc"])
-            problems.append(f"{name}: {where}: {problem['msg']}.")
+            stem, *where = map(str, problem["loc"])
+            if stem in tables:
+                problems.append(f"{stem}.toml: {'.'.join(where)}: {problem['msg']}.")
     return None
 
 
-def _as(files: Mapping[str, BaseModel | None], name: str, model: type[_F]) -> _F:
-    file = files[name]
-    if not isinstance(file, model):
-        msg = f"{name}: could not be read."
-        raise VocabularyError(msg)
-    return file
-
-
-def _cross_checks(files: Mapping[str, BaseModel | None]) -> list[str]:
-    phrases = _as(files, "phrases.toml", PhraseFile).phrases
-    entries = _as(files, "pathologies.toml", PathologyFile).pathology
-    grammar = _as(files, "grammar.toml", GrammarFile)
+def _cross_checks(files: VocabularyFiles) -> list[str]:
+    phrases, entries, grammar = files.phrases.phrases, files.pathologies.pathology, files.grammar
     names = [entry.name for entry in entries]
     problems = [f"pathologies.toml: {name!r} is defined twice." for name in _repeated(names)]
     problems += [f"phrases.toml: {phrase!r} is listed twice." for phrase in _repeated(phrases)]
     problems += [
         f"phrases.toml: {p!r} is missing." for p in ("absent", "present") if p not in phrases
     ]
-    for cue in _as(files, "cues.toml", CueFile).cue:
+    for cue in files.cues.cue:
         if cue.phrase and cue.phrase not in phrases:
             problems.append(f"cues.toml: phrase {cue.phrase!r} is not in phrases.toml.")
     for entry in entries:

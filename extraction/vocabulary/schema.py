@@ -149,3 +149,13 @@ class GrammarFile(_Entry):
     weighing: dict[str, frozenset[str]] = {}
     awaiting: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}
+
+
+class VocabularyFiles(_Entry):
+    """The five files, each by its name."""
+
+    phrases: PhraseFile
+    pathologies: PathologyFile
+    cues: CueFile
+    sections: SectionFile
+    grammar: GrammarFile

@@ -37,7 +37,14 @@ from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result, write_whole
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns, write_table
-from pipeline.neighbours.categories import ClassTable, aligned, read_predictions, read_votes
+from pipeline.neighbours.categories import (
+    ClassTable,
+    aligned,
+    matched,
+    read_predictions,
+    read_votes,
+    refuse,
+)
 from pipeline.neighbours.options import Disagreement, Scalar
 from reports.neighbours.disagreement import disagreement_pdf
 
@@ -162,13 +169,9 @@ class Judgements:
         if "label" in frame.columns:
             label = _column(frame["label"], "label", 1.0, path.name)
         phrase = _text(frame, "phrase")
-        blank = [row for row, said in enumerate(phrase or (), start=1) if not said]
-        if blank:
-            msg = (
-                f"{path.name}: phrase: {len(blank)} of {len(frame)} values are blank; first at "
-                f"row {blank[0]}. Give the phrase beside each slider, or leave the column out."
-            )
-            raise InputError(msg)
+        advice = "Give the phrase beside each slider, or leave the column out."
+        blank = [not said for said in phrase or ()]
+        refuse(blank, f"{path.name}: phrase", "values are blank", advice=advice)
         return cls(path.name, slider, label, phrase, _text(frame, "item"))
 
 
@@ -247,19 +250,10 @@ def _for_items(judged: Judgements, predicted: ClassTable) -> NDArray[np.float64]
         msg = f"{judged.source}: column 'item' is needed to match sliders with predictions."
         raise InputError(msg)
     index = pd.Index(judged.item)
-    places = index[~index.duplicated()].get_indexer(pd.Index(predicted.items))
-    repeated, lacking = np.flatnonzero(index.duplicated()), np.flatnonzero(places < 0)
-    extra = np.flatnonzero(~index.isin(predicted.items))
-    faults = (
-        (repeated, judged.source, "repeat an item"),
-        (extra, judged.source, f"name an item that {predicted.source} does not have"),
-        (lacking, predicted.source, f"name an item that {judged.source} does not have"),
-    )
-    for rows, source, fault in faults:
-        if rows.size:
-            msg = f"{source}: {len(rows)} rows {fault}; first at row {rows[0] + 1}."
-            raise InputError(msg)
-    return judged.slider[places]
+    refuse(index.duplicated(), judged.source, "rows repeat an item")
+    matched(judged.source, judged.item, predicted.items, predicted.source)
+    matched(predicted.source, predicted.items, judged.item, judged.source)
+    return judged.slider[index.get_indexer(pd.Index(predicted.items))]
 
 
 def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
@@ -277,13 +271,8 @@ def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
 
 def _column(column: pd.Series, name: str, most: float, source: str) -> NDArray[np.float64]:
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    wrong = np.flatnonzero(~((values >= 0.0) & (values <= most)))
-    if wrong.size:
-        msg = (
-            f"{source}: {name}: {len(wrong)} of {len(values)} values are missing or outside 0 to "
-            f"{most:g}; first at row {wrong[0] + 1}. Correct or drop them."
-        )
-        raise InputError(msg)
+    fault = f"values are missing or outside 0 to {most:g}"
+    refuse(~((values >= 0.0) & (values <= most)), f"{source}: {name}", fault)
     return values
 
 

@@ -12,13 +12,13 @@ name, never by place.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes
@@ -62,26 +62,28 @@ class ClassTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Predictions of several models for the same items.
+    """Predictions of several models for the same items; what a file does not hold is None or empty.
 
     Attributes
     ----------
-    source, items, classes
-        As in :class:`ClassTable`.
-    models
-        Names of the models.
+    items
+        Names of the items; numbers from 0 for arrays without ``items``.
     probs
         Shape (m, n, C).
     reference
-        Class index of every item, shape (n,), or None.
+        Class index of every item, shape (n,).
+    votes
+        Shape (n, C).
+    layers, checkpoints
+        Per model (T, n), and per model (T, n, C).
     """
 
-    source: str
-    models: tuple[str, ...]
     items: tuple[str, ...]
-    classes: tuple[str, ...]
     probs: NDArray[np.float64]
     reference: NDArray[np.int64] | None
+    votes: NDArray[np.float64] | None = None
+    layers: tuple[NDArray[Any], ...] = ()
+    checkpoints: tuple[NDArray[Any], ...] = ()
 
 
 def read_predictions(path: Path) -> ClassTable:
@@ -137,15 +139,15 @@ def aligned(table: ClassTable, like: ClassTable) -> ClassTable:
             f"the same class columns. {like.source} has {', '.join(like.classes)}."
         )
         raise InputError(msg)
-    _matched(table, like)
-    _matched(like, table)
+    matched(table.source, table.items, like.items, like.source)
+    matched(like.source, like.items, table.items, table.source)
     rows = pd.Index(table.items).get_indexer(pd.Index(like.items))
     columns = [table.classes.index(name) for name in like.classes]
     return ClassTable(table.source, like.items, like.classes, table.cells[rows][:, columns])
 
 
-def read_pool(path: Path) -> Pool:
-    """Read predictions of several models, long by model and item.
+def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
+    """Read predictions of several models, long by model and item, and votes on the same items.
 
     Raises
     ------
@@ -173,7 +175,11 @@ def read_pool(path: Path) -> Pool:
     probs = np.empty((len(models), len(items), len(classes)))
     probs[model, item] = values
     reference = _reference(frame, item, len(items), classes, path.name)
-    return Pool(path.name, tuple(models), tuple(items), classes, probs, reference)
+    pool = Pool(tuple(items), probs, reference)
+    if votes is None:
+        return pool
+    like = ClassTable(path.name, pool.items, classes, probs[0])
+    return replace(pool, votes=aligned(read_votes(votes, classes=classes), like).cells)
 
 
 def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -190,21 +196,20 @@ def _reference(
     if "reference" not in frame.columns:
         return None
     code = pd.Index(classes).get_indexer(pd.Index(frame["reference"].astype(str).str.strip()))
-    _refuse(code < 0, source, "name a reference that is no class column")
+    refuse(code < 0, source, "rows name a reference that is no class column")
     truth = np.zeros(items, dtype=np.int64)
     truth[item] = code
-    _refuse(truth[item] != code, source, "give an item another reference than its other rows")
+    refuse(truth[item] != code, source, "rows give an item another reference than its other rows")
     return truth
 
 
 def _counted(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> pd.DataFrame:
     """Long votes → one row per item, counts per class, in order of first appearance."""
-    _refuse(
-        frame.duplicated(["item", "reader"]).to_numpy(), source, "repeat a reader's vote on an item"
-    )
+    twice = frame.duplicated(["item", "reader"])
+    refuse(twice, source, "rows repeat a reader's vote on an item")
     named = frame["class"].astype(str).str.strip()
     known = classes or tuple(sorted(set(named)))
-    _refuse(~named.isin(known).to_numpy(), source, f"name none of the classes {', '.join(known)}")
+    refuse(~named.isin(known), source, f"rows name none of the classes {', '.join(known)}")
     counts = pd.crosstab(frame["item"].astype(str), named).reindex(
         index=pd.unique(frame["item"].astype(str)), columns=list(known), fill_value=0
     )
@@ -213,8 +218,8 @@ def _counted(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> pd.D
 
 def _items(column: pd.Series, source: str) -> tuple[str, ...]:
     names = column.astype(str).str.strip()
-    _refuse((names == "").to_numpy(), source, "name no item")
-    _refuse(names.duplicated().to_numpy(), source, "repeat an item")
+    refuse(names == "", source, "rows name no item")
+    refuse(names.duplicated(), source, "rows repeat an item")
     return tuple(names)
 
 
@@ -231,9 +236,8 @@ def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple
 
 def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> NDArray[np.float64]:
     numbers = frame[list(classes)].apply(pd.to_numeric, errors="coerce")
-    _refuse(
-        numbers.isna().any(axis=1).to_numpy(), source, "hold a class value that is not a number"
-    )
+    blank = numbers.isna().any(axis=1)
+    refuse(blank, source, "rows hold a class value that is not a number")
     return np.asarray(numbers, dtype=np.float64)
 
 
@@ -244,16 +248,24 @@ def _checked(check: _Check, values: NDArray[np.float64], source: str) -> NDArray
         raise InputError(str(error)) from None
 
 
-def _matched(table: ClassTable, other: ClassTable) -> None:
-    lacking = ~pd.Index(table.items).isin(other.items)
-    _refuse(lacking, table.source, f"name an item that {other.source} does not have")
+def matched(source: str, items: Sequence[str], others: Sequence[str], other: str) -> None:
+    """Refuse items that another file does not name."""
+    lacking = ~pd.Index(items).isin(others)
+    refuse(lacking, source, f"rows name an item that {other} does not have")
 
 
-def _refuse(wrong: NDArray[np.bool_], source: str, fault: str) -> None:
+def refuse(
+    wrong: ArrayLike, source: str, fault: str, *, advice: str = "Correct or drop them."
+) -> None:
+    """Refuse a table some rows of which are wrong; rows are numbered from 1.
+
+    Raises
+    ------
+    InputError
+        With their number, what is wrong with them, and the first of them.
+    """
     rows = np.flatnonzero(wrong)
     if rows.size:
-        msg = (
-            f"{source}: {len(rows)} of {len(wrong)} rows {fault}; first at row {rows[0] + 1}. "
-            "Correct or drop them."
-        )
+        many = f"{rows.size} of {np.size(wrong)} {fault}"
+        msg = f"{source}: {many}; first at row {rows[0] + 1}. {advice}"
         raise InputError(msg)

@@ -1,26 +1,39 @@
-"""``radcal difficulty``: which items are hard for a pool of models, given as arrays or a table."""
+"""``radcal difficulty`` and ``radcal lm layers``: hard items of a pool, and arrays that tell them.
+
+A pool is given as arrays or as a table; the second command makes the arrays of local models.
+"""
 
 from __future__ import annotations
 
+import sys
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import typer
 from numpy.typing import NDArray
 
 from calibration.neighbours.difficulty import Difficulty as Difficulties
 from calibration.neighbours.difficulty import difficulty as measure
 from calibration.neighbours.difficulty import review_order, strata
 from calibration.neighbours.export import difficulty_data
+from extraction.neighbours.layers import (
+    Cases,
+    Layerwise,
+    cases_of_questions,
+    cases_of_texts,
+    layerwise,
+)
+from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
-from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import write_table
-from pipeline.neighbours.categories import ClassTable, aligned, read_pool, read_votes
-from pipeline.neighbours.options import Difficulty
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.formats.tables import read_table, require_columns, write_table
+from pipeline.neighbours.categories import Pool, read_pool, refuse
+from pipeline.neighbours.options import Difficulty, Layers
+from pipeline.store.files import replacing
 
 
 def difficulty(given: Difficulty) -> None:
@@ -43,7 +56,7 @@ def difficulty(given: Difficulty) -> None:
     given.output.tell(summary)
 
 
-def _difficulty(given: Difficulty, pool: PoolArrays) -> Difficulties:
+def _difficulty(given: Difficulty, pool: Pool) -> Difficulties:
     with blaming(given.predictions.name):
         return measure(
             probs=pool.probs,
@@ -63,35 +76,7 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
         raise ConfigurationError(msg) from None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoolArrays:
-    """Arrays for the indicators; what the file does not hold is None or empty.
-
-    Attributes
-    ----------
-    items
-        Names of the items; numbers from 0 for arrays without ``items``.
-    probs
-        Shape (m, n, C).
-    votes
-        Shape (n, C).
-    reference
-        Shape (n,).
-    layers
-        Per model (T, n).
-    checkpoints
-        Per model (T, n, C).
-    """
-
-    items: tuple[str, ...]
-    probs: NDArray[np.float64]
-    votes: NDArray[np.float64] | None
-    reference: NDArray[np.int64] | None
-    layers: tuple[NDArray[Any], ...] = ()
-    checkpoints: tuple[NDArray[Any], ...] = ()
-
-
-def read_pool_file(path: Path, *, votes: Path | None) -> PoolArrays:
+def read_pool_file(path: Path, *, votes: Path | None) -> Pool:
     """Read ``.npz`` arrays, or a table with model, item and class columns.
 
     Raises
@@ -106,15 +91,10 @@ def read_pool_file(path: Path, *, votes: Path | None) -> PoolArrays:
             msg = "--votes goes with a table of predictions; put the array votes into the .npz."
             raise ConfigurationError(msg)
         return _arrays(path)
-    pool = read_pool(path)
-    found = PoolArrays(pool.items, pool.probs, None, pool.reference)
-    if votes is None:
-        return found
-    like = ClassTable(path.name, pool.items, pool.classes, pool.probs[0])
-    return replace(found, votes=aligned(read_votes(votes, classes=pool.classes), like).cells)
+    return read_pool(path, votes=votes)
 
 
-def _arrays(path: Path) -> PoolArrays:
+def _arrays(path: Path) -> Pool:
     if not path.is_file():
         msg = f"{path}: no such file."
         raise InputError(msg)
@@ -129,7 +109,7 @@ def _arrays(path: Path) -> PoolArrays:
         raise InputError(msg)
     probs = held["probs"]
     count = probs.shape[1] if probs.ndim > 1 else 0
-    return PoolArrays(
+    return Pool(
         items=_names(held, count, path.name),
         probs=probs,
         votes=held.get("votes"),
@@ -165,3 +145,95 @@ def queue(found: Difficulties, count: int) -> pd.DataFrame:
     rank[order] = np.arange(1, found.n + 1)
     stratum, _ = strata(found.free["M_avg_ent"], count=count)
     return found.to_frame().assign(review_rank=rank, stratum=stratum)
+
+
+def layers(given: Layers) -> None:
+    """Predict every case after every layer, and write the arrays."""
+    if given.checkpoint and len(given.model) > 1:
+        msg = "--checkpoint: checkpoints belong to one model; give one --model."
+        raise ConfigurationError(msg)
+    cases, left_out = _cases(given.items, given.options)
+    found = [_run(given, cases, folder) for folder in given.model]
+    arrays = _layer_arrays(given, cases, found)
+    with replacing(given.out.with_suffix(".npz")) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    summary: dict[str, object] = {
+        "items": len(cases.items),
+        "left_out": left_out,
+        "models": len(given.model),
+        "layers": ", ".join(str(len(one.layers)) for one in found),
+        "classes": ", ".join(found[0].classes),
+        "arrays": str(given.out.with_suffix(".npz")),
+    }
+    given.output.tell(summary)
+    if left_out:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:
+    return layerwise(
+        cases,
+        model=folder,
+        python=given.python or Path(sys.executable),
+        device=given.device,
+        quiet=given.output.silent,
+    )
+
+
+def _layer_arrays(
+    given: Layers, cases: Cases, found: Sequence[Layerwise]
+) -> dict[str, NDArray[np.generic]]:
+    """Give what ``radcal difficulty`` reads, classes in the first model's order."""
+    classes = found[0].classes
+    arrays: dict[str, NDArray[np.generic]] = {
+        "probs": np.stack([_ordered(one, classes).probs for one in found]),
+        "items": np.array(cases.items),
+        **{f"layers_{k}": _ordered(one, classes).layers for k, one in enumerate(found)},
+    }
+    if given.checkpoint:
+        steps = [_ordered(_run(given, cases, folder), classes).probs for folder in given.checkpoint]
+        arrays["checkpoints_0"] = np.stack(steps)
+    if cases.references:
+        arrays["reference"] = _reference(cases, classes, given.items.name)
+    return arrays
+
+
+def _cases(path: Path, options: int) -> tuple[Cases, int]:
+    if path.suffix.lower() != ".jsonl":
+        return _texts(path), 0
+    questions, problems = load_questions(path)
+    cases, short = cases_of_questions(questions, options=options)
+    if not cases.items:
+        msg = f"{path.name}: no question has {options - 1} wrong answers; lower --options."
+        raise InputError(msg)
+    return cases, short + len(problems)
+
+
+def _texts(path: Path) -> Cases:
+    frame = read_table(path)
+    require_columns(frame, {"item": "the case", "text": "what is read"}, source=path.name)
+    columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
+    pairs = list(zip(*columns, strict=True))
+    if not pairs or frame["item"].duplicated().any():
+        msg = f"{path.name}: items must be there, and each only once."
+        raise InputError(msg)
+    truth = frame["reference"].astype(str).str.strip() if "reference" in frame.columns else ()
+    return cases_of_texts(frame["item"].astype(str).tolist(), pairs, tuple(truth))
+
+
+def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
+    """Put a model's classes in the order of the first model's."""
+    if sorted(found.classes) != sorted(classes):
+        msg = f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
+        raise InputError(msg)
+    own = [found.classes.index(name) for name in classes]
+    place = np.argsort(own)
+    return Layerwise(classes, found.probs[:, own], place[found.layers])
+
+
+def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> NDArray[np.int64]:
+    """Class index of every case, from its name or its number."""
+    known = {str(k): k for k in range(len(classes))} | {name: k for k, name in enumerate(classes)}
+    fault = f"rows name a reference that is no class of the model ({', '.join(classes)})"
+    refuse([name not in known for name in cases.references], source, fault)
+    return np.array([known[name] for name in cases.references], dtype=np.int64)

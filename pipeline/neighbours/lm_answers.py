@@ -22,6 +22,7 @@ from calibration.tally import Tally, tally
 from pipeline.cli.common import phrase_table
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
+from pipeline.neighbours.categories import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,13 +108,8 @@ def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
         present = [form for form, needed in held.items() if needed <= set(frame.columns)]
         return {form: _Rows(frame, right, reason) for form in present if len(frame)}
     forms = _text(frame, "form")
-    unknown = np.flatnonzero(~forms.isin(list(FORMS)))
-    if unknown.size:
-        msg = (
-            f"{source}: form: {len(unknown)} of {len(forms)} rows name no known form; first at row "
-            f"{unknown[0] + 1}. Use one of {', '.join(FORMS)}."
-        )
-        raise InputError(msg)
+    advice = f"Use one of {', '.join(FORMS)}."
+    refuse(~forms.isin(list(FORMS)), f"{source}: form", "rows name no known form", advice=advice)
     chosen = {form: np.flatnonzero(forms == form) for form in FORMS}
     return {
         form: _Rows(frame.iloc[at], right[at], reason.iloc[at])
@@ -127,13 +123,9 @@ def _judged(column: pd.Series, source: str) -> NDArray[np.float64]:
     text = _plain(column)
     blank = (text == "").to_numpy()
     right = np.asarray(pd.to_numeric(text, errors="coerce"), dtype=np.float64)
-    wrong = np.flatnonzero(~blank & ~np.isin(right, [0.0, 1.0]))
-    if wrong.size:
-        msg = (
-            f"{source}: correct: {len(wrong)} of {len(right)} values are neither 0 nor 1 nor "
-            f"blank; first at row {wrong[0] + 1}. Judge or blank them."
-        )
-        raise InputError(msg)
+    fault = "values are neither 0 nor 1 nor blank"
+    wrong = ~blank & ~np.isin(right, [0.0, 1.0])
+    refuse(wrong, f"{source}: correct", fault, advice="Judge or blank them.")
     return np.where(blank, np.nan, right)
 
 

@@ -16,7 +16,7 @@ from calibration.survey import PhraseTable
 from extraction.engines.settings import revision
 from extraction.errors import ModelOutageError
 from extraction.neighbours.forms import Form, Prompter
-from extraction.neighbours.questions import ModelCompleter, RememberingCompleter
+from extraction.neighbours.questions import RememberingCompleter
 from extraction.neighbours.run import Elicited, own_phrases
 from pipeline.cli.common import phrase_table
 from pipeline.cli.extraction_shared import model_settings, one_of
@@ -40,7 +40,7 @@ def completing(
     name = named if asking.engine == "server" else f"{Path(named).name}+{revision(Path(named))}"
     kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
-        yield RememberingCompleter(ModelCompleter(running, name=name), kept)
+        yield RememberingCompleter(running, kept, name=name)
     finally:
         running.close()
 

@@ -98,9 +98,9 @@ def layers(given: Layers) -> None:
     Both read each layer with their own last norm and head. Questions with too few wrong answers
     are left out and counted (exit code 3).
     """
-    from pipeline.neighbours import lm_layers
+    from pipeline.neighbours import difficulty
 
-    lm_layers.layers(given)
+    difficulty.layers(given)
 
 
 def report(

@@ -45,7 +45,7 @@ def test_server_that_always_says_none_fails_reports_and_no_report_reads_as_negat
     read = engine(url)
     found = read.extract(TEXTS, modality="XR")
     assert found == [Failed("incomplete answer")] * 2 + [NothingStated()]
-    assert read.disagreement.share == 1.0
+    assert read.ledger.disagreement.share == 1.0
     read.close()
 
 

@@ -83,7 +83,7 @@ def test_right_answers_give_exactly_what_they_say(modality: str, serve: Serve) -
     assert len(stage.asked) == len(texts)
     assert stage.most_under_way <= 8
     assert len(stage.connections) <= 8
-    assert set(read.rejected) <= {"repeated line"}
+    assert set(read.ledger.rejected) <= {"repeated line"}
 
 
 def test_question_is_greedy_stops_at_the_mark_and_carries_the_key(

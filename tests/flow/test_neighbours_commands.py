@@ -202,7 +202,7 @@ SCALAR_BAD = {
     "item": (
         ("s.csv", 9, "item", "other"),
         ("--predictions", "p.csv", "--values", "present=1,uncertain=.4,absent=0"),
-        "s.csv: 1 rows name an item that p.csv does not have; first at row 9",
+        "s.csv: 1 of 120 rows name an item that p.csv does not have; first at row 9",
     ),
 }
 
