@@ -40,6 +40,12 @@ class AtomCounts:
     wrong: FloatArray
     effective: FloatArray
 
+    @property
+    def effective_wrong(self) -> FloatArray:
+        """Label mass against the effective statements."""
+        share = np.divide(self.wrong, self.n, out=np.zeros_like(self.n), where=self.n > 0)
+        return np.asarray(share * self.effective)
+
 
 def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJudgement]:
     """Judge every reader's statements of one kind."""
@@ -48,8 +54,7 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
             _judgement(counts, r, state="no comparison" if n > 0 else "too few")
             for r, n in enumerate(counts.n.sum(axis=1))
         ]
-    share = np.divide(counts.effective, counts.n, out=np.ones_like(counts.n), where=counts.n > 0)
-    n, wrong = counts.n * share, counts.wrong * share
+    n, wrong = counts.effective, counts.effective_wrong
     base, doubt = _others(counts, _weights(n.sum(axis=1), wrong.sum(axis=1)))
     delta, variance = _fitted(n, wrong, base)
     error = np.sqrt(variance + doubt)

@@ -95,7 +95,8 @@ def _judged(
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     shared = shared_line(line, judged, settings=rules)
-    done = instrument(line, judged, settings=rules)
+    absent, present = (atom_counts(rows, words, certain=c, between=between) for c in (-1, 1))
+    done = instrument(line, judged, present, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
     rates = all_rates(found, uses=n, degrees=rules.priors.tails[QUIRK] + n.shape[2])
@@ -104,13 +105,10 @@ def _judged(
     reading = Reading(
         rows, found, choices, line, uses, large, shared, done, before, rules, one_label=alike
     )
-    absent, present = (
-        judge_atoms(atom_counts(rows, words, certain=side, between=between), settings=rules)
-        for side in (-1, 1)
-    )
+    atoms = [judge_atoms(each, settings=rules) for each in (absent, present)]
     said = rows.total(rows.count).sum(axis=1)
     readers = tuple(
-        read_reader(reading, r, n=float(said[r]), atoms=(absent[r], present[r]))
+        read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))
         for r in range(len(rows.readers))
     )
     verdicts = [each.pattern.verdict for each in readers]

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, logit
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import FloatArray
 from calibration.profile.design import Counts, information, linear_predictor
 from calibration.profile.rates import phrase_slopes
 from calibration.profile.results import NOTHING, Interval, Large
@@ -51,7 +51,7 @@ class Lines:
     value, covariance
         (shift, slope − 1), shape (R, 2) and (R, 2, 2).
     usual
-        x of the word each reader uses on average, weighted as the line is, shape (R,).
+        Mean log-odds of the words each reader uses, shape (R,).
     """
 
     value: FloatArray
@@ -66,24 +66,26 @@ def lines(found: Found) -> Lines:
     rest = linear_predictor(counts, fitted.scales, mode.total - (1.0 - kept) * mode.reader)
     chance = np.asarray(expit(rest + mode.remainder))
     line = _projected(counts, chance, found.posterior.survey_error)
+    uses = counts.n.sum(axis=1)
     each = Lines(
         value=line.value,
         covariance=_covariance(counts, fitted, line, chance, kept),
-        usual=line.curvature[:, 0, 1] / line.curvature[:, 0, 0],
+        usual=uses @ counts.meaning / np.maximum(uses.sum(axis=1), _RIDGE),
     )
-    spread = line.curvature[:, 1, 1] / line.curvature[:, 0, 0] - each.usual**2
-    return _unsloped(each, spread < _NARROW**2, found)
+    return _unsloped(each, line.curvature, found)
 
 
-def _unsloped(each: Lines, narrow: BoolArray, found: Found) -> Lines:
+def _unsloped(each: Lines, curvature: FloatArray, found: Found) -> Lines:
     """Take the slope of readers whose words lie together from their curve, their quirks apart."""
+    centre = curvature[:, 0, 1] / curvature[:, 0, 0]
+    narrow = curvature[:, 1, 1] / curvature[:, 0, 0] - centre**2 < _NARROW**2
     slope = found.fitted.mode.total[:, 1]
     doubt = found.posterior.covariance[:, 1, 1]
-    here = np.stack([np.ones_like(each.usual), each.usual], axis=1)
+    here = np.stack([np.ones_like(centre), centre], axis=1)
     at = (here * each.value).sum(axis=1)
     sure = np.einsum("ri,rij,rj->r", here, each.covariance, here)
-    value = np.stack([at - each.usual * slope, slope], axis=1)
-    lever = np.stack([-each.usual, np.ones_like(slope)], axis=1)
+    value = np.stack([at - centre * slope, slope], axis=1)
+    lever = np.stack([-centre, np.ones_like(slope)], axis=1)
     covariance = doubt[:, None, None] * np.einsum("ri,rj->rij", lever, lever)
     covariance[:, 0, 0] += sure
     return Lines(

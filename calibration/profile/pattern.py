@@ -7,10 +7,12 @@ With margins d (shift) and g (slope), a line lies
 
 A set of parts is sound of a line if each lies beyond half its margin and one beyond its own, and
 whole if no other part is clear (`ProfileSettings`). Of all sets that are sound with probability
-`ProfileSettings.pattern_probability` the one most probably sound and whole is stated: to say what
-isn't so is worse than to say half. Shift is read where a word means even odds (logit 0), so that it
-means the same in every department and issue; because a slope alone shifts every other place, it is
-clear only if it is so at the reader's usual word as well, and beyond half its margin in either.
+`ProfileSettings.pattern_probability`, and with `own_probability` once what the instrument may have
+done is taken off, the one most probably sound and whole is stated: to say what
+isn't so is worse than to say half. Shift is printed where a word means even odds (logit 0), so that
+it means the same in every department and issue. Because a slope alone shifts every other place, it
+is clear where it is so at the reader's usual word, the mean of those he writes, which is what makes
+them too strong or too weak on the whole; and sound if it is so there or at even odds.
 
 What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
 beyond half its margin, only where it does so with that taken off. One that is stated but for this
@@ -92,14 +94,16 @@ class Case:
         """Sort what holds of the line by whose it is."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
         rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
-        clear = _beyond(line, self.usual, (settings.clear_shift, *settings.clear_slope), all_=True)
-        near, beyond = _beyond(line, self.usual, half), _beyond(line, 0.0, (d, g, g))
+        there = line @ np.array([[1.0, 0.0], [self.usual, 1.0]])
+        clear = _beyond(there, 0.0, (settings.clear_shift, *settings.clear_slope))
+        near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
         stands = _beyond(rest, self.usual, half)
+        line_alone = _judged(clear, near, beyond)
         judged = _judged(clear & stands, near & stands, beyond)
-        own, sound = self._chosen(judged, settings)
+        own, sound = self._chosen(judged, line_alone[1], settings)
         free = replace(settings, asked_probability=0.0)
-        held, _ = self._chosen(judged, free)
-        whole, _ = self._chosen(_judged(clear, near, beyond), free)
+        held, _ = self._chosen(judged, line_alone[1], free)
+        whole, _ = self._chosen(line_alone, line_alone[1], free)
         left = [part for part in whole if part not in held]
         return _Parts(
             own=own,
@@ -109,41 +113,48 @@ class Case:
         )
 
     def _chosen(
-        self, judged: tuple[FloatArray, FloatArray], settings: ProfileSettings
+        self,
+        judged: tuple[FloatArray, FloatArray],
+        alone: FloatArray,
+        settings: ProfileSettings,
     ) -> tuple[tuple[Part, ...], float]:
-        """Take the set most probably whole of those that are sound enough; none if none is."""
+        """Take the set most probably whole of those that are sound enough; none if none is.
+
+        ``alone`` is P(sound) of the line as it stands, ``judged`` what is left of it.
+        """
         whole, sound = judged
         least, again = settings.pattern_probability, settings.again_probability
         needed = np.full(len(_SETS), least if self.before is None else max(least, again))
+        own = np.full(len(_SETS), settings.own_probability)
         if _is_asked(float(self.evidence.mean[0]), settings):
             asked = np.maximum(needed, settings.asked_probability)
             needed = np.where(_SETS[:, :2].any(axis=1), asked, needed)
         if self.before:
-            needed[STATED.index(self.before)] = settings.kept_probability
-        if not (sound >= needed).any():
+            told = STATED.index(self.before)
+            needed[told] = own[told] = settings.kept_probability
+        enough = (alone >= needed) & (sound >= own)
+        if not enough.any():
             return (), float("nan")
-        best = int(np.argmax(np.where(sound >= needed, whole, -1.0)))
+        best = int(np.argmax(np.where(enough, whole, -1.0)))
         return STATED[best], float(sound[best])
 
     def own(self, settings: ProfileSettings) -> Evidence:
-        """Give what is the reader's own."""
+        """Give what is the reader's own, at his usual word."""
         shared = bool(self.stated(settings).shared)
-        return self.evidence.less(self.done) if shared else self.evidence
+        own = self.evidence.less(self.done) if shared else self.evidence
+        return own.at(self.usual)
 
     def nothing(self, settings: ProfileSettings) -> bool:
         """Whether "none" may be said of what is the reader's own."""
         return _nothing(self.own(settings), settings)
 
 
-def _beyond(
-    line: FloatArray, usual: float, limits: tuple[float, float, float], *, all_: bool = False
-) -> BoolArray:
+def _beyond(line: FloatArray, usual: float, limits: tuple[float, float, float]) -> BoolArray:
     """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
 
-    A shift does where it does at even odds or at the usual word, or, with ``all_``, at both.
+    A shift does where it does at even odds or at the usual word.
     """
-    ends = np.sort([line[:, 0], line[:, 0] + usual * line[:, 1]], axis=0)
-    low, high = ends[::-1] if all_ else ends
+    low, high = np.sort([line[:, 0], line[:, 0] + usual * line[:, 1]], axis=0)
     shift, sure, cautious = limits
     slope = line[:, 1]
     return np.stack([low < -shift, high > shift, slope < -sure, slope > cautious], axis=1)
@@ -181,7 +192,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     )
     return Pattern(
         verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),
-        _clearly_off(evidence, settings), _tipping(shift.value, settings),
+        _clearly_off(evidence.at(case.usual), settings), _tipping(shift.value, settings),
     )  # fmt: skip
 
 

@@ -149,7 +149,7 @@ class Pattern:
     within
         P(both inside their margins).
     clearly_off
-        P(shift or slope clearly off).
+        P(shift, at the reader's usual word, or slope clearly off).
     tipping
         λ: how many times as likely a CT would have to be given disease as without, beyond what
         the X-ray's words say, for the shift to fall inside its margin; NaN for a shift inside.

@@ -71,9 +71,9 @@ class ProfileSettings:
     ----------
     shift_margin, slope_margin
         Half-widths of indifference about shift 0 and slope 1.
-    pattern_probability
-        Posterior probability of being sound at which a pattern is stated (`pattern`); the default
-        tells at most 5 % of calibrated readers of a pattern over simulated departments.
+    pattern_probability, own_probability
+        Posterior probabilities of being sound at which a pattern is stated (`pattern`): of the line
+        as it stands, and of what is left of it without what the instrument may have done.
     asked_probability
         The same for a shift that could only be asked about.
     again_probability, kept_probability
@@ -111,7 +111,8 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.8
+    pattern_probability: float = 0.87
+    own_probability: float = 0.8
     asked_probability: float = 0.95
     again_probability: float = 0.95
     kept_probability: float = 0.6

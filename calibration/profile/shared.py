@@ -14,7 +14,12 @@ Two priors of c ask two questions on one likelihood:
     instrument  c = (a − 1.2 b, −b): a = log λ of the ordering, and b ≥ 0 what a CT that misses
                 disease and misread words take off every slope, and 1.2 times as much off the shift
                 at even odds (the words near certainty lose most by a missed finding). Both lie in
-                their plausible range, with half of the prior on 0.
+                their plausible range, with half of the prior on 0. Of what is there some b / 3 at
+                least is then missed or misread (a CT that misses q takes 1.3 q off a slope), and no
+                reader's "present" is borne out in more than 1 − b / 3: with t ~ U(0, 1) the share
+                of his y + w that holds, y of them borne out,
+
+                P(y | b) ∝ ∫ Bin(y; y + w, (1 − b/3) t) dt ∝ I_{1−b/3}(y + 1, w + 1) / (1 − b/3).
 """
 
 from __future__ import annotations
@@ -23,9 +28,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import betainc, ndtr, ndtri
 
 from calibration.arrays import BoolArray, FloatArray
+from calibration.profile.atoms import AtomCounts
 from calibration.profile.line import Lines
 from calibration.profile.results import Interval, Part, Shared
 from calibration.profile.settings import ProfileSettings
@@ -33,7 +39,8 @@ from calibration.profile.settings import ProfileSettings
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
 _ORDERINGS, _MISSES = 26, 16
-_ORDERED, _MISSED, _FALL = 0.25, 0.12, 1.2
+_ORDERED, _MISSED, _FALL, _STEEPER = 0.25, 0.12, 1.2, 3.0
+_LEAST = 1e-300
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
 _GRID = np.stack(
@@ -90,6 +97,11 @@ class Evidence:
         """Draws of the line, shape (512, 2)."""
         return np.asarray(self.mean + ndtri(EVENLY[:2].T) @ np.linalg.cholesky(self.covariance).T)
 
+    def at(self, place: float) -> Evidence:
+        """Give the line with its shift read where a word means other log-odds than 0."""
+        move = np.array([[1.0, place], [0.0, 1.0]])
+        return Evidence(move @ self.mean, move @ self.covariance @ move.T)
+
     def narrowed(self, factor: float) -> Evidence:
         """Give the same estimate from ``factor`` times the data."""
         return Evidence(self.mean, self.covariance / factor)
@@ -134,7 +146,7 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     common = _posterior(found, enough, _GRID, -((_GRID / _SPREAD) ** 2).sum(axis=1) / 2.0)
     mean, sd = common.mean, np.sqrt(np.diag(common.covariance))
     margins = _HALF * np.array([settings.shift_margin, settings.slope_margin])
-    sure = ndtr((np.abs(mean) - margins) / sd) >= settings.pattern_probability
+    sure = ndtr((np.abs(mean) - margins) / sd) >= settings.own_probability
     parts = [PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(sure).tolist()]
     low, high = settings.plausible_ordering
     tipping = float(np.exp(mean[0])) if sure[0] else float("nan")
@@ -142,22 +154,32 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     return Shared(shift, slope, readers, tuple(parts), tipping, bool(low <= tipping <= high))
 
 
-def instrument(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -> Common:
+def instrument(
+    found: Lines, enough: BoolArray, present: AtomCounts, *, settings: ProfileSettings
+) -> Common:
     """Say how far (shift, slope − 1) of every reader may be the instrument's doing.
 
-    Fewer than `ProfileSettings.least_shared` readers say nothing of it: then it is the prior.
+    Of the lines fewer than `ProfileSettings.least_shared` readers say nothing: then it is the
+    prior, and what "present" leaves of it.
 
     Parameters
     ----------
     found, enough
         As for `shared_line`.
+    present
+        Statements of "present".
     """
     low, high = np.log(settings.plausible_ordering)
     ordering = np.linspace(low, high, _ORDERINGS)
     missing = np.linspace(0.0, 1.0 - settings.plausible_slope, _MISSES)
     place = np.stack(np.meshgrid(ordering, missing, indexing="ij"), axis=-1).reshape(-1, 2)
     line = np.stack([place[:, 0] - _FALL * place[:, 1], -place[:, 1]], axis=1)
-    log_p = np.add.outer(_log_prior(ordering, _ORDERED), _log_prior(missing, _MISSED)).ravel()
+    lost = 1.0 - missing[:, None] / _STEEPER
+    wrong = present.effective_wrong.sum(axis=1)
+    held = present.effective.sum(axis=1) - wrong
+    seen = np.maximum(betainc(1.0 + held, 1.0 + wrong, lost), _LEAST)
+    missed = _log_prior(missing, _MISSED) + np.log(seen / lost).sum(axis=1)
+    log_p = np.add.outer(_log_prior(ordering, _ORDERED), missed).ravel()
     told = enough if enough.sum() >= settings.least_shared else np.zeros_like(enough)
     return _posterior(found, told, line, log_p)
 

@@ -228,7 +228,8 @@ def test_issue_before_must_be_a_profile_of_these_readers(
 def test_page_of_the_file_prints_every_rule_as_it_is() -> None:
     page = (DOCS / "profile-json.md").read_text(encoding="utf-8")
     rules = ProfileSettings()
-    assert f"probability ≥ {rules.pattern_probability:.2f} (`sound`)".replace("0.", ".") in page
+    assert f"probability ≥ {rules.pattern_probability:.2f}, and".replace("0.", ".") in page
+    assert f"probability ≥ {rules.own_probability:.2f} (`sound`)".replace("0.", ".") in page
     assert f"| shift > {rules.shift_margin:g} |".replace("0.", ".") in page
     assert f"| slope < {1.0 - rules.slope_margin:g} |".replace("0.", ".") in page
     assert f"a shift of {rules.clear_shift:g}".replace("0.", ".") in page
