@@ -44,16 +44,9 @@ from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 _MOST = 64.0
 _SURELY = 0.4
 _HALF = 0.5
-_SETS = np.array(
-    [
-        (shift < 0, shift > 0, slope < 0, slope > 0)
-        for shift, slope in product((0, -1, 1), repeat=2)
-        if shift or slope
-    ]
-)
-"""Which parts (8, 4) may be stated together."""
-STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _SETS)
-"""All that may be stated, by name."""
+_BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
+_SETS = np.array(_BOTH)  # which parts (8, 4) may be stated together
+STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the same by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +137,6 @@ class Case:
         own = self.evidence.less(self.done) if shared else self.evidence
         return own.at(self.usual)
 
-    def nothing(self, settings: ProfileSettings) -> bool:
-        """Whether "none" may be said of what is the reader's own."""
-        return _nothing(self.own(settings), settings)
-
 
 def _beyond(line: FloatArray, usual: float, limits: tuple[float, float, float]) -> BoolArray:
     """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
@@ -176,7 +165,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     parts = case.stated(settings) if enough else _Parts()
     stated = parts.own
     d, g = settings.shift_margin, settings.slope_margin
-    settled = bool(stated) or (enough and case.nothing(settings))
+    settled = bool(stated) or (enough and _nothing(case.own(settings), settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     shift, slope = _coordinates(evidence, settings)
     verdict = Verdict(
@@ -221,10 +210,7 @@ def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordin
     (shift, slope), (a, b) = evidence.mean, evidence.sd
     side = beyond["undercalls"] if shift > 0 else beyond["overcalls"]
     steep = beyond["too cautious"] if slope > 0 else beyond["too sure"]
-    return (
-        Coordinate.normal(shift, a, side),
-        Coordinate.normal(slope + 1.0, b, steep),
-    )
+    return Coordinate.normal(shift, a, side), Coordinate.normal(slope + 1.0, b, steep)
 
 
 def _is_asked(shift: float, settings: ProfileSettings) -> bool:
@@ -245,7 +231,7 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         then = case.narrowed(float(factor))
-        if then.stated(settings).own or then.nothing(settings):
+        if then.stated(settings).own or _nothing(then.own(settings), settings):
             return _rounded_up((factor - 1.0) * case.exams)
     return None
 

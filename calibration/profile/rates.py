@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, ndtr, stdtr, stdtrit
+from scipy.special import expit, logit, stdtr, stdtrit
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts, linear_predictor, places
-from calibration.profile.results import Interval, Z
+from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
 
 
@@ -102,20 +102,15 @@ class Rate:
 
     def above(self, log_odds: FloatArray, doubt: FloatArray) -> FloatArray:
         """P(log-odds above each of the given, which have variances ``doubt``)."""
-        with_it = self._beyond((self.centre - log_odds) / np.sqrt(self.variance + doubt))
-        without = self._beyond(
-            (self.plain_centre - log_odds) / np.sqrt(self.plain_variance + doubt)
-        )
+        z = (self.centre - log_odds) / np.sqrt(self.variance + doubt)
+        plain_z = (self.plain_centre - log_odds) / np.sqrt(self.plain_variance + doubt)
+        with_it, without = stdtr(self.degrees, z), stdtr(self.degrees, plain_z)
         return np.asarray(self.weight * with_it + (1.0 - self.weight) * without)
-
-    def _beyond(self, z: FloatArray) -> FloatArray:
-        return np.asarray(ndtr(z) if np.isinf(self.degrees) else stdtr(self.degrees, z))
 
     def interval(self) -> Interval:
         """Give the expected rate with its central 95 % interval."""
         if self.weight >= 1.0:
-            reach = Z if np.isinf(self.degrees) else float(stdtrit(self.degrees, 1.0 - _TAIL))
-            half = reach * float(np.sqrt(self.variance))
+            half = float(stdtrit(self.degrees, 1.0 - _TAIL) * np.sqrt(self.variance))
             ends = (self.centre - half, self.centre + half)
         else:
             ends = (self._quantile(_TAIL), self._quantile(1.0 - _TAIL))

@@ -10,7 +10,7 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, Self, TypeAlias
 
 from calibration.plain import INLINE, LEFT_OUT
 
@@ -32,9 +32,9 @@ class Interval:
     high: float
 
     @classmethod
-    def normal(cls, value: float, error: float) -> Interval:
-        """Of a normal posterior with standard deviation ``error``."""
-        return cls(float(value), float(value - Z * error), float(value + Z * error))
+    def normal(cls, value: float, error: float, *more: float) -> Self:
+        """Of a normal posterior with standard deviation ``error``; ``more`` are other fields."""
+        return cls(float(value), float(value - Z * error), float(value + Z * error), *more)
 
 
 NOTHING: Final = Interval(float("nan"), float("nan"), float("nan"))
@@ -42,20 +42,10 @@ NOTHING: Final = Interval(float("nan"), float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
-class Coordinate:
+class Coordinate(Interval):
     """Shift or slope: value, 95 % interval, and P(beyond the margin on the side of the value)."""
 
-    value: float
-    low: float
-    high: float
     probability: float
-
-    @classmethod
-    def normal(cls, value: float, error: float, probability: float) -> Coordinate:
-        """Of a normal posterior with standard deviation ``error``."""
-        return cls(
-            float(value), float(value - Z * error), float(value + Z * error), float(probability)
-        )
 
 
 @dataclass(frozen=True, slots=True)
