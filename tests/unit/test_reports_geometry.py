@@ -9,6 +9,7 @@ import pytest
 
 from reports import content
 from reports.disclosure import guard_radiologist
+from reports.drawing.layout import Composer
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import MARGIN, Style, palette, style_for
 from reports.drawing.tables import Column, Row, Table
@@ -171,6 +172,38 @@ def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
     assert faults(drawn) == []
     assert tiny(drawn) == []
     assert clipped(drawn) == []
+
+
+_LEFT_OUT: dict[str, dict[str, object]] = {
+    "no maps": {"maps": None, "frontier": None},
+    "no months": {"run_charts": (), "coverage": None, "returned": None},
+    "no tables": {"sensitivity": None, "case_mix": None, "scale_use": None, "instrument": None},
+    "no profiles": {"profiles": None, "disagreement": None},
+    "few flow": {"flow": (), "unscored": None, "governance": ()},
+}
+
+
+@pytest.mark.parametrize("left_out", _LEFT_OUT)
+@pytest.mark.parametrize("readers", [6, 23])
+def test_no_page_is_half_empty_where_a_run_left_something_out(readers: int, left_out: str) -> None:
+    filled = replace(samples.committee(readers=readers, pathologies=9), **_LEFT_OUT[left_out])
+    drawn = committee.pages(filled, style=style_for("Letter"))
+    assert empty(drawn) == []
+    assert faults(drawn) == []
+
+
+def test_the_check_itself_finds_the_pages_that_a_broken_layout_leaves_half_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heading = Composer.heading
+
+    def wasteful(self: Composer, title: str, **how: object) -> None:
+        self.new_page()
+        heading(self, title, **how)
+
+    monkeypatch.setattr(Composer, "heading", wasteful)
+    assert len(empty(committee.pages(samples.committee(readers=12), style=Style()))) > 3
+    assert len(empty(radiologist.pages(samples.simulated(0), style=Style()))) > 0
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:

@@ -3,7 +3,8 @@
 function valueOf(cell) {
   const given = cell.dataset.value;
   const text = (given === undefined ? cell.textContent : given).trim();
-  const plain = text.replace(/,/g, "").replace(/\u2212/g, "-").replace(/\s/g, " ");
+  const german = document.documentElement.lang.startsWith("de");
+  const plain = text.replace(german ? /\./g : /,/g, "").replace(",", ".").replace(/\u2212/g, "-").replace(/\s/g, " ");
   const number = /^[<>+]?\s*-?\d/.test(plain) ? parseFloat(plain.replace(/^[<>+]\s*/, "")) : NaN;
   return { text: text, number: number };
 }

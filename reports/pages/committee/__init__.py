@@ -22,7 +22,7 @@ from reports.pages.committee.sections import department, exams, pathologies
 from reports.review_content import CommitteeContent
 from reports.strings import Strings, translated
 
-__all__ = ["build", "headline", "pages", "sections"]
+__all__ = ["build", "headline", "pages", "reading", "sections"]
 
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:
@@ -61,7 +61,7 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
 def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed and how many readers stand apart, which fills the first page."""
     if len(content.readers) < content.minimum_readers:
-        return ()
+        return decisions(content, words)
     return (
         *decisions(content, words),
         *over_time(content, words),
@@ -97,10 +97,16 @@ def _opening(composer: Composer, content: CommitteeContent) -> None:
     composer.title(words("committee.title"), subtitle)
     composer.skip(6.0)
     composer.add(Prose(headline(content, words=words), LEAD), after=12.0)
-    for text in words.series("reading"):
+    for text in reading(content, words):
         composer.add(Prose(text, BODY), after=4.0)
     contact = words("committee.contact", contact=head.contact, next_issue=head.next_issue)
     composer.add(Prose(contact, CAPTION.muted), after=8.0)
+
+
+def reading(content: CommitteeContent, words: Strings) -> tuple[str, ...]:
+    """Say how to read what follows; of few readers only why there is so little."""
+    few = len(content.readers) < content.minimum_readers
+    return (words("reading.b"),) if few else words.series("reading")
 
 
 def headline(content: CommitteeContent, *, words: Strings) -> str:

@@ -36,17 +36,21 @@ _LEAST_SHARE: Final = 0.25
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out what is proposed; nothing where readers were not judged together."""
-    found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
-        return ()
-    taught = _teach(found, content, words)
-    proposed = _audit(content, words) + _common(found, words) + taught + _contradicted(found, words)
-    said, later = proposed[:_MOST], [text.split("**")[1] for text in proposed[_MOST:]]
-    said += [] if taught else [words("decisions.none")]
-    said += [words("decisions.later", names=" ".join(later))] if later else []
-    pieces = tuple(Prose(text, BODY) for text in said)
-    return (Section(words("decisions.title"), pieces, room=60.0),)
+    """Lay out what is proposed; of readers only where they were judged together."""
+    found, proposed = content.profiles, _audit(content, words)
+    if found is not None and not isinstance(found, SuppressedCell):
+        taught = _teach(found, content, words)
+        proposed += _common(found, words) + taught + _contradicted(found, words)
+        proposed[_MOST:] = _after(proposed[_MOST:], words)
+        proposed += [] if taught else [words("decisions.none")]
+    pieces = tuple(Prose(text, BODY) for text in proposed)
+    return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
+
+
+def _after(later: Sequence[str], words: Strings) -> list[str]:
+    """Name, by their first words alone, the proposals that are too many for one meeting."""
+    names = " ".join(text.split("**")[1] for text in later)
+    return [words("decisions.later", names=names)] if later else []
 
 
 def _audit(content: CommitteeContent, words: Strings) -> list[str]:

@@ -20,7 +20,7 @@ from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import figures, to_svg, whole
 from reports.pages import committee
-from reports.pages.committee import headline
+from reports.pages.committee import headline, reading
 from reports.review_content import CommitteeContent, MixRow
 from reports.strings import Strings
 
@@ -51,7 +51,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
             words("committee.subtitle", recipient=head.recipient, period=head.period)
         ),
         "headline": _rich(headline(content, words=words)),
-        "reading": "".join(f"<p>{_rich(text)}</p>" for text in words.series("reading")),
+        "reading": "".join(f"<p>{_rich(text)}</p>" for text in reading(content, words)),
         "hint": escape(words("html.hint")),
         "contents": escape(words("html.contents")),
         "links": links,

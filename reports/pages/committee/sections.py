@@ -82,7 +82,7 @@ def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]
     title, result = words("committee.phrases"), content.department
     heading_note = " ".join(words(key) for key in ("phrase_chart.note", "committee.phrases_note"))
     if isinstance(result, SuppressedCell):
-        return (Section(title, (statement(withheld(result, words)),), heading_note),)
+        return (Section(title, (statement(withheld(result, words)),)),)
     curve = Figure(lambda d, box: _curve(d, box, result, words), 225.0)
     return (
         Section(title, _phrases(result, content, words), heading_note, room=320.0),
