@@ -46,19 +46,26 @@ class Binned:
 
 
 def histogram_panel(
-    drawing: Drawing, frame: Box, shown: Histogram, *, title: str, name: str, ticks: Ticks = HALVES
+    drawing: Drawing,
+    frame: Box,
+    shown: Histogram,
+    *,
+    title: str,
+    name: str,
+    ticks: Ticks = HALVES,
+    below: str = "",
 ) -> None:
-    """Draw a histogram; the taller of bars and line fills the panel."""
+    """Draw a histogram, what is across ``below``; the taller of bars and line fills the panel."""
     edges, bars, line = shown.edges, shown.bars, shown.line
-    with drawing.figure(title, frame):
-        plot = frame.cut(top=14.0, bottom=16.0).inset(_SIDE, 0.0)
+    with drawing.figure(f"{title}; {below}" if below else title, frame):
+        plot = frame.cut(top=14.0, bottom=26.0 if below else 16.0).inset(_SIDE, 0.0)
         top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
         x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
         y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
         highest = percent(top)
         _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
         put(drawing, (frame.right, frame.y + 8.0), highest, NOTE.muted, anchor="end")
-        x_axis(drawing, plot, x, ticks)
+        x_axis(drawing, plot, x, ticks, title=below)
         for m, share in enumerate(bars):
             _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
         if line is not None:
@@ -208,13 +215,10 @@ def _spread(
         paragraph(drawing, below, state_of(part, words), CAPTION.oblique.muted)
         return
     shown = Histogram(part.edges, part.share, part.expected)
-    plot, key = box.cut(bottom=14.0), f"apart.{name}"
-    histogram_panel(drawing, plot, shown, title=title, name=key, ticks=ticks)
     mean = signed(part.mean, 2) if name == "entropy" else percent(part.mean)
-    text = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
-    line, kind = fit(text, NOTE, box.width)
-    with drawing.text():
-        put(drawing, (box.x, box.bottom - 2.0), line, kind.muted)
+    below = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
+    key = f"apart.{name}"
+    histogram_panel(drawing, box, shown, title=title, name=key, ticks=ticks, below=below)
 
 
 _ACROSS, _WIDE, _TALL, _SPACE = 4, 150.0, 84.0, 20.0

@@ -16,7 +16,7 @@ import numpy as np
 from calibration.phrase_calibration import PhraseCalibration
 from reports.drawing.marks import Anchor, Box, Drawing, Rect, Ribbon, reflows
 from reports.drawing.style import FIGURE, NOTE, palette
-from reports.drawing.typeset import fit, put
+from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import percent
 from reports.strings import Strings
 
@@ -176,6 +176,7 @@ def _bars(
         drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
         opposite = other[phrase].share if phrase in other else 0.0
         kind = FIGURE.bold if abs(slot.share - opposite) > 1e-9 else FIGURE
-        text, face = fit(f"{phrase} {percent(slot.share)}", kind, side.room)
+        share = f" {percent(slot.share)}"
+        text, face = fit(phrase, kind, side.room - width_of(share, kind))
         y = slot.top + slot.tall / 2 + 2.6
-        put(drawing, (side.words, y), text, face, anchor=anchor)
+        put(drawing, (side.words, y), text + share, face, anchor=anchor)

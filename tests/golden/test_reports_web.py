@@ -16,7 +16,7 @@ import pytest
 from websockets.sync.client import connect
 
 from reports.drawing.marks import PHONE, Drawing, Element, Text
-from reports.drawing.style import Style
+from reports.drawing.style import Style, style_for
 from reports.pages import radiologist, return_sheet
 from reports.pages.committee import html
 from reports.verdict import swaps_in_order
@@ -185,6 +185,67 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     assert not told["wide"]
     assert told["letters"] > 50
     assert told["smallest"] >= 11.0
+
+
+_SORT = """
+<script>window.addEventListener("load", () => {
+  const told = document.createElement("pre"); told.id = "told";
+  const found = Array.from(document.querySelectorAll("table[data-id]"), (table) => {
+    const heads = Array.from(table.tHead.rows[0].cells);
+    return [table.dataset.id, heads.map((head, column) => {
+      const button = head.querySelector("button");
+      if (button === null) return null;
+      button.click();
+      const rows = Array.from(table.tBodies[0].rows);
+      return rows.map((row) => row.cells[column]?.textContent.trim() ?? "");
+    })];
+  });
+  told.textContent = JSON.stringify(found);
+  document.body.append(told);
+});</script>
+"""
+
+
+def _number(text: str, language: str) -> float | None:
+    plain = text.replace(".", "").replace(",", ".") if language == "de" else text.replace(",", "")
+    found = re.fullmatch(r"[+]?(-?\d+(?:\.\d+)?)", plain.replace("\N{MINUS SIGN}", "-"))
+    return float(found[1]) if found else None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_column_of_numbers_sorts_by_them_as_its_language_writes_them(
+    language: str, tmp_path: Path
+) -> None:
+    filled = samples.committee(readers=30, pathologies=24, per_reader=900)
+    page = html.build(filled, style=style_for("A4", language=language)).decode()
+    page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)
+    page = re.sub(r'<html lang="[^"]*"', f'<html lang="{language}"', page)
+    place = tmp_path / "page.html"
+    place.write_text(page.replace("</body>", f"{_SORT}</body>"), encoding="utf-8")
+    done = subprocess.run(
+        [_browser(), "--headless", "--no-sandbox", "--disable-gpu",
+         "--virtual-time-budget=60000", "--dump-dom", place.as_uri()],
+        capture_output=True, check=True, timeout=180,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    answer = re.search(r'<pre id="told">(.*?)</pre>', done.stdout.decode(), flags=re.DOTALL)
+    assert answer is not None
+    tables, sorted_columns, grouped = json.loads(unescape(answer[1])), 0, 0
+    for name, columns in tables:
+        if name in ("readers", "profiles"):
+            assert [column is not None for column in columns] == [True] + [False] * (
+                len(columns) - 1
+            )
+        for column in filter(None, columns):
+            numbers = [_number(text, language) for text in column]
+            known = [value for value in numbers if value is not None]
+            if len(known) == len(column) > 2:
+                assert known == sorted(known), (name, column)
+                sorted_columns += 1
+                grouped += max(known) >= 1000.0
+    assert sorted_columns > 5
+    assert grouped > 0
 
 
 class _Devtools:

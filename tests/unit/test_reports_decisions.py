@@ -14,10 +14,12 @@ from calibration.run_chart import process
 from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
+from reports.drawing.style import Style
 from reports.drawing.tables import Table
+from reports.pages import committee
 from reports.pages.committee.decisions import decisions, spoken_of
 from reports.pages.committee.months import over_time
-from reports.pages.committee.profiles import apart
+from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.sections import maps
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -276,3 +278,45 @@ def test_signals_expected_to_be_false_are_counted_and_never_0(
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
     assert f"{words} expected to be false, if reading and pairing are right" in text
     assert "readers were tested" in text
+
+
+def table_of_readers(review: CommitteeContent) -> dict[str, tuple[str, ...]]:
+    listed, _ = profiles(guard_committee(review), WORDS)
+    (table,) = [piece for piece in listed.pieces if isinstance(piece, Table)]
+    return {str(row.cells[0]): tuple(map(str, row.cells[1:])) for row in table.rows}
+
+
+def test_a_reader_whose_figures_are_not_reportable_has_none_on_any_page(
+    review: CommitteeContent,
+) -> None:
+    shown = table_of_readers(review)
+    code = next(code for code, cells in shown.items() if "(" in cells[2])
+    rows = tuple(replace(r, reliability=0.63) if r.code == code else r for r in review.readers)
+    noisy = replace(review, readers=rows)
+    cells = table_of_readers(noisy)[code]
+    assert cells[2:5] == ("not reportable", "–", "–")
+    assert cells[:2] == shown[code][:2]
+    drawn = committee.pages(noisy, style=Style())
+    assert f"plane.{code}" not in {mark.id for page in drawn for mark in page.marks}
+    assert f"plane.{code}" in {
+        mark.id for page in committee.pages(review, style=Style()) for mark in page.marks
+    }
+
+
+def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(
+    review: CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    verdict = replace(
+        found.readers[0].pattern.verdict, state="none", parts=(), shared=("too sure",)
+    )
+    alike = tuple(
+        replace(reader, pattern=replace(reader.pattern, verdict=verdict))
+        for reader in found.readers
+    )
+    (section,) = apart(
+        guard_committee(replace(review, profiles=replace(found, readers=alike))), WORDS
+    )
+    text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
+    assert "of 0 they stand where CT puts them, of 11 no further off than those of the" in text

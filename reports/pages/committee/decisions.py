@@ -93,8 +93,9 @@ def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(name for name, of in about.items() if not {*of}.isdisjoint(parts))
 
 
-def _enough(readers: Sequence[ReaderProfile]) -> float:
-    return max(_LEAST_READERS, _LEAST_SHARE * len(readers))
+def _enough(readers: int) -> float:
+    """Give how many of some readers are several."""
+    return max(_LEAST_READERS, _LEAST_SHARE * readers)
 
 
 def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
@@ -104,7 +105,7 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
         name: sum(getattr(reader, name).state == "more often" for reader in readers)
         for name in ("absent", "present")
     }
-    several = {name: n for name, n in told.items() if n >= _enough(readers)}
+    several = {name: n for name, n in told.items() if n >= _enough(len(readers))}
     if not several:
         return []
     said = [
@@ -192,7 +193,7 @@ def _sides(content: CommitteeContent) -> dict[str, Side]:
 
 def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | None:
     """Choose the swap to teach, if there is one: first of those whose new word holds itself."""
-    department, enough = content.department, _enough(found.readers)
+    department = content.department
     if isinstance(department, SuppressedCell):
         return None
     judged = [_judged(reader, content.minimum_n) for reader in found.readers]
@@ -202,7 +203,7 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
         for finding, swap in upheld(content.maps or ())
         if finding is None
         and _unusual(swap.source, department.phrases)
-        and len(_off(swap, judged)) >= enough
+        and len(_off(swap, judged)) >= _enough(sum(swap.source in each for each in judged))
     )
 
     def merit(swap: Suggestion) -> tuple[bool, float, str]:

@@ -16,7 +16,7 @@ from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, footer
 from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import CAPTION, NOTE, Style, check, in_language
+from reports.drawing.style import CAPTION, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import figures, to_svg, whole
 from reports.pages import committee
@@ -127,7 +127,7 @@ def _piece(piece: Piece, section: Section, width: float, words: Strings) -> str:
 
 
 def _prose(piece: Prose) -> str:
-    quiet = ' class="note"' if piece.kind in (CAPTION, NOTE) else ""
+    quiet = ' class="note"' if piece.kind.size <= CAPTION.size else ""
     state = ' class="state"' if piece.kind.font == "Oblique" else quiet
     return f"<p{state}>{_rich(piece.text)}</p>"
 

@@ -115,7 +115,8 @@ def _advised(content: CommitteeContent, words: Strings) -> str:
         return ""
     swaps = [len(kept_swaps(reader)) for reader in found.readers]
     told = sum(n > 0 for n in swaps)
-    return words("run_chart.advised", swaps=sum(swaps), told=told, readers=len(swaps))
+    given = words.several("unit.swaps", sum(swaps))
+    return words("run_chart.advised", swaps=given, told=told, readers=len(swaps))
 
 
 def _returned(content: CommitteeContent, words: Strings) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from scipy.special import expit
@@ -33,13 +33,14 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         return (Section(title, (statement(words("state.not_computed")),)),)
     if isinstance(found, SuppressedCell):
         return (Section(title, (statement(state_of(found, words)),)),)
-    readers, margins = found.readers, _margins(found)
+    hidden, margins = _unreportable(content), _margins(found)
+    readers = [reader for reader in found.readers if reader.reader not in hidden]
     both = Figure(
         lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
         _PLANE,
         words("committee.plane_note"),
     )
-    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words))
+    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words, hidden))
     return (Section(title, (*said, both), room=330.0),)
 
 
@@ -53,27 +54,40 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         shift=signed(found.shared.shift.value, 2),
         slope=decimal(found.shared.slope.value, 2),
     )
-    table = (profile_table(found, words=words), note(shared))
+    hidden = _unreportable(content)
+    if n := sum(reader.reader in hidden for reader in found.readers):
+        limit = decimal(content.minimum_reliability, 1)
+        shared += " " + words("committee.unreportable", n=count(n), minimum=limit)
+    table = (profile_table(found, words=words, hidden=hidden), note(shared))
     return (
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
         Section(words("committee.advised"), _advised(found, words), level=1),
     )
 
 
+def _unreportable(content: CommitteeContent) -> frozenset[str]:
+    """Name the readers whose figures are too much chance to be shown on any page of a review."""
+    low = content.minimum_reliability
+    return frozenset(row.code for row in content.readers if row.reliability < low)
+
+
 def _margins(found: DepartmentProfile) -> Margins:
     return Margins(found.settings.shift_margin, found.settings.slope_margin)
 
 
-def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
+def _findings(found: DepartmentProfile, words: Strings, hidden: Collection[str]) -> tuple[str, ...]:
     """Say how many stand apart, how sure that is, and how far readers differ."""
     states = [reader.pattern.verdict.state for reader in found.readers]
+    verdicts = (reader.pattern.verdict for reader in found.readers)
+    alike = sum(each.state == "none" and bool(each.shared) for each in verdicts)
     told = states.count("pattern")
     asked = sum(reader.pattern.verdict.question for reader in found.readers)
     first = words(
         "committee.apart",
         told=count(told),
         readers=count(len(states)),
-        none=count(states.count("none")),
+        none=count(states.count("none") - alike),
+        alike=words("committee.apart_alike", n=count(alike)) if alike else "",
         few=count(states.count("too few")),
     )
     doubt = _doubt(found, told, words)
@@ -82,7 +96,8 @@ def _findings(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     common = _shared(found, words)
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
-    moved = () if not found.changes else (_moved(found, found.changes, words),)
+    changes = [change for change in found.changes or () if change.reader not in hidden]
+    moved = (_moved(found, changes, words),) if changes else ()
     return (said, *common, *read, _spread(found, words), *moved)
 
 
@@ -128,8 +143,11 @@ def _spread(found: DepartmentProfile, words: Strings) -> str:
     return words("committee.spread", low=percent(low), high=percent(high))
 
 
-def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
-    """List every reader in code order: verdict, shift, slope, tipping point and first swap."""
+def profile_table(found: DepartmentProfile, *, words: Strings, hidden: Collection[str]) -> Table:
+    """List every reader in code order: verdict, shift, slope, tipping point and first swap.
+
+    Those in ``hidden`` have no figures.
+    """
     columns = heads(
         words, "profiles",
         ("code", 1.2), ("hedges", 0.8, "right"), ("said", 2.6, "wraps"), ("shift", 1.8, "right"),
@@ -141,11 +159,18 @@ def profile_table(found: DepartmentProfile, *, words: Strings) -> Table:
                 reader.reader,
                 count(reader.hedges),
                 short(reader, words),
-                _coordinate(reader.pattern.shift, sign=True),
-                _coordinate(reader.pattern.slope, sign=False),
-                _tipping(reader),
+                *(
+                    (words("state.not_reportable"), BLANK, BLANK)
+                    if reader.reader in hidden
+                    else (
+                        _coordinate(reader.pattern.shift, sign=True),
+                        _coordinate(reader.pattern.slope, sign=False),
+                        _tipping(reader),
+                    )
+                ),
                 _swap(reader, words),
-            )
+            ),
+            quiet=reader.reader in hidden,
         )
         for reader in sorted(found.readers, key=lambda each: each.reader)
     )
