@@ -211,8 +211,7 @@ def _spread(
         text, kind = fit(title, NOTE.bold, box.width)
         with drawing.text():
             put(drawing, (box.x, box.y + 8.0), text, kind)
-        below = box.cut(top=14.0)
-        paragraph(drawing, below, state_of(part, words), CAPTION.oblique.muted)
+        paragraph(drawing, box.cut(top=14.0), state_of(part, words), CAPTION.oblique.muted)
         return
     shown = Histogram(part.edges, part.share, part.expected)
     mean = signed(part.mean, 2) if name == "entropy" else percent(part.mean)
