@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from email import message_from_bytes
 from pathlib import Path
@@ -88,10 +89,8 @@ class _Reader:
             return 0
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                try:
+                with suppress(OSError):
                     pipe.close()
-                except OSError:
-                    continue
         return process.wait()
 
     def _running(self) -> subprocess.Popen[bytes]:

@@ -33,7 +33,9 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import Row, SetAside
 
-SEVERAL: Final = frozenset({"patient_name", "phone", "staff_names", "relative_names", "other_ids"})
+SEVERAL: Final = frozenset(
+    {"modality", "patient_name", "phone", "staff_names", "relative_names", "other_ids"}
+)
 """Columns that may hold several, parted by semicolons."""
 _PADDING: Final = " \t\r\n\x00\u00a0\ufeff"
 """What databases and fixed-width exports fill a cell up with."""

@@ -28,6 +28,7 @@ from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, 
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
 """A step of a path: a name, or a place in a list."""
+_PATH: Final = re.compile(r"[^.\[\]]+(?:\.[^.\[\]]+|\[\d{1,6}\])*")
 _NUMBERED: Final = re.compile(r"#[1-9]\d{0,3}")
 _MAX_DEPTH: Final = 8
 _MAX_KEYS: Final = 10_000
@@ -66,6 +67,8 @@ class Keys:
 
     def _leads_within(self, name: str) -> bool:
         """Tell whether a path can be followed: to its end, or into what nobody has looked at."""
+        if not _PATH.fullmatch(name):
+            return False
         path = re.sub(r"\[\d+\]", "[0]", name)
         ends = [match.end() for match in STEP.finditer(path)]
         known = next((path[:end] for end in reversed(ends) if path[:end] in self.known), "")

@@ -45,7 +45,10 @@ _LOOKED_AT: Final = 100
 """So many JSON objects are looked at for the names that a file has."""
 
 
-_OTHERS: Final = ("gb18030", "big5", "shift_jis", "euc_kr", "cp1251", "cp1250", "cp1253")
+_OTHERS: Final = (
+    "gb18030", "big5", "shift_jis", "euc_kr", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255",
+    "cp1256", "cp1257", "iso8859_15", "iso8859_2",
+)  # fmt: skip
 """Encodings in which the names of the map may stand, where cp1252 does not show them."""
 _IDS: Final = ("accession", "patient_id")
 _NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"

@@ -24,7 +24,10 @@ _ABBREVIATION: Final = 4
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MAX_WORDS: Final = 4
 """A name on a line of its own has no more words."""
-_BEFORE: Final = frozenset({"dr", "drs", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz"})
+_BEFORE: Final = frozenset(
+    {"dr", "drs", "dra", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz", "a/prof", "assoc"}
+    | {"dott", "dott.ssa", "dr.ssa", "dr.med", "mudr", "uzm", "doç", "d-r"}
+)
 _BEHIND: Final = frozenset(
     {"MD", "PhD", "PHD", "MBBS", "MBChB", "MBCHB", "MSc", "BSc", "MPH", "MBA", "DNB", "Jr", "Sr"}
     | {"FRCR", "FACR", "FRCPC", "FRANZCR", "FSIR", "JR", "SR", "II", "III"}
@@ -157,12 +160,25 @@ def named_reader(name: str) -> str:
 
 def _without_titles(words: list[str]) -> list[str]:
     """Leave out what stands before and behind a name: "Dr. med.", "MD", "Ph.D.", "Jr."."""
-    first, last = 0, len(words)
-    while first < last and words[first].strip(".").casefold() in _BEFORE:
+    last = len(words)
+    titles = [at for at, word in enumerate(words[:-1], start=1) if _is_known(word)]
+    before = titles[-1] if titles else 0  # "dr n. med. Anna Low": what stands before "med." too
+    first = before if all(w.endswith(".") or _is_known(w) for w in words[:before]) else 0
+    while first < last and _is_title(words[first], last - first):
         first += 1
     while last > first and words[last - 1].replace(".", "") in _BEHIND:
         last -= 1
     return words[first:last]
+
+
+def _is_known(word: str) -> bool:
+    return word.strip(".").casefold() in _BEFORE
+
+
+def _is_title(word: str, words: int) -> bool:
+    """Tell a title: a known one, or something cut short ("lek.") before two words or more."""
+    is_short = word.endswith(".") and len(_LETTERS.findall(word)) == 1 and len(word) > _INITIALS
+    return _is_known(word) or (is_short and words > _INITIALS)
 
 
 def named_in_full(words: str) -> Person | None:

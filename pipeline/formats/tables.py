@@ -11,13 +11,15 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import pandas as pd
 
 from pipeline.errors import InputError
 from pipeline.formats.decoding import require_file
 from pipeline.store.files import replacing
+
+T = TypeVar("T")
 
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
@@ -40,11 +42,7 @@ def read_table(path: Path) -> pd.DataFrame:
     InputError
         If the file is missing, empty, of another kind, or cannot be decoded.
     """
-    reader = READERS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join(sorted(READERS))
-        msg = f"{path.name}: unknown kind of table; use one of {known}."
-        raise InputError(msg)
+    reader = _of_kind(path, READERS)
     require_file(path)
     try:
         return reader(path)
@@ -64,13 +62,16 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
     CSV cells that a spreadsheet would run as a formula are prefixed with an apostrophe.
     """
-    writer = _WRITERS.get(path.suffix.lower())
-    if writer is None:
-        known = ", ".join(sorted(_WRITERS))
-        msg = f"{path.name}: unknown kind of table; use one of {known}."
-        raise InputError(msg)
+    writer = _of_kind(path, _WRITERS)
     with replacing(path) as partial:
         writer(frame, partial)
+
+
+def _of_kind(path: Path, known: Mapping[str, T]) -> T:
+    if path.suffix.lower() not in known:
+        msg = f"{path.name}: unknown kind of table; use one of {', '.join(sorted(known))}."
+        raise InputError(msg)
+    return known[path.suffix.lower()]
 
 
 def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: str) -> None:

@@ -174,7 +174,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     return Rehearsal(
         tuple(findings),
         tuple(sources),
-        (*_unknown(parts), *_times(site, raw), *_remedies(sources), *_codes(site, kept)),
+        (*_unknown(parts), *_times(site, raw), *_remedies(sources), *_codes(site, raw, kept)),
         _minutes(site, rows, raw),
     )
 
@@ -302,30 +302,25 @@ def _shape(name: str, value: str) -> str:
 def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
     """List values that no map knows, with the line that would map each."""
     found = sum((part.unknown for part in parts), Counter[str]())
+    lines = _said("values")
     for told, count in found.most_common(2 * _LISTED):
         if not told.startswith("unknown "):
             continue
         _, name, value = (*told.split(" ", 2), "")[:3]
-        if value.startswith("‹"):
-            line = "is this the right column? If so, --values shows what may be a name"
-        elif name not in ("modality", "status"):
-            line = "is this the right column?"
-        elif name == "modality":
-            line = (
-                f'[input.modalities] {_toml(value)} = "XR" or "CT"; nothing, if it is neither; '
-                "[input] exam_codes, if it is both"
-            )
-        else:
-            ours = '"final", "prelim", "corrected", "addendum" or "retracted"'
-            line = f"[input.statuses] {_toml(value)} = {ours}"
-        yield Unmapped(told, count, line)
+        known = name if value else f"no {name}"
+        line = lines.get("masked" if value.startswith("‹") else known, lines["other"])
+        yield Unmapped(told, count, line.format(value=_toml(value)))
 
 
 def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
     """Say of each reason for which rows are set aside what to add, or to ask for."""
     met = sum((Counter(each.set_aside) for each in sources), Counter[str]())
-    known = tomllib.loads(_REMEDIES.read_text(encoding="utf-8"))
+    known = _said("reasons")
     return (Unmapped(why, n, known[why]) for why, n in met.most_common() if why in known)
+
+
+def _said(of: str) -> dict[str, str]:
+    return dict(tomllib.loads(_REMEDIES.read_text(encoding="utf-8"))[of])
 
 
 def _toml(value: str) -> str:
@@ -348,8 +343,14 @@ def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:
         yield Unmapped(told, len(unread), line or "[input] time_format = how it is written")
 
 
-def _codes(site: Site, kept: pd.DataFrame) -> Iterator[Unmapped]:
-    """List exam codes that count as no chest exam, by their name alone."""
+def _codes(site: Site, raw: pd.DataFrame, kept: pd.DataFrame) -> Iterator[Unmapped]:
+    """List exams of no modality, and exam codes that count as no chest exam by their name alone."""
+    bare = raw[raw["modality"].str.strip() == ""]
+    exams = bare["exam_code"].where(bare["exam_code"] != "", bare["exam_name"])
+    for exam, count in shown_values(exams, strange_words=True).most_common(_LISTED):
+        if exam:
+            told = f"exam {exam}, of no modality"
+            yield Unmapped(told, count, f"exam_codes: {exam},true,XR  (if it is a chest film)")
     if not len(kept):
         return
     mapped = set(site.once(ingest.chest_codes))

@@ -115,6 +115,7 @@ def choose_period(available: Sequence[str], asked: str | None, *, window_months:
 
 
 _MEASURES: Final = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
+_NUMBERS: Final = ("n", "value", "low", "high", "reference_level")
 _ALL: Final = "(all)"
 
 
@@ -162,15 +163,11 @@ def _measures(
     for measure in _MEASURES:
         row: dict[str, object] = {
             "reader_code": group, "pathology": pathology, "measure": measure,
-            "state": "suppressed", "n": None, "value": None, "low": None, "high": None,
-            "reference_level": None,
+            "state": "suppressed", **dict.fromkeys(_NUMBERS),
         }  # fmt: skip
         if result is not None:
             found: Estimate = getattr(result, measure)
-            row |= {
-                "state": "estimated", "n": found.n, "value": found.value, "low": found.low,
-                "high": found.high, "reference_level": found.reference_level,
-            }  # fmt: skip
+            row |= {"state": "estimated", **{name: getattr(found, name) for name in _NUMBERS}}
         yield row
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -92,7 +91,7 @@ def test_all_that_is_wrong_with_the_rows_is_told_at_once_with_the_lines_that_men
 
 def test_every_reason_for_setting_a_row_aside_has_its_remedy_or_is_told_by_its_value() -> None:
     by_value = {"unknown_modality", "unknown_status", "bad_performed_at"}
-    known = set(tomllib.loads(rehearsal._REMEDIES.read_text(encoding="utf-8")))
+    known = set(rehearsal._said("reasons"))
     assert set(REASONS) - known == by_value
     source = "".join(p.read_text() for p in Path(formats.__path__[0]).rglob("*.py"))
     assert all(f'"{reason}"' in source for reason in known)

@@ -138,6 +138,8 @@ def test_a_date_and_its_time_become_one(cells: tuple[str, ...], joined: str) -> 
         ("46085 0.395833333", "2026-03-04T09:30:00"),
         ("20260304093005", "2026-03-04T09:30:05"),
         ("20260304 0930", "2026-03-04T09:30:00"),
+        ("20260304 093000.000000", "2026-03-04T09:30:00"),
+        ("20260304093000.250+1100", "2026-03-04T09:30:00+11:00"),
         ("1772616600000", "2026-03-04T09:30:00+00:00"),
         ("20261304093005", "20261304093005"),
         ("1772616600", "1772616600"),  # may be digits of a date; only where the format is named
@@ -213,6 +215,31 @@ def test_objects_and_lists_within_a_line_are_reached_by_a_path(tmp_path: Path) -
     (batch,) = read(path, TableOptions(columns=columns | {"signed_at": "exam.at"}))
     cells = batch.exams[["accession", "reader_id", "patient_id", "modality"]].to_numpy().tolist()
     assert cells == [["5", "", "7", "CT"], ["6", "r2", "", ""]]
+
+
+def test_paths_that_end_in_a_list_are_joined_and_several_modalities_stay_apart() -> None:
+    def stated(*values: object) -> dict[str, object]:
+        return {"vr": "SQ", "Value": [*values]}
+
+    items = [{"0040A160": stated("Clear.")}, {"0040A160": stated("Likely normal.")}]
+    row = {
+        "0040A730": stated(*items),
+        "00080061": stated("DX", "SR"),
+        "00080020": stated("20260304"),
+    }
+    row |= {"00080030": stated("093000.250000")}
+    each = "0040A730.Value[{}].0040A160.Value[0]"
+    map_ = ColumnMap(
+        {
+            "text": f"{each.format(0)} + {each.format(1)}",
+            "modality": "00080061.Value",
+            "performed_at": "00080020.Value[0] + 00080030.Value[0]",
+        }
+    )
+    cells = map_.within(nested_keys([row]), is_open=True).cells(row)
+    assert cells["text"] == "Clear.\n\nLikely normal."
+    assert cells["modality"] == "DX; SR"
+    assert cells["performed_at"] == "20260304 093000.250000"
 
 
 def test_structs_of_parquet_are_reached_alike(tmp_path: Path) -> None:

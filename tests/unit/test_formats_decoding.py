@@ -25,7 +25,15 @@ def rows(path: Path, **options: str) -> list[tuple[str, str]]:
     return [pair for e in exams for pair in zip(e["text"], e["decoded_as"], strict=True)]
 
 
-@pytest.mark.parametrize(("encoding", "title"), [("gb18030", "诊断意见"), ("cp1251", "Заключение")])
+@pytest.mark.parametrize(
+    ("encoding", "title"),
+    [
+        ("gb18030", "诊断意见"),
+        ("cp1251", "Заключение"),
+        ("cp1254", "Çekim Adı"),
+        ("iso8859_15", "Compte rendu €"),
+    ],
+)
 def test_a_table_is_read_in_the_encoding_that_shows_the_names_of_the_map(
     tmp_path: Path, encoding: str, title: str
 ) -> None:

@@ -146,6 +146,7 @@ def test_an_addendum_section_makes_an_addendum(tmp_path: Path) -> None:
         ("\\H\\bold\\N\\", "bold"),
         ("\\X41\\", "A"),
         ("C:\\dir", "C:\\dir"),
+        (r"a\.nf\b\.fi\IMPRESSION: c", "a\nb\nIMPRESSION: c"),
     ],
 )
 def test_escapes_are_decoded(escaped: str, expected: str) -> None:

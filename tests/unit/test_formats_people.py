@@ -68,6 +68,22 @@ def test_names_are_compared_by_family_and_first_letter() -> None:
     assert not Person("D5", "MAY", "TONY").is_same(Person("", "Long", "Tony"))
 
 
+@pytest.mark.parametrize(
+    ("written", "key"),
+    [
+        ("lek. Jan Kowalski", "KOWALSKI JAN"),
+        ("prof. dr hab. n. med. Jan Kowalski", "KOWALSKI JAN"),
+        ("Uzm. Dr. Ayşe Yılmaz", "YILMAZ AYŞE"),
+        ("Dott.ssa Anna Rossi", "ROSSI ANNA"),
+        ("A/Prof Jane Low", "LOW JANE"),
+        ("J. Low", "LOW J."),
+        ("Wm. Low", "LOW WM."),
+    ],
+)
+def test_a_title_makes_no_two_people_of_one_family_name_the_same(written: str, key: str) -> None:
+    assert named_reader(written) == f"name:{key}"
+
+
 def test_nothing_is_nobody() -> None:
     assert person_from_text(" , ") is None
 

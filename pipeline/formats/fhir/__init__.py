@@ -233,10 +233,7 @@ def _code(report: Resource) -> tuple[str, str]:
 def _service(report: Resource, study: Resource) -> str:
     """Give the modality by the report's category or its study, where its name does not say."""
     codings = [c for category in items(report, "category") for c in items(category, "coding")]
-    series = [
-        *items(study, "modality"),
-        *(m for s in items(study, "series") for m in items(s, "modality")),
-    ]
+    series = [m for each in (study, *items(study, "series")) for m in items(each, "modality")]
     codings += [c for each in series for c in (items(each, "coding") or [each])]  # R5 nests them
     known = (_SERVICES.get(text_of(coding, "code").upper(), "") for coding in codings)
     return next((modality for modality in known if modality), "")
@@ -248,8 +245,7 @@ def _period(report: Resource) -> str:
 
 
 def _class(report: Resource, directory: Directory) -> str:
-    encounter = next(iter(items(report, "encounter")), {})
-    found = directory.get(text_of(encounter, "reference"))
+    found = directory.get(reference(report, "encounter"))
     # R5 nests a coding in a concept; R4 gives the coding itself.
     codings = [next(iter(items(c, "coding")), c) for c in items(found, "class")]
     known = (_CLASS.get(text_of(coding, "code"), "") for coding in codings)

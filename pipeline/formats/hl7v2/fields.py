@@ -99,7 +99,8 @@ class FieldMap:
         for name, entry in {**DEFAULT_FIELDS, **own}.items():
             parts = [part.strip() for part in entry.split(",") if part.strip()]
             places[name] = tuple(_place(part) for part in parts)
-            bad += [f"{name}: {part!r} is no place" for part in parts if not _is_place(part)]
+            none = {p for p in places[name] if isinstance(p, str)} - {"text"}
+            bad += [f"{name}: {part!r} is no place" for part in sorted(none)]
         if bad:
             msg = (
                 f"input.hl7: {'; '.join(bad)}. A place is OBR-32, OBR-4.1 or PRT-5[4=PI], or text."
@@ -349,10 +350,6 @@ def _rank(kind: str, number: str) -> int | None:
     if kind in _PERSON or kind.startswith(_NATIONAL) or not digits:
         return _LAST
     return 0 if kind in _RECORD else 1
-
-
-def _is_place(part: str) -> bool:
-    return part == "text" or _PLACE.fullmatch(part) is not None
 
 
 def _place(part: str) -> Place | str:

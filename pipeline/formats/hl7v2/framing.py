@@ -89,7 +89,7 @@ def _meant(match: re.Match[str], separators: Separators) -> str:
     }  # fmt: skip
     if code in plain:
         return plain[code]
-    if code.startswith((".br", ".sp", ".ce")):
+    if code.startswith((".br", ".sp", ".ce", ".nf", ".fi")):
         return "\n"
     if code.startswith("."):
         return " " if code.startswith((".sk", ".ti")) else ""
