@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibration.estimate import Estimate
-from calibration.profile import DepartmentProfile
+from calibration.profile import DepartmentProfile, Interval
 from calibration.run_chart import process
 from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
@@ -91,7 +91,7 @@ def test_the_word_to_teach_comes_with_its_replacement_its_effect_and_its_readers
     before = 100 * abs(swap.observed - swap.expected)
     after = 100 * abs(swap.observed - swap.target_expected)
     assert f"would lie {after:.0f} points from CT instead of {before:.0f}." in text
-    counted = re.search(r"Of the (\d+) readers .*?, (\d+) use it too high", text)
+    counted = re.search(r"Of the (\d+) readers .*?, it is too high in the hands of (\d+):", text)
     assert counted is not None
     found = guard_committee(review).profiles
     assert isinstance(found, DepartmentProfile)
@@ -109,18 +109,37 @@ def test_a_word_within_what_readers_usually_take_it_to_mean_is_not_taught(
     assert any(text.startswith("**No word to teach now.**") for text in said(usual))
 
 
-def test_a_word_that_readers_wrote_too_seldom_to_judge_is_proposed_by_nobody(
-    review: CommitteeContent,
-) -> None:
+def with_likely(review: CommitteeContent, *, n: float, rate: float) -> CommitteeContent:
+    """Give every reader one rate of "likely", from so many uses."""
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
-    seldom = review.minimum_n - 1.0
+    interval = Interval(rate, rate - 0.1, rate + 0.1)
     readers = tuple(
-        replace(reader, phrases=tuple(replace(p, n=seldom) for p in reader.phrases))
+        replace(
+            reader,
+            phrases=tuple(
+                replace(p, n=n, rate=interval) if p.phrase == "likely" else p
+                for p in reader.phrases
+            ),
+        )
         for reader in found.readers
     )
-    assert taught(review)
-    assert taught(replace(review, profiles=replace(found, readers=readers))) == []
+    return replace(review, profiles=replace(found, readers=readers))
+
+
+def test_a_word_that_no_reader_wrote_often_enough_to_judge_stands_on_the_departments_figures(
+    review: CommitteeContent,
+) -> None:
+    (text,) = taught(with_likely(review, n=review.minimum_n - 1.0, rate=0.5))
+    assert "No reader alone wrote it often enough to judge. In the department's hands" in text
+
+
+def test_a_word_that_is_right_in_the_hands_of_those_who_can_be_judged_is_not_taught(
+    review: CommitteeContent,
+) -> None:
+    right = with_likely(review, n=90.0, rate=0.774)
+    assert taught(right) == []
+    assert said(right)[-1].startswith("**No word to teach now.**")
 
 
 @pytest.mark.parametrize("high", [0.004, -0.00004])

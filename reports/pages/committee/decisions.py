@@ -2,11 +2,12 @@
 
 In this order: measuring the instrument, where nobody has; what holds of the readers taken together;
 the one word to teach; what was missed or seen too often. The word is of the swaps that the appendix
-lists as upheld on exams set aside, stands in several readers' hands where their pages say so, and
-lies in the department's outside the band of what readers take it to mean. No other word is taught
-with it that CT does not bear out itself, or that most of these readers' pages do not advise: there
-the old word is to be kept for what it says. "Absent" and "present" are named where several readers'
-are contradicted by CT more often than others'.
+lists as upheld on exams set aside, stands in several readers' hands where their pages say so (or
+too few wrote it often enough to be judged one by one), and lies in the department's outside the
+band of what readers take it to mean. No other word is taught with it that CT does not bear out
+itself, or that most of these readers' pages do not advise: there the old word is to be kept for
+what it says. "Absent" and "present" are named where several readers' are contradicted by CT more
+often than others'.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Side, kept_swaps, side_of
+from reports.swaps import Side, kept_swaps, reaches, side_of
 from reports.verdict import sides
 
 _MOST: Final = 3
@@ -93,7 +94,7 @@ def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(name for name, of in about.items() if not {*of}.isdisjoint(parts))
 
 
-def _enough(readers: int) -> float:
+def _several(readers: int) -> float:
     """Give how many of some readers are several."""
     return max(_LEAST_READERS, _LEAST_SHARE * readers)
 
@@ -105,7 +106,7 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
         name: sum(getattr(reader, name).state == "more often" for reader in readers)
         for name in ("absent", "present")
     }
-    several = {name: n for name, n in told.items() if n >= _enough(len(readers))}
+    several = {name: n for name, n in told.items() if n >= _several(len(readers))}
     if not several:
         return []
     said = [
@@ -120,24 +121,24 @@ def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) 
     swap = _best(found, content)
     if swap is None:
         return []
-    judged = [_judged(reader, content.minimum_n) for reader in found.readers]
-    off = _off(swap, judged)
+    enough, off = _hands(found, swap, content.minimum_n)
     own = [
         each.instead == swap.target
-        for k in off
-        for each in kept_swaps(found.readers[k])
+        for reader in off
+        for each in kept_swaps(reader)
         if each.phrase == swap.source and not each.finding
     ]
-    reserve = _reserve(swap, own, content, words)
-    stands = words(
-        f"decisions.{'reserve_' if reserve else ''}{side_of(swap.observed, swap.expected)}",
-        phrase=swap.source,
-        instead=swap.target,
-        n=len(off),
-        readers=sum(swap.source in each for each in judged),
+    reserve, side = _reserve(swap, own, content, words), side_of(swap.observed, swap.expected)
+    title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
+    hands = f"decisions.{side if enough else 'nobody'}"
+    said = (
+        words(title, phrase=swap.source, instead=swap.target),
+        words(hands, readers=len(enough), n=len(off)),
+        _evidence(swap, words),
+        *(reserve or _effect(swap, own, words)),
+        words("decisions.owner"),
     )
-    said = [stands, _evidence(swap, words), *(reserve or _effect(swap, own, words))]
-    return [" ".join([*said, words("decisions.owner")])]
+    return [" ".join(said)]
 
 
 def _evidence(swap: Suggestion, words: Strings) -> str:
@@ -196,14 +197,13 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
     department = content.department
     if isinstance(department, SuppressedCell):
         return None
-    judged = [_judged(reader, content.minimum_n) for reader in found.readers]
     off = _sides(content)
     fit = (
         swap
         for finding, swap in upheld(content.maps or ())
         if finding is None
         and _unusual(swap.source, department.phrases)
-        and len(_off(swap, judged)) >= _enough(sum(swap.source in each for each in judged))
+        and _stands(found, swap, content.minimum_n)
     )
 
     def merit(swap: Suggestion) -> tuple[bool, float, str]:
@@ -228,10 +228,33 @@ def _distances(swap: Suggestion) -> tuple[float, float]:
     return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
 
 
-def _off(swap: Suggestion, judged: Sequence[dict[str, Side | None]]) -> list[int]:
-    """Give the readers in whose hands the phrase surely stands off, on the department's side."""
+def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
+    """Say whether a word is off in several readers' hands, or too few of them can be judged."""
+    enough, off = _hands(found, swap, minimum)
+    return len(off) >= _several(len(enough)) or len(enough) < _several(len(found.readers))
+
+
+def _hands(
+    found: DepartmentProfile, swap: Suggestion, minimum: int
+) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
+    """Give who wrote a word often enough, and in whose hands it is off as in the department's.
+
+    It is off where the reader's page names that side and the rate's interval misses the meaning.
+    """
     side = side_of(swap.observed, swap.expected)
-    return [k for k, each in enumerate(judged) if each.get(swap.source) == side]
+    enough = [
+        (reader, rate)
+        for reader in found.readers
+        for rate in reader.phrases
+        if rate.phrase == swap.source and rate.n >= minimum
+    ]
+    off = [
+        reader
+        for reader, rate in enough
+        if not reaches(rate)
+        and sides(reader).get(swap.source) == side == side_of(rate.rate.value, rate.meaning)
+    ]
+    return [reader for reader, _ in enough], off
 
 
 def _unusual(phrase: str, table: PhraseCalibration) -> bool:
@@ -239,19 +262,3 @@ def _unusual(phrase: str, table: PhraseCalibration) -> bool:
     k = table.phrases.index(phrase)
     rate = float(table.observed[k])
     return bool(rate < table.expected_low[k] or rate > table.expected_high[k])
-
-
-def _judged(reader: ReaderProfile, minimum: int) -> dict[str, Side | None]:
-    """Say of each phrase that a reader wrote often enough on which side CT surely lies, if any.
-
-    A side counts where the reader's page names it and the rate's 95 % interval misses the meaning.
-    """
-    named = sides(reader)
-    return {
-        p.phrase: named.get(p.phrase)
-        if not p.rate.low <= p.meaning <= p.rate.high
-        and named.get(p.phrase) == side_of(p.rate.value, p.meaning)
-        else None
-        for p in reader.phrases
-        if p.n >= minimum
-    }

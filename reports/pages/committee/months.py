@@ -35,8 +35,8 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
     figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
     said = [_shown(chart, content, words) for chart in charts]
-    beside = (_coverage(content, words), _advised(content, words), _returned(content, words))
-    said += [text for text in beside if text]
+    given = f"{_advised(content, words)} {_returned(content, words)}".strip()
+    said += [text for text in (_coverage(content, words), given) if text]
     return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
 
 

@@ -29,7 +29,7 @@ def readers(content: CommitteeContent, words: Strings) -> Section:
 
 def _note(content: CommitteeContent, words: Strings) -> str:
     """Explain the columns, and name the measures that no reader has."""
-    limit = f"{content.minimum_reliability:g}"
+    limit = decimal(content.minimum_reliability, 1)
     keys = ("gap", "adjusted", "shrunk")
     parts = [words(f"readers_note.{key}", minimum=limit) for key in (*keys, "reliability")]
     parts.append(words("committee.readers_note", few=content.minimum_n))

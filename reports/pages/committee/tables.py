@@ -143,7 +143,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         words, "maps",
         ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
         ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
-        ("stability", 0.9, "right"), ("held_out", 1.9, "right"),
+        ("stability", 0.9, "right"), ("held_out", 1.9, "wraps"),
     )  # fmt: skip
     rows = tuple(
         Row(
