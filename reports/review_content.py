@@ -47,7 +47,6 @@ class ReaderRow:
     shrunk: Estimate | SuppressedCell | None = None
     reliability: float = float("nan")
     share_paired: float | None = None
-    signal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,9 +63,7 @@ def committee_content(
         The period's sums, all readers.
     """
     settings, cells = issue.config.reports, evidence.cells
-    readers = variation(
-        cells, evidence.mix, evidence.coverage, scale=scale, profiles=facts.profiles
-    )
+    readers = variation(cells, evidence.mix, evidence.coverage, scale=scale)
     if len(readers) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)

@@ -1,4 +1,4 @@
-"""How readers differ: gaps raw, shrunk and adjusted for case mix, and the signals.
+"""How readers differ: gaps raw, shrunk and adjusted for case mix.
 
 Case mix: finding, age band, patient class, the interval between X-ray and CT, difficulty, and
 whether someone else drafted the report (`case_mix`).
@@ -7,7 +7,7 @@ whether someone else drafted the report (`case_mix`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,6 @@ import pandas as pd
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, ShrunkGaps, reader_gaps, shrink_gaps
 from calibration.groups import tally_of
-from calibration.profile import DepartmentProfile
 from calibration.rounding import counted as printed
 from calibration.tally import Tally
 from pipeline.pages import content
@@ -34,7 +33,6 @@ class _Measured:
     raw: Gaps | None = None
     shrunk: ShrunkGaps | None = None
     adjusted: Gaps | None = None
-    signals: frozenset[str] = field(default_factory=frozenset)
 
 
 def variation(
@@ -43,7 +41,6 @@ def variation(
     coverage: pd.DataFrame,
     *,
     scale: Scale,
-    profiles: DepartmentProfile | None,
 ) -> tuple[ReaderRow, ...]:
     """Measure every reader of the period against the others.
 
@@ -55,8 +52,6 @@ def variation(
         The same period's cases, added up by what describes them (`observations.mix`).
     coverage
         The period's X-rays, counted by what became of them (`observations.coverage`).
-    profiles
-        Who is a signal for review: a reader told of a pattern.
     """
     grouped = {str(c): own for c, own in cells.groupby("reader_code", sort=True)}
     tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
@@ -66,16 +61,11 @@ def variation(
     hidden = complementary(sizes, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
-    signals = frozenset(
-        each.reader for each in profiles or () if each.pattern.verdict.state == "pattern"
-    )
-    measured = _measure(shown, mix, scale, signals) if shown and enough else _Measured()
+    measured = _measure(shown, mix, scale) if shown and enough else _Measured()
     return tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
 
 
-def _measure(
-    shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale, signals: frozenset[str]
-) -> _Measured:
+def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
     raw, seen = reader_gaps(tallies, means=means), mix[mix["reader_code"].isin(codes)]
     return _Measured(
@@ -83,7 +73,6 @@ def _measure(
         raw=raw,
         shrunk=shrink_gaps(raw),
         adjusted=adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale),
-        signals=signals,
     )
 
 
@@ -111,7 +100,6 @@ def _row(
         if measured.shrunk is None or at is None
         else float(measured.shrunk.reliability[at]),
         share_paired=float(printed(own.paired) / printed(own.xrays)) if own else None,
-        signal=code in measured.signals,
     )
 
 

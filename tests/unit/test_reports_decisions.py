@@ -214,8 +214,8 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     shared = replace(found.shared, parts=("too sure",))
     texts = said(replace(review, profiles=replace(found, shared=shared)))
     slope = found.shared.slope
-    place = f"slope {slope.value:.2f}, {slope.low:.2f} to {slope.high:.2f}"
-    together = f"Taken together ({place}), readers' hedges are surer than CT bears out."
+    place = f"slope {slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
+    together = f"Taken together, readers' hedges are surer than CT bears out: {place}."
     assert any(together in text for text in texts)
     assert not any("aken together" in text for text in said(review))
 

@@ -119,7 +119,7 @@ def test_change_and_what_is_shared_are_told_but_not_of_a_hidden_reader() -> None
     printed = lines.replace(" | ", " ").replace("\u2212", "-").replace("\u00a0", " ")
     assert f"moved by more than the margin: {shown} (shift +0.60)" in printed
     assert "are weaker than CT bears out" in printed
-    assert "Taken together (shift +0.33, 0.20 to 0.50), readers' hedges" in printed
+    assert "are weaker than CT bears out: shift +0.33 (0.20 to 0.50)." in printed
     assert "All readers taken together: +0.33 and 1.00" in printed
     assert "A CT 1.4 times as likely given disease" in printed
 

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import DepartmentProfile, Part, ReaderProfile
+from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, ReaderProfile
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -73,19 +73,16 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     """Say what holds of the readers taken together, with its figure; empty where nothing does."""
     shared = found.shared
     parts = [words(f"committee.common.{part.replace(' ', '_')}") for part in shared.parts]
-    if not parts:
-        return ""
-    places = {
-        "shift": (signed(shared.shift.value, 2), shared.shift),
-        "slope": (decimal(shared.slope.value, 2), shared.slope),
-    }
-    by = [
-        f"{words(f'readers.{name}')} {value}, {interval(place.low, place.high, 2)}"
-        for name, (value, place) in places.items()
-        if name in coordinates_of(shared.parts)
-    ]
     what = words("verdict.shared.and").join(parts)
-    return words("committee.taken_together", by="; ".join(by), what=what)
+    places = {"shift": coordinate(shared.shift, sign=True), "slope": coordinate(shared.slope)}
+    by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
+    return words("committee.taken_together", by=", ".join(by), what=what) if parts else ""
+
+
+def coordinate(value: Coordinate | Interval, *, sign: bool = False) -> str:
+    """Print a shift, with its sign, or a slope, and its interval."""
+    middle = signed(value.value, 2) if sign else decimal(value.value, 2)
+    return f"{middle} ({interval(value.low, value.high, 2)})"
 
 
 def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:

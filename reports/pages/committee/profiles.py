@@ -9,15 +9,15 @@ from typing import Final
 
 from scipy.special import expit
 
-from calibration.profile import Change, Coordinate, DepartmentProfile, ReaderProfile
+from calibration.profile import Change, DepartmentProfile, ReaderProfile
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
-from reports.numbers import BLANK, count, decimal, interval, percent, signed
-from reports.pages.committee.decisions import shared_pattern
+from reports.numbers import BLANK, count, decimal, percent, signed
+from reports.pages.committee.decisions import coordinate, shared_pattern
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -163,8 +163,8 @@ def profile_table(found: DepartmentProfile, *, words: Strings, hidden: Collectio
                     (words("state.not_reportable"), BLANK, BLANK)
                     if reader.reader in hidden
                     else (
-                        _coordinate(reader.pattern.shift, sign=True),
-                        _coordinate(reader.pattern.slope, sign=False),
+                        coordinate(reader.pattern.shift, sign=True),
+                        coordinate(reader.pattern.slope),
                         _tipping(reader),
                     )
                 ),
@@ -196,11 +196,6 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
     table = Table(columns, rows, empty=words("state.none"), id="advised")
     once = sum(n == 1 for n in told.values())
     return (table, note(words("committee.advised_once", n=count(once)))) if once else (table,)
-
-
-def _coordinate(value: Coordinate, *, sign: bool) -> str:
-    middle = signed(value.value, 2) if sign else decimal(value.value, 2)
-    return f"{middle} ({interval(value.low, value.high, 2)})"
 
 
 def _tipping(reader: ReaderProfile) -> str:

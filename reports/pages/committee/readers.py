@@ -40,7 +40,7 @@ def _note(content: CommitteeContent, words: Strings) -> str:
     ]
     if all(math.isnan(row.reliability) for row in content.readers):
         missing.append(words("readers.reliability_long"))
-    if any(row.signal for row in content.readers):
+    if _signals(content, words):
         parts.append(words("readers_note.signal"))
     if missing:
         parts.append(words("committee.absent_columns", names=", ".join(missing)))
@@ -59,31 +59,31 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     ends = [v for e in shown for v in (e.low, e.high, e.value) if math.isfinite(v)]
     reach = 1.05 * max(map(abs, ends), default=0.1)
     rows = sorted(content.readers, key=lambda row: row.code)
-    of = _signals(content, words)
-    body = tuple(_row(row, content, reach, of.get(row.code, ""), words) for row in rows)
+    signals = _signals(content, words)
+    body = tuple(_row(row, content, reach, signals.get(row.code, ""), words) for row in rows)
     return Table(columns, body, empty=words("state.none"), id="readers")
 
 
 def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
-    """Say of which of shift and slope each reader's signal is."""
+    """Say of readers told of a pattern whether the signal is one of shift, of slope or of both."""
     found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
-        return {}
+    told = () if found is None or isinstance(found, SuppressedCell) else found.readers
+    verdicts = {each.reader: each.pattern.verdict for each in told}
     return {
-        each.reader: ", ".join(
-            words(f"readers.{name}") for name in coordinates_of(each.pattern.verdict.parts)
+        reader: words(
+            "readers.signal",
+            of=", ".join(words(f"readers.{name}") for name in coordinates_of(verdict.parts)),
         )
-        for each in found.readers
-        if each.pattern.verdict.parts
+        for reader, verdict in verdicts.items()
+        if verdict.state == "pattern"
     }
 
 
-def _row(row: ReaderRow, content: CommitteeContent, reach: float, of: str, words: Strings) -> Row:
+def _row(
+    row: ReaderRow, content: CommitteeContent, reach: float, signal: str, words: Strings
+) -> Row:
     few, unreportable = row.n < content.minimum_n, row.reliability < content.minimum_reliability
     hidden = few or unreportable
-    signal = row.signal and not hidden
-    kind = words("readers.signal_of", of=of) if of else words("readers.is_signal")
-    said = kind if signal else BLANK
     return Row(
         (
             row.code,
@@ -92,10 +92,10 @@ def _row(row: ReaderRow, content: CommitteeContent, reach: float, of: str, words
             *(BLANK if hidden else _number(value) for value in (row.gap, row.adjusted, row.shrunk)),
             BLANK if hidden else _span(row.shrunk, reach),
             BLANK if few else decimal(row.reliability, 2),
-            words("state.not_reportable") if unreportable and not few else said,
+            words("state.not_reportable") if unreportable and not few else signal or BLANK,
         ),
         quiet=hidden,
-        strong=signal,
+        strong=bool(signal) and not hidden,
     )
 
 
