@@ -107,13 +107,9 @@ def sensitivity_tables(evidence: Evidence, *, scale: Scale) -> tuple[Sensitivity
 
 def _windows(ask: _Question) -> SensitivityTable:
     settings = ask.scale.config.pairing
-    chosen = settings.window_hours
-    rows = tuple(
-        ask.chosen(f"CT within {hours:g} h")
-        if hours == chosen
-        else ask.other(f"CT within {hours:g} h", f"{hours:g}")
-        for hours in sorted({chosen, *settings.other_windows_hours})
-    )
+    windows = sorted({settings.window_hours, *settings.other_windows_hours})
+    names = ((f"{hours:g}", f"CT within {hours:g} h") for hours in windows)
+    rows = ask.either(f"{settings.window_hours:g}", names)
     caption = (
         "A longer window brings in patients who were not sent to CT at once, and gives disease "
         f"time to change. Intervals in these tables: {_REPLICATES} bootstrap replicates."

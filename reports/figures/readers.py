@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from calibration.profile import ReaderProfile
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
@@ -17,13 +16,6 @@ from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of
 from reports.numbers import decimal, signed
 from reports.strings import Strings
-
-_FOOT: Final = 35.0
-
-
-def _foot(frame: Box) -> float:
-    """Room for tick labels and an axis title, which takes two lines on a phone."""
-    return _FOOT if frame.narrow else _FOOT - NOTE.leading
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +42,8 @@ def plane(
     """Draw shift across and slope up; what each corner means stands in it."""
     stated = sum(map(_stated, readers))
     with drawing.figure(words("alt.plane", stated=stated, readers=len(readers)), frame):
-        plot = frame.cut(
-            left=32.0 if frame.narrow else 42.0, right=8.0, top=18.0, bottom=_foot(frame)
-        )
+        left, foot = (32.0, 35.0) if frame.narrow else (42.0, 35.0 - NOTE.leading)
+        plot = frame.cut(left=left, right=8.0, top=18.0, bottom=foot)
         shifts = [r.pattern.shift.value for r in readers]
         slopes = [r.pattern.slope.value for r in readers]
         x = _axis(shifts, 0.0, 3 * margins.shift, plot.x, plot.right)

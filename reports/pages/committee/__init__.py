@@ -18,7 +18,7 @@ from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, readers
-from reports.pages.committee.sections import department, exams, pathologies
+from reports.pages.committee.sections import department, exams, pathologies, withheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings, translated
 
@@ -113,9 +113,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
     """Say how far the department's words lie from CT, what chance gives, how many are told."""
     department = content.department
     if isinstance(department, SuppressedCell):
-        few_readers = department.of == "readers"
-        key = "committee.headline_few_readers" if few_readers else "committee.headline_too_few"
-        return words(key, minimum=department.minimum)
+        return withheld(department, words)
     gap = department.phrase_error
     if gap.null_high != gap.null_high:
         chance = words("committee.headline_no_chance")

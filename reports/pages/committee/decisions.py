@@ -131,31 +131,25 @@ def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) 
     said = (
         words(title, phrase=swap.source, instead=swap.target),
         words(hands, readers=len(enough), n=len(off)),
-        _evidence(swap, words),
+        words(
+            "decisions.evidence",
+            rate=percent(swap.observed),
+            interval=percent_interval(swap.low, swap.high, swap.observed),
+            statements=words.several("unit.statements", round(swap.n)),
+            meaning=percent(swap.expected),
+        ),
         *(reserve or _effect(swap, own, words)),
         words("decisions.owner"),
     )
     return [" ".join(said)]
 
 
-def _evidence(swap: Suggestion, words: Strings) -> str:
-    return words(
-        "decisions.evidence",
-        rate=percent(swap.observed),
-        interval=percent_interval(swap.low, swap.high, swap.observed),
-        statements=words.several("unit.statements", round(swap.n)),
-        meaning=percent(swap.expected),
-    )
-
-
 def _reserve(
     swap: Suggestion, own: Sequence[bool], content: CommitteeContent, words: Strings
 ) -> list[str]:
     """Say why no other word is taught with it and what there is to gain; nothing where one is."""
-    department = content.department
-    if swap.target in _sides(content) and not isinstance(department, SuppressedCell):
-        table, k = department.phrases, department.phrases.phrases.index(swap.target)
-        rate, meaning = percent(float(table.observed[k])), percent(float(table.expected[k]))
+    if swap.target in (off := _off(content)):
+        rate, meaning = map(percent, off[swap.target])
         why = words("decisions.target_off", instead=swap.target, rate=rate, meaning=meaning)
     elif 2 * sum(own) < len(own):
         why = words("decisions.target_other", instead=swap.target)
@@ -172,20 +166,20 @@ def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
     return said + ([words("decisions.pages", same=sum(own), other=other)] if own else [])
 
 
-def _sides(content: CommitteeContent) -> dict[str, Side]:
-    """Say on which side CT lies of the words that it does not bear out in the department's hands.
+def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
+    """Give rate and meaning of the words that CT does not bear out in the department's hands.
 
     Those are the words with an upheld swap of their own, and those outside their band.
     """
     if isinstance(content.department, SuppressedCell):
         return {}
     table = content.department.phrases
-    upheld_all = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
-    rates = zip(table.phrases, table.observed.tolist(), table.expected.tolist(), strict=True)
+    swapped = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
+    rates = zip(table.observed.tolist(), table.expected.tolist(), strict=True)
     return {
-        phrase: side_of(rate, meaning)
-        for phrase, rate, meaning in rates
-        if phrase in upheld_all or _unusual(phrase, table)
+        phrase: pair
+        for phrase, pair in zip(table.phrases, rates, strict=True)
+        if phrase in swapped or _unusual(phrase, table)
     }
 
 
@@ -194,7 +188,7 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
     department = content.department
     if isinstance(department, SuppressedCell):
         return None
-    off = _sides(content)
+    off = _off(content)
     fit = (
         swap
         for finding, swap in upheld(content.maps or ())
@@ -202,12 +196,8 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
         and _unusual(swap.source, department.phrases)
         and _stands(found, swap, content.minimum_n)
     )
-
-    def merit(swap: Suggestion) -> tuple[bool, float, str]:
-        nearer = float(swap.n * np.subtract(*_distances(swap)))
-        return swap.target not in off, nearer, swap.source
-
-    return max(fit, key=merit, default=None)
+    gains = {s: float(s.n * np.subtract(*_distances(s))) for s in fit}
+    return max(gains, key=lambda s: (s.target not in off, gains[s], s.source), default=None)
 
 
 def spoken_of(content: CommitteeContent) -> dict[str, Side]:
@@ -217,7 +207,7 @@ def spoken_of(content: CommitteeContent) -> dict[str, Side]:
         return {}
     best = _best(found, content)
     named = (best.source, best.target) if best else ()
-    return {phrase: side for phrase, side in _sides(content).items() if phrase in named}
+    return {phrase: side_of(*pair) for phrase, pair in _off(content).items() if phrase in named}
 
 
 def _distances(swap: Suggestion) -> tuple[float, float]:

@@ -21,7 +21,7 @@ from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import figures, to_svg, whole
 from reports.pages import committee
 from reports.pages.committee import headline, reading
-from reports.review_content import CommitteeContent, MixRow
+from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
 _SPAN = (120.0, 14.0)
@@ -72,10 +72,11 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
         return ""
     department = content.department
     phrases = () if isinstance(department, SuppressedCell) else department.phrases.phrases
+    mix = content.case_mix.rows if content.case_mix else ()
     offered = {
         "finding": [words.name(part.pathology) for part in content.by_pathology],
         "phrase": list(phrases),
-        "site": [row.level for row in _mix(content) if row.factor == "Site"],
+        "site": [row.level for row in mix if row.factor == "Site"],
         "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
     }
     everything = f'<option value="">{escape(words("html.all"))}</option>'
@@ -85,10 +86,6 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
         for kind, names in offered.items()
         if names
     )
-
-
-def _mix(content: CommitteeContent) -> tuple[MixRow, ...]:
-    return content.case_mix.rows if content.case_mix else ()
 
 
 def _logo(content: CommitteeContent) -> str:

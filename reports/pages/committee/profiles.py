@@ -33,7 +33,8 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         return (Section(title, (statement(words("state.not_computed")),)),)
     if isinstance(found, SuppressedCell):
         return (Section(title, (statement(state_of(found, words)),)),)
-    hidden, margins = _unreportable(content), _margins(found)
+    hidden, rules = _unreportable(content), found.settings
+    margins = Margins(rules.shift_margin, rules.slope_margin)
     readers = [reader for reader in found.readers if reader.reader not in hidden]
     both = Figure(
         lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
@@ -69,10 +70,6 @@ def _unreportable(content: CommitteeContent) -> frozenset[str]:
     """Name the readers whose figures are too much chance to be shown on any page of a review."""
     low = content.minimum_reliability
     return frozenset(row.code for row in content.readers if row.reliability < low)
-
-
-def _margins(found: DepartmentProfile) -> Margins:
-    return Margins(found.settings.shift_margin, found.settings.slope_margin)
 
 
 def _findings(found: DepartmentProfile, words: Strings, hidden: Collection[str]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _PLACES: Final = 4
 """Decimals of a gain in Brier score."""
+_DOUBT: Final = "maps.why.uncertain gain"
 
 Value: TypeAlias = "Estimate | SuppressedCell | None"
 
@@ -178,32 +179,20 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         words, "maps", ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("reason", 4.6, "wraps")
     )
     quiet = {"protected", "matches expectation", "too few uses"}
-    rows = tuple(
-        Row(
-            (
-                part.pathology or words("maps.all_findings"),
-                s.source,
-                s.target or BLANK,
-                _why(s, words),
-            )
-        )
+    rows = [
+        (part.pathology, s.source, s.target or BLANK, _why(s, words))
         for part in maps
         for s in part.advice.suppressed
         if s.reason not in quiet
-    ) + tuple(
-        Row(
-            (
-                part.pathology or words("maps.all_findings"),
-                s.source,
-                s.target,
-                words("maps.why.uncertain gain", target=s.target, gain=_gain(s)),
-            )
-        )
+    ]
+    rows += [
+        (part.pathology, s.source, s.target, words(_DOUBT, target=s.target, gain=_gain(s)))
         for part in maps
         for s in part.advice.suggestions
         if not _gains(s)
-    )
-    return Table(columns, rows, empty=words("state.none"), id="suppressed")
+    ]
+    named = tuple(Row((finding or words("maps.all_findings"), *why)) for finding, *why in rows)
+    return Table(columns, named, empty=words("state.none"), id="suppressed")
 
 
 def _why(silence: Suppressed, words: Strings) -> str:
