@@ -72,10 +72,10 @@ WAITING := $$(( $$($(PYTHON) -c 'import os; print(os.cpu_count() or 1)') + 1 ))
 FAST := tests/property tests/reference tests/unit tests/golden tests/clinical
 
 test-fast: check
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder $(FAST)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --durations=15 $(FAST)
 
 test: test-fast
-	$(BIN)/pytest -n $(WAITING) --dist loadfile --no-loadscope-reorder $(addprefix --ignore=,$(FAST))
+	$(BIN)/pytest -n $(WAITING) --dist loadfile --no-loadscope-reorder --durations=30 $(addprefix --ignore=,$(FAST))
 
 NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \
 	$(wildcard tests/property/test_calibration_*.py tests/property/test_profile_*.py) tests/reference

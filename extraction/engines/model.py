@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
@@ -31,10 +31,11 @@ from extraction.engines.ledger import (
     check_outage,
 )
 from extraction.engines.prompted import Asked, PromptedReader
+from extraction.engines.settings import LocalSettings, ServerSettings
 from extraction.engines.witness import Testimony
 from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
-from extraction.prompt.template import MARK, Manner
+from extraction.prompt.template import MARK
 from extraction.vocabulary import Vocabulary
 
 BLOCK: Final = 1_000
@@ -49,22 +50,6 @@ _Part: TypeAlias = tuple[object, tuple[Place, ...]]
 _UNPUT: Final[frozenset[FailureReason]] = frozenset(
     {"empty text", "not text", "text too long", "no readable section", "engine error"}
 )
-
-
-class Limits(Protocol):
-    """What a model can hold and how it is asked, wherever that is said."""
-
-    @property
-    def context_tokens(self) -> int:
-        """What it can hold, prompt and answer together."""
-
-    @property
-    def answer_tokens(self) -> int:
-        """Most tokens of an answer."""
-
-    @property
-    def manner(self) -> Manner:
-        """As one text or in turns, and the form of the answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +74,7 @@ class Terms:
     tolerated_outage: float = 1.0
     memory: Memory | None = None
 
-    def reader(self, limits: Limits) -> PromptedReader:
+    def reader(self, limits: ServerSettings | LocalSettings | Heading) -> PromptedReader:
         """Give what writes the questions to a model and reads its answers."""
         return PromptedReader(
             self.vocabulary,
