@@ -40,6 +40,7 @@ NUMERICAL = (
 )
 STORED = (
     "tests/unit/test_house.py",
+    "tests/unit/test_workspace.py",
     "tests/unit/test_shards.py",
     "tests/unit/test_keys_follow_the_code.py",
     "tests/flow/test_deployed_objects.py",
