@@ -29,11 +29,12 @@ HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Shares (M,) over bins (M + 1,) as bars, and as a line what they are held against."""
+    """Shares (M,) over bins (M + 1,) as bars, what they are held against as a line."""
 
     edges: np.ndarray
     bars: np.ndarray
     line: np.ndarray | None = None
+    across: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,9 @@ def histogram_panel(
     title: str,
     name: str,
     ticks: Ticks = HALVES,
-    below: str = "",
 ) -> None:
-    """Draw a histogram, what is across ``below``; the taller of bars and line fills the panel."""
-    edges, bars, line = shown.edges, shown.bars, shown.line
+    """Draw a histogram; the taller of bars and line fills the panel."""
+    edges, bars, line, below = shown.edges, shown.bars, shown.line, shown.across
     with drawing.figure(f"{title}; {below}" if below else title, frame):
         plot = frame.cut(top=14.0, bottom=26.0 if below else 16.0).inset(_SIDE, 0.0)
         top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
@@ -213,11 +213,10 @@ def _spread(
             put(drawing, (box.x, box.y + 8.0), text, kind)
         paragraph(drawing, box.cut(top=14.0), state_of(part, words), CAPTION.oblique.muted)
         return
-    shown = Histogram(part.edges, part.share, part.expected)
     mean = signed(part.mean, 2) if name == "entropy" else percent(part.mean)
-    below = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
-    key = f"apart.{name}"
-    histogram_panel(drawing, box, shown, title=title, name=key, ticks=ticks, below=below)
+    across = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
+    shown = Histogram(part.edges, part.share, part.expected, across)
+    histogram_panel(drawing, box, shown, title=title, name=f"apart.{name}", ticks=ticks)
 
 
 _ACROSS, _WIDE, _TALL, _SPACE = 4, 150.0, 84.0, 20.0
