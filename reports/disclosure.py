@@ -87,6 +87,7 @@ def _profile(content: RadiologistContent, *, few: bool) -> ReaderProfile | Suppr
         advice=tuple(swap for swap in profile.advice if swap.n >= minimum),
         habits=tuple(habit for habit in profile.habits if habit.n >= minimum),
         phrases=tuple(phrase for phrase in profile.phrases if phrase.n >= minimum),
+        rest=tuple(phrase for phrase in profile.rest if phrase.n >= minimum),
         absent=_atom(profile.absent, minimum, alone=alone),
         present=_atom(profile.present, minimum, alone=alone),
     )

@@ -105,6 +105,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         present=_atom(found.present),
         advice=tuple(_rated(swap) for swap in found.advice),
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
+        rest=tuple(_rated(phrase) for phrase in found.rest),
     )
 
 

@@ -139,30 +139,39 @@ def short(profile: ReaderProfile, words: Strings) -> str:
 def sides(profile: ReaderProfile) -> dict[str, Side]:
     """Say on which side CT lies of the phrases that the sentences speak of in all findings.
 
-    A pattern speaks of every phrase on its side whose interval misses the meaning; a swap or a
-    habit in one finding, of its phrase if that is off as a whole too; a swap also of the word it
-    advises, where that is off itself.
+    A pattern speaks of every phrase on its side whose interval misses the meaning; a swap also of
+    the word it advises, where that is off itself.
     """
-    swaps = kept_swaps(profile)
-    found = {p.phrase: side_of(p.rate.value, p.meaning) for p in carriers(profile, swaps)}
-    strong, weak = claimed(profile.pattern)
-    habits = told(profile)
-    found |= {p.phrase: side_of(p.rate.value, p.meaning) for p in unlike(profile, swaps)}
-    alone = {(h.phrase, side_of(h.rate.value, h.meaning)) for h in habits}
-    alone |= {(s.phrase, side_of(s.instead_meaning, s.meaning)) for s in swaps}
-    for p in profile.phrases:
-        side = side_of(p.rate.value, p.meaning)
-        named = side == (strong if p.meaning > 0.5 else weak) or (p.phrase, side) in alone
-        if named and not reaches(p):
-            found[p.phrase] = side
-    found |= {s.phrase: side_of(s.instead_meaning, s.meaning) for s in swaps if not s.finding}
-    for own in (off_itself(swap, profile) for swap in swaps):
-        if isinstance(own, PhraseRate):
-            found.setdefault(own.phrase, side_of(own.rate.value, own.meaning))
-    for habit in habits:
-        if not habit.finding:
-            found.setdefault(habit.phrase, side_of(habit.rate.value, habit.meaning))
-    return found
+    claimed = {p.phrase: _beyond(p, profile.pattern) for p in profile.phrases}
+    found = {phrase: side for phrase, side in claimed.items() if side}
+    off = (off_itself(swap, profile) for swap in kept_swaps(profile))
+    whole = [each for each in (*subjects(profile), *off) if each and not each.finding]
+    return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
+
+
+def _beyond(phrase: PhraseRate, pattern: Pattern) -> Side | None:
+    """Give the side that a pattern claims for a phrase whose interval lies all on it."""
+    side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(pattern)
+    named = side == (strong if phrase.meaning > 0.5 else weak)
+    return side if named and not reaches(phrase) else None
+
+
+def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
+    """Give every hedge, with the side on which CT lies where the page speaks of it.
+
+    One that is spoken of in some findings and not in all is parted: these, and all others.
+    """
+    marked, rows, spoken_of = sides(profile), list[tuple[Rated, Side | None]](), subjects(profile)
+    for whole in profile.phrases:
+        named = [each for each in spoken_of if each.phrase == whole.phrase]
+        parts = named if all(each.finding for each in named) else []
+        rows += [(each, side_of(each.rate.value, each.meaning)) for each in parts]
+        apart = {each.finding for each in parts}
+        rest = (r for r in profile.rest if (r.phrase, {*r.besides}) == (whole.phrase, apart))
+        left = next(rest, None)
+        side = marked.get(whole.phrase) if left is None else _beyond(left, profile.pattern)
+        rows.append((left or whole, side))
+    return tuple(rows)
 
 
 def message(profile: ReaderProfile, *, words: Strings) -> str:

@@ -16,7 +16,13 @@ from calibration.profile.atoms import judge_atoms
 from calibration.profile.line import in_the_large, lines
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
-from calibration.profile.readings import Reading, all_rates, department_line, read_reader
+from calibration.profile.readings import (
+    Reading,
+    all_rates,
+    department_line,
+    read_reader,
+    with_rest,
+)
 from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
@@ -114,7 +120,7 @@ def _judged(
     verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
-        readers=readers,
+        readers=with_rest(readers, reading),
         phrases=words.hedges,
         findings=rows.findings,
         shift=shift,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 from scipy.special import expit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import cell_rates, phrase_rates
+from calibration.profile.rates import Posterior, cell_rates, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
     Habit,
@@ -22,6 +22,7 @@ from calibration.profile.results import (
     PhraseRate,
     ReaderProfile,
     Shared,
+    Swap,
     Untold,
 )
 from calibration.profile.rows import Rows
@@ -64,14 +65,21 @@ def all_rates(found: Found, *, uses: FloatArray, degrees: float) -> tuple[FloatA
 
     The last axis holds the fields of `Rate`.
     """
-    habit, cell = found.probability(), found.habits.cell
-    fits = (found.posterior, cell), (found.plain, cell[:, :0])
-    whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in fits)
-    single = (cell_rates(found.counts, *fit) for fit in fits)
-    return (
-        _stacked(whole, habit.max(axis=1, initial=0.0), degrees),
-        _stacked(single, habit, degrees),
-    )
+    single = (cell_rates(found.counts, *fit) for fit in _fits(found))
+    cells = _stacked(single, found.probability(), degrees)
+    return whole_rates(found, uses=uses, degrees=degrees), cells
+
+
+def whole_rates(found: Found, *, uses: FloatArray, degrees: float) -> FloatArray:
+    """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6)."""
+    whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in _fits(found))
+    return _stacked(whole, found.probability().max(axis=1, initial=0.0), degrees)
+
+
+def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
+    """Give the fits with habits and without, with the cells of their habits."""
+    cell = found.habits.cell
+    return (found.posterior, cell), (found.plain, cell[:, :0])
 
 
 def _stacked(
@@ -111,6 +119,36 @@ def read_reader(
     )
 
 
+def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
+    """Add what rates words with a habit or a swap in one finding have in all the others."""
+    uses, names = reading.uses, reading.choices.names
+    left = uses.n.copy()
+    apart: list[dict[str, tuple[str, ...]]] = []
+    for r, reader in enumerate(readers):
+        likely = (habit for habit in reader.habits if habit.probability >= _EVEN)
+        said: tuple[Habit | Swap, ...] = (*likely, *reader.advice)
+        cells = {(each.phrase, each.finding) for each in said if each.finding}
+        apart.append({})
+        for phrase, finding in sorted(cells):
+            left[r, reading.choices.findings.index(finding), names.index(phrase)] = 0.0
+            apart[r][phrase] = (*apart[r].get(phrase, ()), finding)
+    if not any(apart):
+        return tuple(readers)
+    whole = whole_rates(reading.found, uses=left, degrees=float(uses.whole[0, 0, -1]))
+    others = replace(uses, n=left, mass=np.where(left > 0.0, uses.mass, 0.0), whole=whole)
+    return tuple(
+        replace(
+            reader,
+            rest=tuple(
+                _phrase(others, reading.choices, r, names.index(phrase), besides)
+                for phrase, besides in apart[r].items()
+                if left[r, :, names.index(phrase)].any()
+            ),
+        )
+        for r, reader in enumerate(readers)
+    )
+
+
 def _untold(reading: Reading, r: int) -> Untold | None:
     """Say why no number of statements like these would tell of reader r, if so it is."""
     if reading.one_label:
@@ -120,16 +158,22 @@ def _untold(reading: Reading, r: int) -> Untold | None:
 
 
 def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
-    uses, choices = reading.uses, reading.choices
     return [
-        PhraseRate(
-            choices.names[k],
-            *uses.seen(r, k, None),
-            rate=uses.rate(r, k, None).interval(),
-            meaning=float(choices.meaning[k]),
-        )
-        for k in np.flatnonzero(uses.n[r].sum(axis=0) > 0).tolist()
+        _phrase(reading.uses, reading.choices, r, k)
+        for k in np.flatnonzero(reading.uses.n[r].sum(axis=0) > 0).tolist()
     ]
+
+
+def _phrase(
+    uses: Uses, choices: Choices, r: int, k: int, besides: tuple[str, ...] = ()
+) -> PhraseRate:
+    return PhraseRate(
+        choices.names[k],
+        *uses.seen(r, k, None),
+        rate=uses.rate(r, k, None).interval(),
+        meaning=float(choices.meaning[k]),
+        besides=besides,
+    )
 
 
 def _habits(reading: Reading, r: int) -> list[Habit]:

@@ -239,7 +239,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class PhraseRate:
-    """A hedge in a reader's hands, in all findings: uses, raw and posterior rate, and meaning."""
+    """A hedge in a reader's hands: uses, raw and posterior rate, and what the word says.
+
+    It is of all findings but those of ``besides``.
+    """
 
     finding: ClassVar[None] = None
     phrase: str
@@ -247,6 +250,7 @@ class PhraseRate:
     observed: float
     rate: Interval
     meaning: float
+    besides: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +272,10 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class ReaderProfile:
-    """Everything said of one reader; ``n`` statements, ``hedges`` of them hedged."""
+    """Everything said of one reader; ``n`` statements, ``hedges`` of them hedged.
+
+    ``rest`` are the rates of words with a habit or a swap in one finding, in all the others.
+    """
 
     reader: str
     n: float
@@ -281,6 +288,7 @@ class ReaderProfile:
     advice: tuple[Swap, ...]
     phrases: tuple[PhraseRate, ...]
     large: Large
+    rest: tuple[PhraseRate, ...] = ()
 
     def summary(self) -> str:
         """One line for a caption.

@@ -55,14 +55,15 @@ def _kind(row: PhraseRow) -> Type:
 
 def _label(row: PhraseRow) -> list[str]:
     """Give the lines of a label: the phrase, its finding if it has one, and what it says."""
-    return f"{row.phrase} {percent(row.expected)}".replace(", ", ",\n").split("\n")
+    last = f"{row.finding or row.phrase} {percent(row.expected)}"
+    return [f"{row.phrase},", last] if row.finding else [last]
 
 
 def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> None:
     spoken = row.side is not None
     ink, width = (palette.own, 1.6) if spoken else (palette.own_soft, 1.0)
     ends = y(row.expected), y(row.observed)
-    name = f"ladder.{row.phrase}"
+    name = f"ladder.{row.name}"
     drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))
     drawing.add(Disc(plot.right, ends[1], 2.2, "circle", ink))
     drawing.add(Disc(plot.x, ends[0], 1.8, "ring", palette.paper, ink, 0.9))

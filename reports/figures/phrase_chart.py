@@ -60,7 +60,7 @@ def phrase_chart(
     """Draw the chart into the frame; rows shrink to fit."""
     said = words("alt.phrase_chart", n=count(len(rows)), spoken=rows_said(rows, words))
     with drawing.figure(said, frame):
-        names = {r.phrase: r.phrase + (" †" if r.phrase in discouraged else "") for r in rows}
+        names = {r.name: r.name + (" †" if r.phrase in discouraged else "") for r in rows}
         if frame.narrow:
             frame = drawing.resized(frame, len(rows) * _STACKED + _AXIS)
             _stacked(drawing, frame, rows, names, words)
@@ -80,7 +80,7 @@ def phrase_chart(
             if spoken:
                 _side(drawing, slot, row, words)
                 slot = slot.cut(right=_SIDE)
-            _name(drawing, slot, row, names[row.phrase], left)
+            _name(drawing, slot, row, names[row.name], left)
             _figures(drawing, slot, row, minimum_n, words)
 
 
@@ -101,9 +101,9 @@ def _stacked(
         said = _numbers(row, words)
         put(drawing, (slot.right, slot.y + 9.0), said, NOTE, anchor="end")
         name = (
-            f"{names[row.phrase]}: {words(f'phrase_chart.{row.side}')}"
+            f"{names[row.name]}: {words(f'phrase_chart.{row.side}')}"
             if row.side
-            else (names[row.phrase])
+            else names[row.name]
         )
         text, kind = fit(name, kind, slot.width - width_of(said, NOTE) - 6.0)
         put(drawing, (slot.x, slot.y + 9.0), text, kind)
@@ -157,16 +157,16 @@ def _row(
             band = Rect(min(x1, x2 - 2.0), y - half, max(x2 - x1, 2.0), 2 * half, palette.band)
             drawing.add(band)
         x = scale(row.expected)
-        drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.phrase}"))
+        drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.name}"))
     if row.department == row.department:
-        _triangle(drawing, scale(row.department), y + half, f"department.{row.phrase}")
+        _triangle(drawing, scale(row.department), y + half, f"department.{row.name}")
     if row.state is not RowState.SHOWN:
         return
     hint = row_said(row, words)
     ink = palette.own_soft if quiet else palette.own
     if row.low == row.low:
         drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
-    name = f"observed.{row.phrase}"
+    name = f"observed.{row.name}"
     drawing.add(Disc(scale(row.observed), y, 2.5, "circle", ink, id=name, hint=hint))
 
 
@@ -176,7 +176,7 @@ def _side(drawing: Drawing, slot: Box, row: PhraseRow, words: Strings) -> None:
         return
     kind, baseline = _line(slot)
     text, kind = fit(words(f"phrase_chart.{row.side}"), kind.bold, _SIDE)
-    put(drawing, (slot.right, baseline), text, kind, anchor="end", id=f"side.{row.phrase}")
+    put(drawing, (slot.right, baseline), text, kind, anchor="end", id=f"side.{row.name}")
 
 
 def _triangle(drawing: Drawing, x: float, base: float, name: str) -> None:
@@ -195,7 +195,7 @@ def _name(drawing: Drawing, slot: Box, row: PhraseRow, name: str, left: float) -
     kind, baseline = _line(slot)
     ink = palette.ink if row.state is RowState.SHOWN else palette.muted
     text, face = fit(name, kind, left - 6.0)
-    put(drawing, (slot.x, baseline), text, face.in_ink(ink), id=f"phrase.{row.phrase}")
+    put(drawing, (slot.x, baseline), text, face.in_ink(ink), id=f"phrase.{row.name}")
 
 
 def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words: Strings) -> None:
@@ -219,7 +219,7 @@ def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words:
     edge -= _RANGE
     put(drawing, (edge, baseline), percent(row.observed), kind.bold, anchor="end")
     edge -= _RATE
-    put(drawing, (edge, baseline), count(row.n), kind, anchor="end", id=f"n.{row.phrase}")
+    put(drawing, (edge, baseline), count(row.n), kind, anchor="end", id=f"n.{row.name}")
 
 
 @reflows

@@ -6,7 +6,7 @@ A number stands in a row only where enough exams carry it; the state says why on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
@@ -14,10 +14,11 @@ from typing import Final
 import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import AtomJudgement, Interval, ReaderProfile
+from calibration.profile import AtomJudgement, Interval, PhraseRate, ReaderProfile
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import Rated, Side, side_of
+from reports.verdict import hedges_in_parts
 
 _HIDDEN: Final = float("nan")
 FINE: Final = 60
@@ -59,6 +60,13 @@ class PhraseRow:
     """Where the page says that CT shows more or less than the word."""
     certain: tuple[str, ...] = ()
     """The phrases of a row of certainties; empty for a hedge."""
+    finding: str = ""
+    """The finding that the row is about, where it is not about all."""
+
+    @property
+    def name(self) -> str:
+        """The phrase, with its finding where it has one."""
+        return f"{self.phrase}, {self.finding}" if self.finding else self.phrase
 
     @property
     def hedge(self) -> bool:
@@ -132,7 +140,7 @@ def phrase_rows(
 def profile_rows(
     profile: ReaderProfile,
     *,
-    sides: Mapping[str, Side],
+    words: Strings,
     minimum_n: int,
     department: PhraseCalibration | None = None,
     table: PhraseCalibration | None = None,
@@ -140,19 +148,21 @@ def profile_rows(
     """Order a profile's hedges and its certainties by what they are set against.
 
     A hedge is set against its meaning, with the band of those surveyed where ``table`` gives it,
-    "present" and "absent" against the department's rates on the same findings.
+    "present" and "absent" against the department's rates on the same findings. Of a hedge in some
+    findings only the department has no rate.
     """
     rates, bands = _department_rates(department, minimum_n), _bands(table)
     rows = [
         replace(
-            rated_row(p.phrase, p),
-            expected_low=bands.get(p.phrase, _NO_BAND)[0],
-            expected_high=bands.get(p.phrase, _NO_BAND)[1],
-            department=rates.get(p.phrase, (_HIDDEN, False))[0],
-            side=sides.get(p.phrase),
+            row,
+            expected_low=bands.get(row.phrase, _NO_BAND)[0],
+            expected_high=bands.get(row.phrase, _NO_BAND)[1],
+            department=_HIDDEN if row.finding else rates.get(row.phrase, (_HIDDEN, False))[0],
+            side=side,
         )
-        for p in profile.phrases
-        if p.n >= minimum_n
+        for rated, side in hedges_in_parts(profile)
+        for row in [rated_row(rated, words)]
+        if rated.n >= minimum_n
     ]
     rows.sort(key=lambda row: -row.expected)
     present = _atom_row(profile.present, minimum_n, certain=1.0)
@@ -160,15 +170,11 @@ def profile_rows(
     return (*present, *rows, *absent)
 
 
-def named(rated: Rated) -> str:
-    """Name a phrase, with the finding that its rate is about."""
-    return f"{rated.phrase}, {rated.finding}" if rated.finding else rated.phrase
-
-
-def rated_row(name: str, rated: Rated) -> PhraseRow:
+def rated_row(rated: Rated, words: Strings) -> PhraseRow:
     """Give a hedge's estimated rate a row, with the side on which CT lies."""
+    rest = isinstance(rated, PhraseRate) and bool(rated.besides)
     return PhraseRow(
-        phrase=name,
+        phrase=rated.phrase,
         state=RowState.SHOWN,
         n=round(rated.n),
         observed=min(max(rated.rate.value, _EDGE), 1.0 - _EDGE),
@@ -179,6 +185,7 @@ def rated_row(name: str, rated: Rated) -> PhraseRow:
         expected_high=_HIDDEN,
         department=_HIDDEN,
         side=side_of(rated.rate.value, rated.meaning),
+        finding=words("phrase_chart.rest") if rest else rated.finding or "",
     )
 
 
@@ -186,7 +193,7 @@ def row_said(row: PhraseRow, words: Strings) -> str:
     """Say a row's numbers, for a screen reader or on hovering."""
     return words(
         "alt.phrase",
-        phrase=row.phrase,
+        phrase=row.name,
         meaning=percent(row.expected),
         rate=percent(row.observed),
         interval=percent_interval(row.low, row.high, row.observed),
@@ -199,7 +206,7 @@ def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
     said = [
         words(
             "alt.says",
-            phrase=row.phrase,
+            phrase=row.name,
             meaning=percent(row.expected),
             rate=percent(row.observed),
         )

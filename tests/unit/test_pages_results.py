@@ -11,6 +11,7 @@ from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.tables.results import Scale
 from reports.figures.phrase_rows import profile_rows
+from reports.strings import Strings
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100})
 PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)
@@ -52,6 +53,6 @@ def test_a_certainty_nobody_else_writes_has_no_row_to_draw() -> None:
     table = pd.DataFrame(rows, columns=["reader", "phrase", "label"])
     (one, _) = profile(table, phrases=PHRASES).readers
     assert one.absent.state == "no comparison"
-    drawn = profile_rows(one, sides={}, minimum_n=20)
+    drawn = profile_rows(one, words=Strings.load(), minimum_n=20)
     assert [row.phrase for row in drawn] == ["likely"]
     assert not any(np.isnan(row.observed) for row in drawn)

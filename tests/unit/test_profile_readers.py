@@ -134,6 +134,16 @@ def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     swaps = [(swap.phrase, swap.finding) for swap in found.reader("r03").advice]
     assert ("likely", "finding 1") in swaps
     assert ("likely", None) not in swaps
+    reader = found.reader("r03")
+    habit = reader.habits[0]
+    (whole,) = (each for each in reader.phrases if each.phrase == "likely")
+    (rest,) = (each for each in reader.rest if each.phrase == "likely")
+    assert rest.besides == ("finding 1",)
+    assert rest.n + habit.n == whole.n
+    parts = (rest.n * rest.rate.value + habit.n * habit.rate.value) / whole.n
+    assert parts == pytest.approx(whole.rate.value, abs=1e-3)
+    assert rest.rate.low < rest.meaning < rest.rate.high
+    assert habit.rate.high < habit.meaning
 
 
 def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_in_the_line() -> None:

@@ -15,6 +15,7 @@ from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.pages import return_sheet
+from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
@@ -41,11 +42,12 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     content = translated(guard_radiologist(content), style.strings, keep=(Case, Masthead))
+    chart = PhraseChart.of(content, style.strings)
 
     def lay_out(composer: Composer) -> None:
         spread, composer.spread = composer.spread, 1.0  # the core pages fill themselves
-        charted = first_page(composer, content)
-        second_page(composer, content, charted=charted)
+        charted = first_page(composer, content, chart)
+        second_page(composer, content, None if charted else chart)
         composer.spread = spread
         appendices(composer, content)
 

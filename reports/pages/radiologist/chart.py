@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
 from reports.content import RadiologistContent, SuppressedCell, Unscored
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
-from reports.drawing.style import NOTE
+from reports.drawing.style import CAPTION, HEADING, NOTE
+from reports.drawing.typeset import paragraph_height
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import (
     PhraseRow,
     RowState,
-    named,
     phrase_rows,
     profile_rows,
     rated_row,
@@ -23,93 +24,106 @@ from reports.numbers import count
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import sides, subjects
+from reports.verdict import subjects
 
-_AROUND: Final = 116.0
-"""Heading, key and notes around the chart."""
+_APART, _KEY = 20.0, 16.0
+"""White space about heading and note; height of the key."""
 _TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 40.0
 
 
-def judged_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
-    """Give the rows that the page may show, with the sides its sentences name."""
-    department = None if isinstance(content.department, SuppressedCell) else content.department
-    rows = profile_rows(
-        profile,
-        sides=sides(profile),
-        minimum_n=content.minimum_n,
-        department=department,
-        table=None if isinstance(content.overall, SuppressedCell) else content.overall.phrases,
-    )
-    return tuple(replace(row, phrase=", ".join(_used(row, content))) for row in rows)
-
-
-def picture_rows(content: RadiologistContent, profile: ReaderProfile) -> tuple[PhraseRow, ...]:
+def picture_rows(
+    rows: Sequence[PhraseRow], profile: ReaderProfile, words: Strings
+) -> tuple[PhraseRow, ...]:
     """Give hedges in the order in which the picture needs them; the first sentence's have a side.
 
-    Those that the page speaks of come first, then the most used. A habit in one finding has a row
-    of its own, with the rate that the sentence gives.
+    Those that the page speaks of come first, then the most used. A word in one finding that the
+    first sentence is about has a row of its own, with the rate that the sentence gives.
     """
-    spoken_of = {named(each): each for each in subjects(profile)}
-    first = {named(p) for p in carriers(profile, kept_swaps(profile))} or {*[*spoken_of][:1]}
-    hedges = {row.phrase: row for row in judged_rows(content, profile) if row.hedge}
-    alone = {name: rated_row(name, spoken_of[name]) for name in first if name not in hedges}
-    rows = [
-        replace(row, side=row.side if row.phrase in first else None)
-        for row in (*hedges.values(), *alone.values())
+    spoken_of = {row.name: row for row in (rated_row(each, words) for each in subjects(profile))}
+    first = {p.phrase for p in carriers(profile, kept_swaps(profile))} or {*[*spoken_of][:1]}
+    hedges = {row.name: row for row in rows if row.hedge}
+    alone = (spoken_of[name] for name in first if name not in hedges)
+    drawn = [
+        replace(row, side=row.side if row.name in first else None)
+        for row in (*hedges.values(), *alone)
     ]
 
     def later(row: PhraseRow) -> tuple[bool, bool, int]:
-        return row.phrase not in first, row.phrase not in spoken_of, -row.n
+        return row.name not in first, row.name not in spoken_of, -row.n
 
-    return tuple(sorted(rows, key=later))
-
-
-def _used(row: PhraseRow, content: RadiologistContent) -> tuple[str, ...]:
-    """Name of a row's phrases those that were used; all of them where no counts are at hand."""
-    if row.hedge or isinstance(content.overall, SuppressedCell):
-        return row.phrases
-    counted = content.overall.phrases
-    used = {p for p, n in zip(counted.phrases, counted.n, strict=True) if n > 0}
-    return tuple(p for p in row.phrases if p in used) or row.phrases
+    return tuple(sorted(drawn, key=later))
 
 
-def chart_height(content: RadiologistContent, *, roomy: bool = False) -> float:
-    """Room the chart needs with its heading and notes, or would like to have."""
-    return _AROUND + phrase_chart_height(len(_rows(content)), row=_ROOMY if roomy else _TIGHT)
+@dataclass(frozen=True, slots=True)
+class PhraseChart:
+    """The chart with its heading and key, and the phrases that are not in it."""
+
+    rows: tuple[PhraseRow, ...]
+    content: RadiologistContent
+    words: Strings
+    left_out: tuple[Prose, ...]
+
+    @classmethod
+    def of(cls, content: RadiologistContent, words: Strings) -> PhraseChart:
+        """Choose the rows that the page may show."""
+        rows = _rows(content, words)
+        left_out = (Prose(text, NOTE.muted) for text in _left_out(content, rows, words))
+        return cls(rows, content, words, tuple(left_out))
+
+    @property
+    def _note(self) -> str:
+        marked = any(row.phrase in self.content.discouraged for row in self.rows)
+        dagger = self.words("radiologist.chart_note_dagger") if marked else ""
+        return self.words("phrase_chart.note") + dagger
+
+    def height(self, width: float, *, roomy: bool = False) -> float:
+        """Room that it needs, or would like to have."""
+        head = paragraph_height(self.words("radiologist.chart"), HEADING, width)
+        note = paragraph_height(self._note, CAPTION, width)
+        chart = phrase_chart_height(len(self.rows), row=_ROOMY if roomy else _TIGHT)
+        return head + note + _APART + chart + self._foot(width)
+
+    def _foot(self, width: float) -> float:
+        return _KEY + sum(prose.height(width) for prose in self.left_out)
+
+    def draw(self, composer: Composer, *, below: float = 0.0) -> None:
+        """Fill the page, but for ``below`` points."""
+        words, rows, content = self.words, self.rows, self.content
+        composer.heading(words("radiologist.chart"), room=60.0, note=self._note)
+        room = composer.room - below - self._foot(composer.body.width)
+        chart = composer.claim(min(phrase_chart_height(len(rows), row=_LOOSE), room))
+        minimum, marked = content.minimum_n, content.discouraged
+        phrase_chart(
+            composer.page, chart, rows=rows, minimum_n=minimum, words=words, discouraged=marked
+        )
+        shown = any(row.department == row.department for row in rows)
+        phrase_key(composer.page, composer.claim(_KEY), words=words, own="own", department=shown)
+        for prose in self.left_out:
+            composer.add(prose, after=0.0)
 
 
-def _rows(content: RadiologistContent) -> tuple[PhraseRow, ...]:
-    if isinstance(content.overall, SuppressedCell):
+def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
+    overall, profile = content.overall, content.profile
+    if isinstance(overall, SuppressedCell):
         return ()
-    if isinstance(content.profile, SuppressedCell) or content.profile is None:
-        rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n)
+    minimum = content.minimum_n
+    if isinstance(profile, SuppressedCell) or profile is None:
+        rows = phrase_rows(overall.phrases, minimum_n=minimum)
         return tuple(row for row in rows if row.state is RowState.SHOWN)
-    return judged_rows(content, content.profile)
-
-
-def phrases(composer: Composer, content: RadiologistContent, *, below: float = 0.0) -> None:
-    """Draw the chart, its key, and the phrases not in it, leaving ``below`` points free."""
-    words, minimum = composer.style.strings, content.minimum_n
-    rows = _rows(content)
-    note = words("phrase_chart.note")
-    if any(row.phrase in content.discouraged for row in rows):
-        note += words("radiologist.chart_note_dagger")
-    composer.heading(words("radiologist.chart"), room=60.0, note=note)
-    left_out = [Prose(text, NOTE.muted) for text in _left_out(content, words)]
-    foot = 16.0 + below + sum(prose.height(composer.body.width) for prose in left_out)
-    wanted = phrase_chart_height(len(rows), row=_LOOSE)
-    chart = composer.claim(min(wanted, composer.room - foot))
-    marked = content.discouraged
-    phrase_chart(
-        composer.page, chart, rows=rows, minimum_n=minimum, words=words, discouraged=marked
+    department = None if isinstance(content.department, SuppressedCell) else content.department
+    rows = profile_rows(
+        profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
     )
-    department = any(row.department == row.department for row in rows)
-    phrase_key(composer.page, composer.claim(16.0), words=words, own="own", department=department)
-    for prose in left_out:
-        composer.add(prose, after=0.0)
+    return tuple(replace(row, phrase=", ".join(_used(row, overall.phrases))) for row in rows)
 
 
-def _left_out(content: RadiologistContent, words: Strings) -> list[str]:
+def _used(row: PhraseRow, counted: PhraseCalibration) -> tuple[str, ...]:
+    """Name of a row's phrases those that were used."""
+    used = {p for p, n in zip(counted.phrases, counted.n, strict=True) if n > 0}
+    return tuple(p for p in row.phrases if row.hedge or p in used) or row.phrases
+
+
+def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:
     """Name the phrases without a row, and why there is no department where there is none."""
     texts: list[str] = []
     if content.department is None:
@@ -121,9 +135,9 @@ def _left_out(content: RadiologistContent, words: Strings) -> list[str]:
     if content.unscored:
         texts.append(words("radiologist.unscored", phrases=unscored_words(content.unscored, words)))
     rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n)
-    shown = {phrase for row in _rows(content) for phrase in row.phrases}
+    drawn = {phrase for row in shown for phrase in row.phrases}
     few = ", ".join(
-        row.phrase for row in rows if row.state is RowState.TOO_FEW and row.phrase not in shown
+        row.phrase for row in rows if row.state is RowState.TOO_FEW and row.phrase not in drawn
     )
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
     if few:

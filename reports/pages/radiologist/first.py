@@ -11,13 +11,13 @@ from reports.content import Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
-from reports.drawing.style import BODY, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
+from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
 from reports.drawing.tables import Column, Row, Table
 from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, points
 from reports.pages.radiologist.card import Card
-from reports.pages.radiologist.chart import chart_height, phrases, picture_rows
+from reports.pages.radiologist.chart import PhraseChart, picture_rows
 from reports.strings import Strings
 from reports.swaps import Scale
 from reports.verdict import Said, in_words
@@ -35,7 +35,7 @@ _FEW_CASES, _CLOSE = 3, 3.0
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
 
-def first_page(composer: Composer, content: RadiologistContent) -> bool:
+def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> bool:
     """Lay out the page; say whether the phrase chart found its place on it."""
     words, head = composer.style.strings, content.masthead
     subtitle = words("radiologist.subtitle", recipient=head.recipient, period=head.period)
@@ -53,12 +53,13 @@ def first_page(composer: Composer, content: RadiologistContent) -> bool:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
         said = in_words(profile, words=words, scale=_scale(content))
-        page = _Verdict(composer, content, profile, said, _cards(composer, content, said))
+        cards, kind = _cards(composer, content, said)
+        page = _Verdict(composer, content, profile, said, cards, kind, chart)
         listed = page.lead() or bool(page.cards)
         page.actions()
-    if composer.room < chart_height(content):
+    if composer.room < chart.height(composer.body.width):
         return False
-    phrases(composer, content)
+    chart.draw(composer)
     if not listed:
         _second_look(composer, content)
     return True
@@ -73,8 +74,11 @@ def _scale(content: RadiologistContent) -> Scale:
     return {phrase: mean for phrase, mean in means if phrase in content.recommended}
 
 
-def _cards(composer: Composer, content: RadiologistContent, said: Said) -> list[Card]:
-    """Put each action beside the reader's own cases for it; fewer where all would not fit."""
+def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple[list[Card], Type]:
+    """Put each action beside the reader's own cases for it; give the type of the text above.
+
+    Where all would not fit cards have fewer cases, and then the text is set smaller.
+    """
     words, head, width = composer.style.strings, content.masthead, composer.body.width
     found = {(own.phrase, own.finding): own.cases for own in content.action_cases}
     cards = [
@@ -82,13 +86,19 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> list[
              head.recipient, words, width)
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
-    texts = ((said.first, LEAD.bold), *((text, _TEXT) for text in (said.lead, *said.also)))
-    foot = paragraph_height(said.stay, _TEXT, width) + 4.0 if said.stay else 0.0
-    tall = sum(paragraph_height(text, kind, _SIDE * width) + 4.0 for text, kind in texts)
-    above = max(tall, _LEAST_PICTURE) + _HEADING + 8.0 + foot
-    if sum(card.height for card in cards) <= composer.room - above:
-        return cards
-    return [replace(card, cases=card.cases[:_FEW_CASES], pad=_CLOSE) for card in cards]
+    close = [replace(card, cases=card.cases[:_FEW_CASES], pad=_CLOSE) for card in cards]
+    for each, kind in ((cards, _TEXT), (close, _TEXT)):
+        if sum(card.height for card in each) <= composer.room - _above(said, kind, width):
+            return each, kind
+    return close, CAPTION
+
+
+def _above(said: Said, kind: Type, width: float) -> float:
+    """Room for the sentence and what follows, the heading of the cards, and what stands below."""
+    texts = ((said.first, LEAD.bold), *((text, kind) for text in (said.lead, *said.also)))
+    foot = paragraph_height(said.stay, kind, width) + 4.0 if said.stay else 0.0
+    tall = sum(paragraph_height(text, each, _SIDE * width) + 4.0 for text, each in texts)
+    return max(tall, _LEAST_PICTURE) + _HEADING + 8.0 + foot
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +110,8 @@ class _Verdict:
     profile: ReaderProfile
     said: Said
     cards: list[Card]
+    kind: Type
+    chart: PhraseChart
 
     def lead(self) -> bool:
         """Set the sentence and what follows on the left, its picture on the right.
@@ -107,11 +119,11 @@ class _Verdict:
         Cases that no card shows fill the room beside the picture; says whether they do.
         """
         composer, said = self.composer, self.said
-        rows = picture_rows(self.content, self.profile)
+        rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
         width = (_SIDE if rows else 1.0) * composer.body.width
         texts = [said.lead, *said.also]
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
-        tall = first + sum(paragraph_height(text, _TEXT, width) + 4.0 for text in texts)
+        tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in texts)
         picture = self._picture_height(tall) if rows else 0.0
         box = composer.claim(max(tall, picture))
         composer.page.bookmarks.append(Bookmark(said.first, 0, box.y))
@@ -119,7 +131,7 @@ class _Verdict:
             frame = Box(box.x, box.y, width, 0.0)
             y = paragraph(composer.page, frame, said.first, LEAD.bold, id="headline") + 4.0
         for text in texts:
-            y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, _TEXT) + 4.0
+            y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, self.kind) + 4.0
         if rows:
             x = box.x + width + 2 * GUTTER
             note = self._note(len(rows))
@@ -152,13 +164,13 @@ class _Verdict:
 
     def _picture_height(self, tall: float) -> float:
         """Give the picture the room that what to try and chart leave, within reason."""
-        below = sum(card.height for card in self.cards)
+        width, below = self.composer.body.width, sum(card.height for card in self.cards)
         if self.said.stay:
-            below += paragraph_height(self.said.stay, _TEXT, self.composer.body.width)
+            below += paragraph_height(self.said.stay, self.kind, width)
         below += _HEADING if below else 0.0
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
-        if spare >= chart_height(self.content):
-            spare -= chart_height(self.content, roomy=True)
+        if spare >= self.chart.height(width):
+            spare -= self.chart.height(width, roomy=True)
         return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), _MOST_PICTURE)
 
     def actions(self) -> None:
@@ -172,7 +184,7 @@ class _Verdict:
         for card in self.cards:
             card.draw(composer, composer.claim(card.height))
         if self.said.stay:
-            composer.add(Prose(self.said.stay, _TEXT), after=4.0)
+            composer.add(Prose(self.said.stay, self.kind), after=4.0)
 
 
 def _second_look(composer: Composer, content: RadiologistContent) -> None:

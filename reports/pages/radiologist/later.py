@@ -25,7 +25,7 @@ from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.series import trend
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.pages import return_sheet
-from reports.pages.radiologist.chart import phrases
+from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.radiologist.first import call
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
@@ -40,7 +40,7 @@ _AROUND: Final = 16.0
 """White space below the curve."""
 
 
-def second_page(composer: Composer, content: RadiologistContent, *, charted: bool) -> None:
+def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
     """Curve beside trend, below the phrase chart where page 1 had no room for it."""
     words, kind = composer.style.strings, BODY
     if isinstance(content.overall, SuppressedCell):
@@ -48,10 +48,10 @@ def second_page(composer: Composer, content: RadiologistContent, *, charted: boo
         _trend(composer.page, composer.claim(260.0 if content.trend else 40.0), content, words)
     else:
         composer.new_page()
-        if not charted:
+        if chart is not None:
             kind = CAPTION
             below = _LOW + 2 * _AROUND + _reading_height(composer, content, kind)
-            phrases(composer, content, below=below)
+            chart.draw(composer, below=below)
             composer.skip(_AROUND)
         room = composer.room - _AROUND - _reading_height(composer, content, kind)
         box = composer.claim(min(max(room, _LOW), _MOST))
