@@ -7,8 +7,6 @@ against the majority. Up to four panels stand in a row; more continue below, on 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -17,10 +15,10 @@ from calibration.neighbours.control import Marginals, Pair
 from calibration.neighbours.disagreement import Disagreement
 from calibration.neighbours.score import BinnedScore
 from reports.drawing.axes import Ticks, nice_ticks
+from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.style import CAPTION, HEADING, SUBHEADING, TITLE, Style
-from reports.drawing.typeset import heading, paragraph, put
+from reports.drawing.style import CAPTION, Style
 from reports.figures.counts import Binned, Histogram, histogram_panel, reliability_bars
 from reports.numbers import count, decimal
 from reports.strings import Strings
@@ -31,16 +29,6 @@ _TALL: Final = 96.0
 _BINS: Final = 20
 
 Panel: TypeAlias = Callable[[Drawing, Box], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A heading and the panels below it; the note stands under the last of them."""
-
-    heading: str
-    panels: tuple[Panel, ...]
-    height: float = _TALL
-    note: str = ""
 
 
 def disagreement_pdf(found: Disagreement, views: Marginals, *, classes: Sequence[str]) -> bytes:
@@ -68,26 +56,17 @@ def disagreement_pages(
     """
     style = style or Style()
     say = style.strings.under("disagreement")
-    size = say(
-        "page.items",
-        n=count(found.n),
-        fewest=count(found.fewest_votes),
-        most=count(found.most_votes),
-    )
-    pages = [_page(style)]
-    top = style.body.y
-    heading(pages[0], style.body.x, top + 18.0, say("page.title"), TITLE, "H1")
-    with pages[0].text():
-        put(pages[0], (style.body.x, top + 36.0), size, CAPTION.muted)
-    y = top + 48.0
-    for row in _rows(found, views, classes, say):
-        y = _flow(pages, style, y, row)
-    return pages
+    votes = {"fewest": count(found.fewest_votes), "most": count(found.most_votes)}
+    composer = Composer(style, None)
+    composer.new_page()
+    composer.title(say("page.title"), say("page.items", n=count(found.n), **votes))
+    compose(composer, _sections(found, views, classes, say))
+    return composer.finish()
 
 
-def _rows(
+def _sections(
     found: Disagreement, views: Marginals, classes: Sequence[str], say: Strings
-) -> list[_Row]:
+) -> tuple[Section, ...]:
     by_class = tuple(
         _pair_panel(views.edges, pair, name, f"class.{name}")
         for name, pair in zip(classes, views.classes, strict=True)
@@ -97,15 +76,34 @@ def _rows(
         for k, pair in enumerate(views.guesses, start=1)
     )
     entropy = _pair_panel(views.edges, views.entropy, say("panel.entropy"), "entropy")
-    return [
-        _Row(say("heading.classes"), by_class, note=say("note.what")),
-        _Row(say("heading.guesses"), (*guesses, entropy)),
-        _Row(say("heading.errors"), _errors(found, say), note=say("note.errors")),
-        _Row(
-            say("heading.reliability"), _reliability(found, classes, say), 138.0,
-            say("note.reliability"),
+    return (
+        _section(say("heading.classes"), by_class, note=say("note.what")),
+        _section(say("heading.guesses"), (*guesses, entropy)),
+        _section(say("heading.errors"), _errors(found, say), note=say("note.errors")),
+        _section(
+            say("heading.reliability"), _reliability(found, classes, say), tall=138.0,
+            note=say("note.reliability"),
         ),
-    ]  # fmt: skip
+    )  # fmt: skip
+
+
+def _section(
+    title: str, panels: Sequence[Panel], *, tall: float = _TALL, note: str = ""
+) -> Section:
+    """Set panels in rows below a heading, the note under the last of them."""
+    across = min(_MOST_COLUMNS, max(2, len(panels)))
+
+    def painted(start: int) -> Panel:
+        def paint(drawing: Drawing, box: Box) -> None:
+            columns = box.columns(across, gutter=_BETWEEN)
+            for panel, column in zip(panels[start:], columns, strict=False):
+                panel(drawing, column)
+
+        return paint
+
+    rows = [Figure(painted(start), tall) for start in range(0, len(panels), across)]
+    below = [Prose(note, CAPTION.muted)] if note else []
+    return Section(title, (*rows, *below), room=tall)
 
 
 def _errors(found: Disagreement, say: Strings) -> tuple[Panel, ...]:
@@ -159,31 +157,3 @@ def _pair_panel(edges: np.ndarray, pair: Pair, title: str, name: str) -> Panel:
 def _shares(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     inside = np.clip(values, edges[0], edges[-1])
     return np.asarray(np.histogram(inside, bins=edges)[0] / len(values))
-
-
-def _flow(pages: list[Drawing], style: Style, y: float, row: _Row) -> float:
-    """Draw a heading with its panels, on a new page where they do not fit; returns the next y."""
-    body = style.body
-    panels = iter(row.panels)
-    across = min(_MOST_COLUMNS, max(2, len(row.panels)))
-    columns = body.columns(across, gutter=_BETWEEN)
-    kind = HEADING
-    while chunk := tuple(islice(panels, len(columns))):
-        if y + row.height + 40.0 > body.bottom:
-            pages.append(_page(style))
-            y = body.y
-        heading(pages[-1], body.x, y + 12.0, row.heading, kind, "H2")
-        y += 18.0
-        for panel, column in zip(chunk, columns, strict=False):
-            panel(pages[-1], Box(column.x, y, column.width, row.height))
-        y += row.height + 4.0
-        kind = SUBHEADING
-    if row.note:
-        at = Box(body.x, y, body.width, 24.0)
-        y = paragraph(pages[-1], at, row.note, CAPTION.muted)
-    return y + 6.0
-
-
-def _page(style: Style) -> Drawing:
-    width, height = style.size
-    return Drawing(width, height)
