@@ -127,11 +127,7 @@ def radiologist_content(
 
 def _with(cases: tuple[Case, ...], shown: Sequence[ActionCases]) -> tuple[Case, ...]:
     """Add the actions' cases to the list, each once, so that every case shown can be returned."""
-    listed = {(case.xray_code, case.pathology): case for case in cases}
-    for part in shown:
-        for case in part.cases:
-            listed.setdefault((case.xray_code, case.pathology), case)
-    return tuple(listed.values())
+    return tuple(dict.fromkeys((*cases, *(case for part in shown for case in part.cases))))
 
 
 def unscored_of(

@@ -100,12 +100,8 @@ def _stacked(
         kind = NOTE if quiet or row.state is not RowState.SHOWN else NOTE.bold
         said = _numbers(row, words)
         put(drawing, (slot.right, slot.y + 9.0), said, NOTE, anchor="end")
-        name = (
-            f"{names[row.name]}: {words(f'phrase_chart.{row.side}')}"
-            if row.side
-            else names[row.name]
-        )
-        text, kind = fit(name, kind, slot.width - width_of(said, NOTE) - 6.0)
+        side = f": {words(f'phrase_chart.{row.side}')}" if row.side else ""
+        text, kind = fit(names[row.name] + side, kind, slot.width - width_of(said, NOTE) - 6.0)
         put(drawing, (slot.x, slot.y + 9.0), text, kind)
         track = slot.cut(top=11.0)
         drawing.add(Line(scale(0.0), slot.bottom, scale(1.0), slot.bottom, palette.hairline, 0.5))

@@ -73,11 +73,6 @@ class PhraseRow:
         """Whether the row is one hedge."""
         return not self.certain
 
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The phrases behind the row."""
-        return self.certain or (self.phrase,)
-
 
 def _state(n: float, minimum_n: int) -> RowState:
     if math.isnan(n):
@@ -116,17 +111,16 @@ def phrase_rows(
     rows = []
     for k in order:
         state = _state(float(table.n[k]), minimum_n)
-        hidden = float("nan")
         own = state is RowState.SHOWN
-        rate, withheld = rates.get(table.phrases[k], (hidden, False))
+        rate, withheld = rates.get(table.phrases[k], (_HIDDEN, False))
         rows.append(
             PhraseRow(
                 phrase=table.phrases[k],
                 state=state,
                 n=round(float(table.n[k])) if own else 0,
-                observed=float(table.observed[k]) if own else hidden,
-                low=float(table.low[k]) if own else hidden,
-                high=float(table.high[k]) if own else hidden,
+                observed=float(table.observed[k]) if own else _HIDDEN,
+                low=float(table.low[k]) if own else _HIDDEN,
+                high=float(table.high[k]) if own else _HIDDEN,
                 expected=float(table.expected[k]),
                 expected_low=float(table.expected_low[k]),
                 expected_high=float(table.expected_high[k]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
 from reports.content import RadiologistContent, SuppressedCell, Unscored
 from reports.disclosure import state_of
@@ -114,13 +113,10 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
     rows = profile_rows(
         profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
     )
-    return tuple(replace(row, phrase=", ".join(_used(row, overall.phrases))) for row in rows)
-
-
-def _used(row: PhraseRow, counted: PhraseCalibration) -> tuple[str, ...]:
-    """Name of a row's phrases those that were used."""
-    used = {p for p, n in zip(counted.phrases, counted.n, strict=True) if n > 0}
-    return tuple(p for p in row.phrases if row.hedge or p in used) or row.phrases
+    counted = zip(overall.phrases.phrases, overall.phrases.n, strict=True)
+    used = {phrase for phrase, n in counted if n > 0}
+    names = (", ".join(p for p in row.certain if p in used) or row.phrase for row in rows)
+    return tuple(replace(row, phrase=name) for row, name in zip(rows, names, strict=True))
 
 
 def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:
@@ -135,14 +131,14 @@ def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: St
     if content.unscored:
         texts.append(words("radiologist.unscored", phrases=unscored_words(content.unscored, words)))
     rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n)
-    drawn = {phrase for row in shown for phrase in row.phrases}
+    drawn = {phrase for row in shown for phrase in row.certain or (row.phrase,)}
     few = ", ".join(
         row.phrase for row in rows if row.state is RowState.TOO_FEW and row.phrase not in drawn
     )
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
     if few:
         state = words("state.too_few", minimum=content.minimum_n)
-        texts.append(words("radiologist.few_phrases", state=_capital(state), phrases=few))
+        texts.append(words("radiologist.few_phrases", state=state.capitalize(), phrases=few))
     if unused:
         texts.append(words("radiologist.unused", phrases=unused))
     return texts
@@ -158,7 +154,3 @@ def unscored_words(unscored: tuple[Unscored, ...], words: Strings) -> str:
         )
         for each in unscored
     )
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
