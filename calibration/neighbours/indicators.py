@@ -155,8 +155,7 @@ def conformal_set_sizes(
 def mean_set_size(*, probs: ArrayLike, reference: ArrayLike, alpha: float = 0.1) -> FloatArray:
     """M_CP: set size averaged over the models of a pool (m, n, C), shape (n,)."""
     pool = checked_pool(probs)
-    sizes = [conformal_set_sizes(probs=p, reference=reference, alpha=alpha) for p in pool]
-    return np.asarray(np.mean(sizes, axis=0), dtype=np.float64)
+    return _averaged([conformal_set_sizes(probs=p, reference=reference, alpha=alpha) for p in pool])
 
 
 def first_right(*, predictions: Sequence[ArrayLike], reference: ArrayLike) -> FloatArray:
@@ -184,7 +183,7 @@ def first_right(*, predictions: Sequence[ArrayLike], reference: ArrayLike) -> Fl
         steps = len(right)
         streak = np.logical_and.accumulate(right[::-1], axis=0).sum(axis=0)
         scores.append(np.where(streak > 0, (steps - streak + 1.0) / (steps + 1.0), 1.0))
-    return np.asarray(np.mean(scores, axis=0), dtype=np.float64)
+    return _averaged(scores)
 
 
 def average_failure(*, predictions: Sequence[ArrayLike], reference: ArrayLike) -> FloatArray:
@@ -195,8 +194,7 @@ def average_failure(*, predictions: Sequence[ArrayLike], reference: ArrayLike) -
     predictions, reference
         As for :func:`first_right`.
     """
-    rates = [1.0 - right.mean(axis=0) for right in _right(predictions, reference)]
-    return np.asarray(np.mean(rates, axis=0), dtype=np.float64)
+    return _averaged([1.0 - right.mean(axis=0) for right in _right(predictions, reference)])
 
 
 def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> FloatArray:
@@ -225,8 +223,7 @@ def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> 
         for number, step in enumerate(steps):
             checked_probabilities(step, name=f"probs of model {index}, step {number}")
         missing.append(1.0 - steps[:, np.arange(items), truth].mean(axis=0))
-    _some(missing)
-    return np.asarray(np.mean(missing, axis=0), dtype=np.float64)
+    return _averaged(missing)
 
 
 def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[FloatArray]:
@@ -242,11 +239,12 @@ def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[Float
             )
             raise CalibrationError(msg)
         found.append((steps == truth).astype(np.float64))
-    _some(found)
     return found
 
 
-def _some(models: list[FloatArray]) -> None:
+def _averaged(models: list[FloatArray]) -> FloatArray:
+    """Mean over the models of a pool, each (n,)."""
     if not models:
         msg = "the pool holds no model; give at least one."
         raise CalibrationError(msg)
+    return np.asarray(np.mean(models, axis=0), dtype=np.float64)

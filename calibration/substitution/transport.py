@@ -137,14 +137,10 @@ def fitted_map(
 
     Parameters
     ----------
-    part
-        Counts of K phrases.
-    phrases, tables
-        Their names, and their bin tables (K, M), for sources and targets alike.
+    part, phrases, tables
+        Counts of K phrases, their names and bin tables (K, M), for sources and targets alike.
     allowed
         Permitted cells (K, K); all if not given.
-    regularisation
-        ε, τ and Ω.
     """
     cost = substitution_cost(part.n, part.label_mass, source=tables, target=tables)
     if allowed is not None:

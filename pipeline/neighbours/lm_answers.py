@@ -93,11 +93,7 @@ def read_answers(
         msg = f"{source}: no answers with a column probability, phrase, or alpha and beta."
         raise InputError(msg)
     named = _table_name(frame, phrases, source)
-    found = {}
-    for form, held in rows.items():
-        reader = _READERS[form]
-        found[FORMS[form]] = reader(held, named)
-    return found, named
+    return {FORMS[form]: _READERS[form](held, named) for form, held in rows.items()}, named
 
 
 def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
