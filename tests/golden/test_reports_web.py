@@ -13,6 +13,7 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from pypdf import PageObject, PdfReader
 from websockets.sync.client import connect
 
 from reports.drawing.marks import PHONE, Drawing, Element, Text
@@ -246,6 +247,41 @@ def test_a_column_of_numbers_sorts_by_them_as_its_language_writes_them(
                 grouped += max(known) >= 1000.0
     assert sorted_columns > 5
     assert grouped > 0
+
+
+def _lines(page: PageObject) -> list[tuple[float, str]]:
+    """Give each piece of text with its height on the paper."""
+    found: list[tuple[float, str]] = []
+
+    def note(text: str, cm: list[float], tm: list[float], *_: object) -> None:
+        if text.strip():
+            found.append((cm[1] * tm[4] + cm[3] * tm[5] + cm[5], text.strip()))
+
+    page.extract_text(visitor_text=note)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["feedback", "review"])
+def test_the_banner_stands_above_everything_on_each_printed_page(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    place, printed = tmp_path / "page.html", tmp_path / "page.pdf"
+    place.write_text(str(request.getfixturevalue(name)), encoding="utf-8")
+    subprocess.run(
+        [_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer",
+         f"--print-to-pdf={printed}", place.as_uri()],
+        capture_output=True, check=True, timeout=180,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    banner = samples.masthead().banner.split()[0]
+    pages = PdfReader(printed).pages
+    assert len(pages) > 3
+    for page in pages:
+        found = _lines(page)
+        top = max(y for y, _ in found)
+        assert any(banner in text and y > top - 1.0 for y, text in found)
+        assert max(y for y, _ in found if y < top - 1.0) < top - 10.0
 
 
 class _Devtools:
