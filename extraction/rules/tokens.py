@@ -13,9 +13,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
-import spacy
-from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled, no stub
-
 from extraction.vocabulary.schema import GrammarFile
 
 _MARK: Final = re.compile(r"[^\w\s]")
@@ -41,6 +38,10 @@ class TokenReader:
     """Splits text into tokens; spellings are normalised by a table (``oedema`` → ``edema``)."""
 
     def __init__(self, spelling: Mapping[str, str]) -> None:
+        # Here, because most processes of a run hold an engine's name and never read by it.
+        import spacy
+        from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled, no stub
+
         self._nlp = spacy.blank("en")
         self._nlp.max_length = 2**31 - 1
         self._nlp.vocab.lex_attr_getters = {}  # type: ignore[attr-defined]  # only letters

@@ -13,6 +13,7 @@ from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
 from pipeline.cli.common import audit
 from pipeline.errors import RadcalError
+from pipeline.run import seldom_searched
 from pipeline.run.shield import in_words, shielded
 
 __all__ = ["app", "main"]
@@ -89,6 +90,7 @@ def main() -> None:
     Unforeseen exceptions are named by type and place only (`pipeline.run.shield`).
     """
     os.umask(0o077)
+    seldom_searched()
     # Before numpy is loaded: figures must not hang on how many threads a library takes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _register()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -33,7 +34,9 @@ DepartmentOption = Annotated[
     str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
 ]
 
-_KEY_FILE = "vault.key"
+_KEY_FILE: Final = "vault.key"
+_LARGE_PAIRS: Final = 1_500
+"""So many pairs come to more than a small run (`pipeline.run.rehearsal.is_small`)."""
 
 
 def register(app: typer.Typer) -> None:
@@ -135,12 +138,15 @@ class Demo:
 def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
     given.out.mkdir(parents=True, exist_ok=True)
-    _hospital(given, given.out / "hospital")
     config = given.out / "radcal.toml"
     config.write_text(_DEMO_CONFIG, encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
-    summary = _whole_job(config, None, quiet=given.output.silent)
+    large, make = given.pairs >= _LARGE_PAIRS, partial(_hospital, given, given.out / "hospital")
+    if not large:
+        make()
+    beside = make if large else None
+    summary = _whole_job(config, None, quiet=given.output.silent, beside=beside)
     given.output.tell(_told(summary))
     if not given.output.silent:
         typer.echo(_next(summary, config))
@@ -212,29 +218,41 @@ def _whole_job(
     quiet: bool,
     pages: bool = True,
     log_format: LogFormat = "text",
+    beside: Callable[[], None] | None = None,
 ) -> Summary:
-    from pipeline.run.rehearsal import is_fit, is_small
+    """Go the whole way; `beside` is done while the server starts that a large run needs."""
+    from pipeline.config import load
     from pipeline.run.server import is_configured, settle, temporary_server, trim
     from pipeline.run.shield import on_terminal
-    from pipeline.site.site import Site
+    from pipeline.store.workspace import Workspace
 
-    path = str(config.resolve())
-    site = Site.open(path)
-    site.workspace.prepare()
-    settle(home := site.workspace.root / "prefect")
+    path, workspace = str(config.resolve()), Workspace.of(load(config))
+    workspace.prepare()
+    settle(home := workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)
     # Held before the server starts: two servers would make one database at the same time.
-    with site.workspace.locked():
-        if not is_configured() and (is_small(site) or not is_fit(site)):
+    with workspace.locked():
+        if beside is None and not is_configured() and _needs_no_server(path):
             from pipeline.flows import nightly, whole_job
 
             return whole_job.fn(path, period) if pages else nightly.fn(path)
         trim(home)
         with temporary_server() as wait:
+            if beside is not None:
+                beside()
             from pipeline.flows import nightly, whole_job
 
             wait()
             return whole_job(path, period) if pages else nightly(path)
+
+
+def _needs_no_server(path: str) -> bool:
+    """Whether a run is small, or would be refused before it reads anything."""
+    from pipeline.run.rehearsal import is_fit, is_small
+    from pipeline.site.site import Site
+
+    site = Site.open(path)
+    return is_small(site) or not is_fit(site)
 
 
 def _told(summary: Summary) -> dict[str, object]:

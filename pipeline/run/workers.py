@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar
 
 from pipeline.errors import ShardTimeoutError
+from pipeline.run import seldom_searched
 from pipeline.run.shield import shielded
 from pipeline.site.site import Site
 from pipeline.stages import Made, Stage
@@ -92,7 +93,7 @@ class _Pool:
                     os.environ.setdefault(variable, "1")
                 context = multiprocessing.get_context("spawn")
                 self.executor = ProcessPoolExecutor(
-                    self.size, mp_context=context, initializer=_end_with_parent
+                    self.size, mp_context=context, initializer=_begin
                 )
             return self.executor
 
@@ -115,8 +116,9 @@ class _Pool:
 _POOL = _Pool()
 
 
-def _end_with_parent() -> None:
+def _begin() -> None:
     """Let this worker end when its parent does, whatever it is doing."""
+    seldom_searched()
     parent = multiprocessing.parent_process()
 
     def wait() -> None:

@@ -219,7 +219,7 @@ class Workspace:
 
     def _sweep(self) -> None:
         """Remove half-written files and spooled query rows; the lock says that nobody uses them."""
-        for zone in ("raw", "analysis", "delivery", "runs", "metrics"):
+        for zone in ("raw", "analysis", "delivery", "runs", "metrics", "prefect"):
             for partial in (self.root / zone).rglob(".*.part"):
                 partial.unlink(missing_ok=True)
         for left in (*self.root.glob(".*.part"), *self.root.glob(".probe.*")):

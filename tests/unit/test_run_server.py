@@ -1,4 +1,4 @@
-"""The server of one run says why it did not come up."""
+"""The server of one run starts from records as Prefect makes them; says why it did not come up."""
 
 from __future__ import annotations
 
@@ -11,6 +11,30 @@ import pytest
 from pipeline.errors import RadcalError
 from pipeline.run import server
 from tests.fixtures.loopback import free_port
+from tests.fixtures.prefect_records import migrated, statements
+
+
+def test_records_are_laid_down_as_prefects_migrations_leave_them(tmp_path: Path) -> None:
+    records = tmp_path / "prefect.db"
+    server.lay_down(records)
+    laid, found = statements(records), migrated(tmp_path / "by-migrations")
+    assert list(map(parts, laid)) == list(map(parts, found)), (
+        "see tests/fixtures/prefect_records.py"
+    )
+    assert sum(line.startswith("CREATE TABLE") for line in found) > 30
+
+
+def parts(statement: str) -> list[str]:
+    """Split a statement at its constraints: a migration writes them in any order."""
+    first, *others = statement.removesuffix(" );").split(", CONSTRAINT ")
+    return [first, *sorted(others)]
+
+
+def test_records_that_are_there_stay(tmp_path: Path) -> None:
+    records = tmp_path / "prefect.db"
+    records.write_bytes(b"somebody's")
+    server.lay_down(records)
+    assert records.read_bytes() == b"somebody's"
 
 
 def test_damaged_records_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
