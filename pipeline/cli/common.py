@@ -32,7 +32,7 @@ import typer
 
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
-from pipeline.errors import InputError
+from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from calibration.plain import Plain
@@ -199,6 +199,20 @@ def _worded(value: object) -> object:
     return ", ".join(f"{name} {_worded(each)}" for name, each in value.items()) or "none"
 
 
+def group(about: str) -> typer.Typer:
+    """Make a group of commands that stays one with a single command in it."""
+    made = typer.Typer(help=about)
+    made.callback(help=about)(lambda: None)
+    return made
+
+
+def one_of(name: str, value: str, known: Sequence[str]) -> None:
+    """Refuse an option's value that is not one of the known ones."""
+    if value not in known:
+        msg = f"{name}: {value!r} is unknown; use one of {', '.join(known)}."
+        raise ConfigurationError(msg)
+
+
 @contextmanager
 def blaming(source: str) -> Iterator[None]:
     """Say, as an `InputError`, which file the numerics or what reads text cannot use."""
@@ -226,7 +240,7 @@ def write_whole(path: Path, content: bytes) -> None:
 def phrase_table(name: str) -> PhraseTable:
     """Read a phrase table: a built-in one by name, or a file."""
     from calibration.survey import BUILTIN, PhraseTable, builtin
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table
 
     if name in BUILTIN:
         return builtin(name)
@@ -234,7 +248,5 @@ def phrase_table(name: str) -> PhraseTable:
     if not path.suffix and not path.exists():
         msg = f"--phrases {name}: no such file, and built in are only {', '.join(BUILTIN)}."
         raise InputError(msg)
-    frame = read_table(path)
     columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
-    require_columns(frame, columns, source=path.name)
-    return PhraseTable.from_frame(frame, name=path.stem)
+    return PhraseTable.from_frame(read_table(path, columns), name=path.stem)

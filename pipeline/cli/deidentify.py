@@ -89,11 +89,10 @@ def _clean(reports: Path, out: Path, given: Given, cleaner: Deidentifier) -> dic
 def _review(reports: Path, sheet: Path, cleaner: Deidentifier) -> dict[str, object]:
     """Write the doubtful decisions for a person to correct."""
     from pipeline.deidentify.review import doubtful
-    from pipeline.formats.tables import read_table, require_columns, write_table
+    from pipeline.formats.tables import read_table, write_table
 
-    table = read_table(reports)
     needed = {"report_id": "a name for each report", "text": "the report as written"}
-    require_columns(table, needed, source=reports.name)
+    table = read_table(reports, needed)
     texts = table["text"].fillna("").astype(str).tolist()
     rows = doubtful(table["report_id"].astype(str).tolist(), texts, cleaner)
     write_table(rows, sheet)

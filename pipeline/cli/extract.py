@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import typer
 
-from pipeline.cli.common import Output, argument, audit, flag, option, taking
+from pipeline.cli.common import Output, argument, audit, flag, one_of, option, taking
 from pipeline.cli.extraction_audit import audit_extraction
 from pipeline.cli.extraction_checks import annotate, pool, vocabulary_check, vocabulary_list
 from pipeline.cli.extraction_shared import (
@@ -22,7 +22,6 @@ from pipeline.cli.extraction_shared import (
     VocabularyOption,
     closing_model,
     named_engine,
-    one_of,
     read_reports,
     run_answers,
 )

@@ -248,10 +248,9 @@ def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
     from extraction.finding import NothingStated
     from extraction.resolution import NEEDED_COLUMNS
     from extraction.resolution import outcomes_of as read_outcomes
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table
 
-    frame = read_table(path)
-    require_columns(frame, NEEDED_COLUMNS, source=path.name)
+    frame = read_table(path, NEEDED_COLUMNS)
     with blaming(path.name):
         found = read_outcomes(frame, vocabulary=vocabulary)
     reports = gold_reports(gold, vocabulary)

@@ -121,10 +121,9 @@ def annotate(given: Annotate) -> None:
 
 def _read_sheet(path: Path, engine: RuleEngine, *, partial: bool) -> list[GoldReport]:
     from extraction.audit.annotation import COLUMNS, gold_from_sheet
-    from pipeline.formats.tables import read_table, require_columns, undefused
+    from pipeline.formats.tables import read_table, undefused
 
-    frame = read_table(path)
-    require_columns(frame, dict.fromkeys(COLUMNS, "as the sheet was written"), source=path.name)
+    frame = read_table(path, dict.fromkeys(COLUMNS, "as the sheet was written"))
     with blaming(path.name):
         columns = [frame[name].fillna("").astype(str).map(undefused).tolist() for name in COLUMNS]
         rows = [dict(zip(COLUMNS, cells, strict=True)) for cells in zip(*columns, strict=True)]
@@ -210,10 +209,9 @@ _QUEUE_COLUMNS = (
 
 def _reading(path: Path, vocabulary: Vocabulary) -> dict[str, dict[str, ReportFinding]]:
     from extraction.resolution import NEEDED_COLUMNS, readings_of
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table
 
-    frame = read_table(path)
-    require_columns(frame, NEEDED_COLUMNS, source=path.name)
+    frame = read_table(path, NEEDED_COLUMNS)
     with blaming(path.name):
         return readings_of(frame, vocabulary=vocabulary)
 
@@ -225,10 +223,9 @@ def _report_ids(
     found = list(dict.fromkeys(name for reading in readings for name in reading))
     if reports is None:
         return found
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table
 
-    frame = read_table(reports)
-    require_columns(frame, {"report_id": "the report's name"}, source=reports.name)
+    frame = read_table(reports, {"report_id": "the report's name"})
     listed = list(dict.fromkeys(frame["report_id"].astype(str)))
     strange = len(set(found) - set(listed))
     if strange:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pipeline.cli.common import Output, flag, option
+from pipeline.cli.common import Output, flag, one_of, option
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -139,13 +139,6 @@ NEEDED: Final[Mapping[str, str]] = {
 }
 
 
-def one_of(option: str, value: str, known: Sequence[str]) -> None:
-    """Refuse a value that is not one of the known ones."""
-    if value not in known:
-        msg = f"{option}: {value!r} is unknown; use one of {', '.join(known)}."
-        raise ConfigurationError(msg)
-
-
 def rule_engine(vocabulary: Path | None) -> RuleEngine:
     """Build the rule engine with the shipped vocabulary or a folder's."""
     from extraction.errors import VocabularyError
@@ -248,10 +241,9 @@ def closing_model(engine: RuleEngine | ModelEngine) -> Iterator[None]:
 
 def read_reports(path: Path) -> pd.DataFrame:
     """Read a table of reports that has the needed columns and no report twice."""
-    from pipeline.formats.tables import read_table, require_columns
+    from pipeline.formats.tables import read_table
 
-    frame = read_table(path)
-    require_columns(frame, NEEDED, source=path.name)
+    frame = read_table(path, NEEDED)
     if frame.empty:
         msg = f"{path.name}: the table has no rows; give at least one report."
         raise InputError(msg)

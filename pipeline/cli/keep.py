@@ -10,7 +10,15 @@ from urllib.parse import quote
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, ConfigOption, JsonOption, QuietOption, audit, emit
+from pipeline.cli.common import (
+    ConfigArgument,
+    ConfigOption,
+    JsonOption,
+    QuietOption,
+    audit,
+    emit,
+    group,
+)
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
@@ -25,7 +33,6 @@ _VAULT = Path("raw", "vault.sqlite")
 ReasonOption = Annotated[str, typer.Option(help="Why; it goes into the audit log.")]
 
 log = typer.Typer(help="The audit log of a workspace.")
-key = typer.Typer(help="The key of a workspace's vault.")
 
 
 def register(app: typer.Typer) -> None:
@@ -36,16 +43,12 @@ def register(app: typer.Typer) -> None:
     app.command("prune")(prune)
     app.command("rotate")(rotate)
     app.command("backup")(backup)
-    app.add_typer(key, name="key")
+    key = group("Keep the key of a workspace's vault.")
     key.command("replace")(replace)
-    key.callback()(_about_key)
+    app.add_typer(key, name="key")
     audit.command("shifts")(audit_shifts)
     audit.add_typer(log, name="log")
     log.command("verify")(verify_log)
-
-
-def _about_key() -> None:
-    """Keep the key of a workspace's vault."""
 
 
 def reidentify(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from pipeline.cli.common import Output, option, taking, write_whole
+from pipeline.cli.common import Output, group, option, taking, write_whole
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -34,14 +34,9 @@ _QUERY: Final = (
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal model``."""
-    group = typer.Typer(help="Language models that read reports.")
-    group.command("check")(taking(check))
-    group.callback()(_about)
-    app.add_typer(group, name="model")
-
-
-def _about() -> None:
-    """Language models that read reports."""
+    model = group("Language models that read reports.")
+    model.command("check")(taking(check))
+    app.add_typer(model, name="model")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

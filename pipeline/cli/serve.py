@@ -9,7 +9,6 @@ import logging
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,7 +97,7 @@ def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool
 @contextmanager
 def _server(port: int, log: Path) -> Iterator[str]:
     """Give a Prefect server's address: the one configured, or one of our own on loopback."""
-    from pipeline.run.server import free_port
+    from pipeline.run.server import free_port, is_up
 
     configured = os.environ.get("PREFECT_API_URL")
     if configured:
@@ -115,24 +114,14 @@ def _server(port: int, log: Path) -> Iterator[str]:
             env=os.environ | {"PREFECT_UI_API_URL": address},
         )
     try:
-        _wait_for(server, port, log)
+        if not is_up(server, port, seconds=_START_SECONDS):
+            msg = f"Prefect's server did not start; see {log}. Is its port taken? (--port 0: any.)"
+            raise RadcalError(msg)
         typer.echo(f"Prefect's pages: http://127.0.0.1:{port}", err=True)
         yield address
     finally:
         server.terminate()
         server.wait()
-
-
-def _wait_for(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    from pipeline.run.server import answers
-
-    deadline = time.monotonic() + _START_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        if answers(port):
-            return
-        time.sleep(0.5)
-    msg = f"Prefect's server did not start; see {log}. Is its port taken? (--port 0 takes any.)"
-    raise RadcalError(msg)
 
 
 def status(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 import typer
 
-from pipeline.cli.common import Output, argument, option, taking
+from pipeline.cli.common import Output, argument, group, one_of, option, taking
 from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _STANDALONE: Final = (
     '<svg xmlns="http://www.w3.org/2000/svg" font-family="DejaVu Sans Condensed, sans-serif"'
 )
-_survey = typer.Typer(help="What phrases mean: fit a survey, or write a built-in table.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +35,9 @@ class _Fitted:
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal survey``."""
-    _survey.command("fit")(taking(fit))
-    _survey.callback()(_about)
-    app.add_typer(_survey, name="survey")
-
-
-def _about() -> None:
-    """Surveys of what phrases of certainty mean to readers."""
+    survey = group("What phrases mean: fit a survey, or write a built-in table.")
+    survey.command("fit")(taking(fit))
+    app.add_typer(survey, name="survey")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,9 +107,7 @@ def _fit(given: Given, path: Path) -> _Fitted:
     from pipeline.formats.tables import read_table
 
     method, bootstrap = given.method, given.bootstrap
-    if method not in get_args(FitMethod):
-        message = f"--method {method}: use one of {', '.join(get_args(FitMethod))}."
-        raise ConfigurationError(message)
+    one_of("--method", method, get_args(FitMethod))
     surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
     rng = np.random.default_rng(given.seed)
     table, fits = fit_survey(

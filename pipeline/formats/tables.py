@@ -29,23 +29,25 @@ _SHOWN: Final = 60
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, needed: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Read a whole table; the extension says how.
 
     Parameters
     ----------
     path
         A ``.csv``, ``.parquet`` or ``.jsonl`` file. CSV cells and JSON strings stay text.
+    needed
+        Columns that it must have, as of `require_columns`.
 
     Raises
     ------
     InputError
-        If the file is missing, empty, of another kind, or cannot be decoded.
+        If the file is missing, empty, of another kind, or cannot be decoded, or lacks a column.
     """
     reader = _of_kind(path, READERS)
     require_file(path)
     try:
-        return reader(path)
+        frame = reader(path)
     except UnicodeDecodeError as error:
         msg = (
             f"{path.name}: not valid UTF-8 at byte {error.start}; "
@@ -55,6 +57,8 @@ def read_table(path: Path) -> pd.DataFrame:
     except (ValueError, OSError) as error:
         msg = f"{path.name}: cannot be read ({type(error).__name__})."
         raise InputError(msg) from None
+    require_columns(frame, needed or {}, source=path.name)
+    return frame
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

@@ -12,11 +12,11 @@ from extraction.neighbours.forms import FORMS, Form, Judge, Prompter
 from extraction.neighbours.questions import Question, RememberingCompleter, load_questions
 from extraction.neighbours.run import Claim, Elicited, Way, claims_of, put, with_truth
 from extraction.neighbours.run import elicit as put_questions
+from pipeline.cli.common import one_of
 from pipeline.cli.extraction_shared import (
     closing_model,
     gold_reports,
     named_engine,
-    one_of,
     outcomes_of,
     rule_engine,
 )

@@ -18,8 +18,8 @@ from extraction.errors import ModelOutageError
 from extraction.neighbours.forms import Form, Prompter
 from extraction.neighbours.questions import RememberingCompleter
 from extraction.neighbours.run import Elicited, own_phrases
-from pipeline.cli.common import phrase_table
-from pipeline.cli.extraction_shared import model_settings, one_of
+from pipeline.cli.common import one_of, phrase_table
+from pipeline.cli.extraction_shared import model_settings
 from pipeline.neighbours.options import Asking
 from pipeline.site import engines
 

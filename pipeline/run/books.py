@@ -34,6 +34,7 @@ Counts = Mapping[str, int | Mapping[str, int]]
 """A run's accounting, and how many pages were delivered; by name."""
 _LOG = logging.getLogger("radcal")
 _SILENCE_SECONDS: Final = 10.0
+_SPENT: Final = ("seconds", "work_seconds", "cpu_seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,8 @@ class StageEntry:
 
     def rounded(self) -> StageEntry:
         """Give the entry as it is written down: milliseconds and tenths of a MiB."""
-        return replace(
-            self,
-            seconds=round(self.seconds, 3),
-            work_seconds=round(self.work_seconds, 3),
-            cpu_seconds=round(self.cpu_seconds, 3),
-            peak_mib=round(self.peak_mib, 1),
-        )
+        spent = {name: round(getattr(self, name), 3) for name in _SPENT}
+        return replace(self, **spent, peak_mib=round(self.peak_mib, 1))
 
 
 @dataclass(frozen=True, slots=True)

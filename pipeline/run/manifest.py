@@ -23,13 +23,8 @@ from pipeline.run.gates import Accounting, Gathered
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
 from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
-from pipeline.stages.clean import CLEAN
 from pipeline.stages.deliver import Delivered
-from pipeline.stages.extract import EXTRACT
-from pipeline.stages.ingest import INGEST, Ingested
-from pipeline.stages.pages import FEEDBACK
-from pipeline.stages.pair import PAIR
-from pipeline.stages.tally import TALLY
+from pipeline.stages.ingest import Ingested
 from pipeline.store.files import typed_json
 from pipeline.store.provenance import version
 from pipeline.tables.pairing import FlowStep
@@ -40,7 +35,9 @@ from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
 
-KEYED: Final[tuple[Keyed[Any, Any], ...]] = (INGEST, CLEAN, PAIR, EXTRACT, TALLY, FEEDBACK)
+KEYED: Final[tuple[Keyed[Any, Any], ...]] = (
+    ingest.INGEST, clean.CLEAN, pair.PAIR, extract.EXTRACT, tally.TALLY, pages.FEEDBACK,
+)  # fmt: skip
 """A stage of each kind whose results are kept under keys of their own, in order."""
 
 Outcome = Literal["delivered", "gathered", "refused"]

@@ -106,11 +106,8 @@ def _started(port: int) -> subprocess.Popen[bytes]:
 
 
 def _wait(child: subprocess.Popen[bytes], port: int) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while time.monotonic() < deadline and child.poll() is None:
-        if answers(port):
-            return
-        time.sleep(0.05)
+    if is_up(child, port, seconds=_PATIENCE_SECONDS):
+        return
     if child.poll() is None:
         msg = (
             f"Prefect's temporary server did not answer in {_PATIENCE_SECONDS:g} s. Is this "
@@ -125,8 +122,17 @@ def _wait(child: subprocess.Popen[bytes], port: int) -> None:
     raise RadcalError(msg)
 
 
-def answers(port: int) -> bool:
-    """Whether a Prefect server on this machine answers at a port."""
+def is_up(child: subprocess.Popen[bytes], port: int, *, seconds: float) -> bool:
+    """Whether a server of ours answers at its port before it ends or its time is over."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and child.poll() is None:
+        if _answers(port):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _answers(port: int) -> bool:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
         connection.request("GET", "/api/health")

@@ -139,13 +139,6 @@ def _chunk(pairs: int, index: int, house: _House, seed: int) -> Simulation:
 EXAM_FORMATS: Final = ("csv", "parquet", "jsonl")
 """Formats of the exams export."""
 
-_TRUTH_FORMATS: Final = {
-    "pairs": "parquet",
-    "report_findings": "parquet",
-    "outcomes": "parquet",
-    "identifiers": "jsonl",
-    "excluded": "parquet",
-}
 _FIXED: Final = ("readers", "habits", "swaps", "pathologies", "phrases")
 _TYPES: Final = {
     "version": pa.int64(),
@@ -230,7 +223,8 @@ def _write(
     files: dict[str, tuple[Path, tuple[str, ...]]] = {
         "exams": (out / f"exams.{exams_format}", EXAM_COLUMNS)
     }
-    files |= {n: (truth / f"{n}.{_TRUTH_FORMATS[n]}", columns) for n, columns in TABLES.items()}
+    files |= {n: (truth / f"{n}.parquet", columns) for n, columns in TABLES.items()}
+    files["identifiers"] = (truth / "identifiers.jsonl", TABLES["identifiers"])
     counts, first = dict.fromkeys(files, 0), None
     with ExitStack() as stack:
         opened = {name: stack.enter_context(_appending(*file)) for name, file in files.items()}

@@ -24,7 +24,7 @@ from pipeline.formats.exams import ExamBatch, Merge
 from pipeline.formats.fhir.directory import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import FOLDERS, Sources, spool
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.vault.codes import merge_table
@@ -278,10 +278,8 @@ def _exam_codes(site: Site) -> pd.DataFrame:
     if name is None:
         return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
     path = site.config.path(name)
-    table = read_table(path).astype("str")
     needed = {"exam_code": "the code as exported", "chest": "true or false"}
-    require_columns(table, needed, source=path.name)
-    return table
+    return read_table(path, needed).astype("str")
 
 
 def chest_codes(site: Site) -> dict[str, bool]:
