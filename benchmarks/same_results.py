@@ -7,7 +7,7 @@ with one vault, so that codes and shifted dates agree): every table of the analy
 row, every delivered page and sheet; what `radcal extract` finds and `radcal deidentify` removes in
 the invented gold and blind sets, and in the shared data where that lies beside the checkout. Names
 of shards and runs are hashes of the code and are meant to differ: they are masked. Prints one
-line per comparison and exits with 1 if any differs.
+line per comparison and exits with 1 if any differs. FOLDER must be new or empty.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ SHARED = Path(
 def main(old: Path, new: Path, folder: Path) -> int:
     """Run both, compare everything; gives the number of differences."""
     folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        sys.exit(f"{folder}: holds files of another comparison, which would count; name a new one.")
     differences = 0
     texts = dict(_texts(folder))
     runs = []
