@@ -12,8 +12,11 @@ zeros that became an assignment, a conversion to the type that is there, a group
 of the curve 463 of 507 (left are mostly equal programs: NaN by another name, signs of symmetric
 images, ends of a clip that no number reaches); of the substitution 677 of 906 of 2,615 before tests
 of programs, guard-rails, transport and advice were written for what survived, and before its dual
-took one problem at a time. Cost, effect and most of the dual were not reached, the store was not
-run.
+took one problem at a time. Cost, effect and most of the dual were not reached. Of the store, with
+tests/unit/test_workspace.py that was written for what survived, 552 of 646 (of 761: 63 have no test
+without a server of objects, 52 were not reached); left are words of messages, what only a server of
+objects shows (who owns a prefix, a marker of the site), files that vanish while they are swept, and
+equal programs (a case of ``zstd``, a cache that is never asked twice).
 """
 
 from __future__ import annotations
