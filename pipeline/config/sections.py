@@ -6,13 +6,14 @@ test holds complete. Secrets come from the environment and have no place here.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal, Self
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
@@ -79,13 +80,40 @@ class Input(Section):
         return tuple(filter(None, (given,) if isinstance(given, str) else given))
 
     @model_validator(mode="after")
+    def _formats_are_some(self) -> Input:
+        for form in self.time_formats:
+            if "%" not in form and form.casefold() != "epoch":
+                msg = f'`time_format`: {form!r} is none; "%d.%m.%Y %H:%M" is one, "epoch" another'
+                raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
     def _columns_are_ours(self) -> Input:
         known = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
         unknown = sorted(set(self.columns) - set(known))
         if unknown:
             msg = f"`columns`: no column of ours: {', '.join(unknown)}; known: {', '.join(known)}"
+            if turned := [name for name in unknown if self.columns[name] in known]:
+                msg += f'; ours stands first: {self.columns[turned[0]]} = "{turned[0]}"'
             raise ValueError(msg)
         return self
+
+    @field_validator("paths", mode="before")
+    @classmethod
+    def _one_path(cls, given: object) -> object:
+        return (given,) if isinstance(given, str) else given
+
+    @field_validator("encoding", "chest_pattern")
+    @classmethod
+    def _can_be_used(cls, given: str, info: ValidationInfo) -> str:
+        try:
+            if info.field_name == "chest_pattern":
+                re.compile(given)
+            elif given.casefold() != "auto":
+                codecs.lookup(given)
+        except (re.error, LookupError) as error:
+            raise ValueError(str(error)) from None
+        return given
 
     @field_validator("modalities")
     @classmethod

@@ -25,6 +25,8 @@ from pipeline.errors import InputError
 AUTO: Final = "auto"
 FALLBACK: Final = "cp1252"
 _GZIP: Final = b"\x1f\x8b"
+_UNFINISHED: Final = (".part", ".partial", ".filepart", ".tmp", ".crdownload", ".uploading", "~")
+"""What programs call a file while they bring it."""
 _WIDE: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BLOCK: Final = 2**20
 _MAX_LINE_BYTES: Final = 64 * 2**20
@@ -85,15 +87,17 @@ def require_file(path: Path) -> None:
         raise InputError(msg)
 
 
-def files_of(source: Path) -> list[Path]:
+def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
     """Give a file itself; of a folder its files and those of all folders in it, by name.
 
-    What is hidden (``.DS_Store``, ``.git``) is none of them.
+    What is hidden (``.DS_Store``, ``.git``) is none of them, nor what is still being written, by
+    its name; where `unfinished`, those alone.
     """
-    if not source.is_dir():
-        return [source]
-    below = (path for path in source.rglob("*") if path.is_file())
-    return sorted(p for p in below if "/." not in f"/{p.relative_to(source).as_posix()}")
+    whole = [source]
+    if source.is_dir():
+        below = (path for path in source.rglob("*") if path.is_file())
+        whole = sorted(p for p in below if "/." not in f"/{p.relative_to(source).as_posix()}")
+    return [p for p in whole if p.name.lower().endswith(_UNFINISHED) == unfinished]
 
 
 def content_digest(path: Path) -> str:

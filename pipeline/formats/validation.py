@@ -313,7 +313,8 @@ def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
 
 
 def _chest(exams: pd.DataFrame, options: IngestOptions) -> pd.Series:
-    by_name = exams["exam_name"].str.contains(options.chest_pattern, case=False, regex=True)
+    pattern = re.compile(options.chest_pattern, re.IGNORECASE)
+    by_name = exams["exam_name"].map(lambda name: pattern.search(name) is not None)
     by_code = exams["exam_code"].map(dict(options.chest_codes))
     return by_code.astype("boolean").fillna(by_name.astype("boolean")).astype(bool)
 

@@ -217,7 +217,11 @@ def _sources(site: Site) -> str:
     found = ingest.files(site)
     for each in found:
         site.once(ingest.formats).kind(each)
-    return f"{len(found):,} match"
+    left = ingest.unfinished(site)
+    beside = (
+        f"; {left:,} still being written (.part, .tmp) are left for a later run" if left else ""
+    )
+    return f"{len(found):,} match{beside}"
 
 
 def _scheduler(address: str) -> str:
@@ -366,6 +370,10 @@ def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
     nobody = int((kept["reader_id"].str.strip() == "").sum())
     if nobody:
         yield Finding("reader ids", "note", f"{nobody:,} of {len(kept):,} exams name no reader")
+    several = kept.groupby("accession")[["patient_id", "performed_at"]].nunique().max(axis=1) > 1
+    if several.any():
+        told = f"{int(several.sum()):,} stand for several patients or times of an exam"
+        yield Finding("accession numbers", "note", f"{told}; is it the right column?")
     readers = kept[["reader_id", "reader_name"]].drop_duplicates()
     for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
         yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")

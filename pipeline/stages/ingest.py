@@ -8,6 +8,7 @@ shard is written last and carries the counts, so a source that has one is done.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,6 +33,9 @@ from pipeline.vault.codes import merge_table
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
+_LOG: Final = logging.getLogger("radcal")
+_CHEST: Final = {"true": True, "1": True, "yes": True, "y": True,
+                 "false": False, "0": False, "no": False, "n": False}  # fmt: skip
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -110,8 +114,10 @@ class Ingest(Keyed[str, Ingested]):
         """
         store, path, batches = site.workspace, Path(item), _Batches()
         read = read_source(site, path, index=store.root / "raw" / "places.sqlite")
-        for number, (_, batch) in enumerate(judged(site, read, source=path.name)):
-            shard = f"{key}-{number:05d}"
+        for _, batch in judged(site, read, source=path.name):
+            # Under what it holds: of an export that grows, what stands in it already costs nothing.
+            rows = pd.util.hash_pandas_object(batch.exams, index=False)
+            shard = digest_of(self.digest(site), rows.tolist())
             if len(batch.exams):
                 store.write("raw", "exams", shard, batch.exams)
             batches.add(batch, shard)
@@ -191,6 +197,8 @@ def sources(site: Site) -> Iterator[str]:
         rows = site.config.execution.shard_rows
         yield str(spool(database(), settings, folder, batch_rows=rows))
         return
+    if left := unfinished(site):
+        _LOG.warning("input.paths: %d file(s) still being written are left for a later run", left)
     yield from (str(path) for path in files(site))
 
 
@@ -215,6 +223,12 @@ def files(site: Site) -> list[Path]:
         msg = f"input.paths: {told} Has the export been written yet?"
         raise InputError(msg)
     return sorted(found)
+
+
+def unfinished(site: Site) -> int:
+    """Count the files that match and are still being written, by their names (``.part``)."""
+    matches = {match for pattern in site.config.input.paths for match in _matches(site, pattern)}
+    return sum(len(files_of(match, unfinished=True)) for match in matches)
 
 
 def _matches(site: Site, pattern: str) -> Iterator[Path]:
@@ -286,8 +300,14 @@ def chest_codes(site: Site) -> dict[str, bool]:
     """Exam code → whether it is a chest exam; codes with an empty cell go by their name."""
     table = site.once(_exam_codes)
     stated = table[table["chest"].str.strip() != ""]
-    chest = stated["chest"].str.lower().isin(["true", "1", "yes", "y"])
-    return dict(zip(stated["exam_code"], chest, strict=True))
+    chest = stated["chest"].str.strip().str.lower().map(_CHEST)
+    if unread := int(chest.isna().sum()):
+        msg = (
+            f"input.exam_codes: in {unread:,} row(s) the column chest is neither true nor false; "
+            f"first for the exam code {stated['exam_code'][chest.isna()].iloc[0]}."
+        )
+        raise ConfigurationError(msg)
+    return dict(zip(stated["exam_code"], chest.astype(bool), strict=True))
 
 
 def _content(site: Site, path: Path) -> str:

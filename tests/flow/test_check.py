@@ -114,6 +114,43 @@ def test_an_export_without_orders_is_told_the_line_that_numbers_its_reports(fold
     assert "set aside: none" in checked(folder).output
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('chest_pattern = "chest("', "input.chest_pattern: Value error, missing )"),
+        ('encoding = "latin-15"', "input.encoding: Value error, unknown encoding: latin-15"),
+        ('time_format = "DD.MM.YYYY"', "`time_format`: 'DD.MM.YYYY' is none"),
+        ('columns = {ACC_NO = "accession"}', 'ours stands first: accession = "ACC_NO"'),
+        ('fhir = {orders = "no"}', "input.fhir.orders: Input should be 'exported' or 'none'"),
+    ],
+)
+def test_a_wrong_option_is_refused_with_what_to_write(folder: Path, line: str, told: str) -> None:
+    (folder / "radcal.toml").write_text(f'[input]\npaths = "ris.csv"\n{line}\n')
+    assert told in str(checked(folder).exception)
+
+
+def test_a_table_of_exam_codes_in_other_words_makes_no_exam_a_chest_exam_silently(
+    folder: Path,
+) -> None:
+    (folder / "codes.csv").write_text("exam_code,chest\n71046,ja\nBONE1,no\n")
+    (folder / "radcal.toml").write_text('[input]\npaths="ris.csv"\nexam_codes="codes.csv"\n')
+    told = checked(folder)
+    assert told.exit_code == ConfigurationError.exit_code
+    assert (
+        "in 1 row(s) the column chest is neither true nor false; first for the exam" in told.output
+    )
+
+
+def test_exams_of_no_modality_and_numbers_of_several_exams_are_told(folder: Path) -> None:
+    rows = [row(i, modality="", exam="C9,RTG klatki") for i in range(3)]
+    rows += [row(7), row(7).replace("47110087", "47110099")]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *rows]))
+    lines = " | ".join(" ".join(line.split()) for line in checked(folder).output.splitlines())
+    assert "exam C9, of no modality 3 exam_codes: C9,true,XR" in lines
+    assert "unknown modality 3 [input.columns] modality, or [input] exam_codes" in lines
+    assert "1 stand for several patients or times of an exam" in lines
+
+
 def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:
     told = checked(folder, "--values", "--html", str(folder / "ticket.html"))
     assert isinstance(told.exception, ConfigurationError)

@@ -161,6 +161,41 @@ def test_reading_a_source_again_writes_nothing(tmp_path: Path, exams: pd.DataFra
     assert second.found == first.found
 
 
+def test_of_an_export_that_grows_the_full_shards_before_stay_as_they_are(
+    tmp_path: Path, exams: pd.DataFrame
+) -> None:
+    opened = site(tmp_path, paths=["exams.csv"])
+    with (tmp_path / "radcal.toml").open("a") as config:
+        config.write("[execution]\nshard_rows = 10\n")
+    opened = Site(tmp_path / "radcal.toml")
+
+    def shards(part: pd.DataFrame, name: str) -> tuple[str, ...]:
+        part.to_csv(tmp_path / name, index=False)
+        return INGEST.do(opened, str(tmp_path / name)).found.shards
+
+    whole = shards(exams, "exams.csv")
+    assert shards(exams[:25], "before.csv")[:2] == whole[:2]
+    assert not set(shards(exams[:25], "before.csv")[2:]) & set(whole)
+    changed = exams.assign(text=exams["text"].where(exams.index != 11, "Amended."))
+    assert [a == b for a, b in zip(shards(changed, "changed.csv"), whole, strict=True)] == [
+        at != 1 for at in range(len(whole))
+    ]
+
+
+def test_files_that_are_still_being_written_wait_for_a_later_run(
+    tmp_path: Path, exams: pd.DataFrame, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "in").mkdir()
+    exams.to_csv(tmp_path / "in" / "exams.csv", index=False)
+    for name in ("next.csv.part", "exams.xlsx~", "late.csv.filepart", "x.TMP"):
+        (tmp_path / "in" / name).write_text("accession,pat")
+    for paths in (["in"], ["in/*"]):
+        assert len(list(sources(site(tmp_path, paths=paths)))) == 1
+    assert "4 file(s) still being written" in caplog.text
+    (tmp_path / "in" / "next.csv.part").rename(tmp_path / "in" / "next.csv")
+    assert len(list(sources(site(tmp_path, paths=["in"])))) == 2
+
+
 def test_a_folder_is_its_files_and_those_below_and_nothing_hidden(
     tmp_path: Path, exams: pd.DataFrame
 ) -> None:
