@@ -31,7 +31,6 @@ from pipeline.formats.values import formats_that_read, iso_times, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
-_REMEDIES: Final = Path(formats.__path__[0]) / "remedies.toml"
 _ROWS: Final = 5_000
 _SOURCES: Final = 5
 _FIRST: Final = 3
@@ -318,13 +317,13 @@ def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
 
 def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
     """Say of each reason for which rows are set aside what to add, or to ask for."""
-    met = sum((Counter(each.set_aside) for each in sources), Counter[str]())
-    known = _said("reasons")
+    met, known = sum((Counter(s.set_aside) for s in sources), Counter[str]()), _said("reasons")
     return (Unmapped(why, n, known[why]) for why, n in met.most_common() if why in known)
 
 
 def _said(of: str) -> dict[str, str]:
-    return dict(tomllib.loads(_REMEDIES.read_text(encoding="utf-8"))[of])
+    known = Path(formats.__path__[0], "remedies.toml")
+    return dict(tomllib.loads(known.read_text(encoding="utf-8"))[of])
 
 
 def _toml(value: str) -> str:
