@@ -14,6 +14,7 @@ from calibration.run_chart import process
 from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Prose
+from reports.drawing.marks import Text
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
 from reports.pages import committee
@@ -339,3 +340,14 @@ def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_
     )
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
     assert "of 0 they stand where CT puts them, of 11 no further off than those of the" in text
+
+
+def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing_it_lacks() -> None:
+    few = samples.committee(readers=4)
+    assert [text.split("**")[1] for text in said(few)] == [
+        "Measure how well reports are read before pages go out."
+    ]
+    drawn = committee.pages(few, style=Style())
+    text = " ".join(m.string for page in drawn for m in page.marks if isinstance(m, Text))
+    for absent in ("sensitivity tables", "signal for review", "mark the phrases", "on page 1"):
+        assert absent not in text, absent

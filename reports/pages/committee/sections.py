@@ -44,7 +44,9 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
     steps, passed = _worth_drawing(content.flow)
     caption = words("committee.flow_whole", names=", ".join(passed)) if passed else ""
-    steps += _statements(content, words)
+    stated = _statements(content, words)
+    heading_note += f" {words('committee.flow_months')}" if stated else ""
+    steps += stated
     figure = Figure(
         lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
     )
