@@ -37,6 +37,7 @@ def test_shard_is_ordinary_parquet_to_every_reader(tmp_path: Path) -> None:
     assert rows.fetchone() == (20, "may represent")
     assert facts_of(io.BytesIO(WHOLE)) == {"rows": 20}
     assert decode(WHOLE, ["n"]).column_names == ["n"]
+    assert decode(encode(FRAME.iloc[::2], None)).column_names == list(FRAME)  # no index beside them
 
 
 def test_any_single_bit_that_flips_is_found() -> None:
