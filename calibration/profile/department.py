@@ -30,7 +30,7 @@ from calibration.profile.shared import instrument, shared_line
 from calibration.profile.sparse import Found, fit_with_habits
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
-from calibration.profile.variances import QUIRK, fit
+from calibration.profile.variances import fit
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
@@ -105,7 +105,7 @@ def _judged(
     done = instrument(line, judged, present, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
-    rates = all_rates(found, uses=n, degrees=rules.priors.tails[QUIRK] + n.shape[2])
+    rates = all_rates(found, uses=n)
     uses = Uses(n, mass, found.counts, *rates)
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(

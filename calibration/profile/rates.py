@@ -79,8 +79,7 @@ class Rate:
 
     ``weight`` is P(habit); ``centre`` and ``variance`` hold with it, ``plain_centre`` and
     ``plain_variance`` without. Where no habit was let in, all weight is on the first.
-    ``degrees`` of freedom stand behind the scale of a reader's quirks: its prior's and one for
-    each of his words, as in the weights of `variances`.
+    ``degrees`` of freedom stand behind ``variance``, as the scale of a reader's quirks is known.
     """
 
     centre: float

@@ -30,7 +30,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
 from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
-from calibration.profile.variances import Fitted
+from calibration.profile.variances import QUIRK, Fitted
 
 _EVEN = 0.5
 _NEARLY_ALL = 0.95
@@ -60,20 +60,27 @@ class Reading:
     one_label: bool
 
 
-def all_rates(found: Found, *, uses: FloatArray, degrees: float) -> tuple[FloatArray, FloatArray]:
+def all_rates(found: Found, *, uses: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rates of phrases over findings by ``uses`` (R, K, 6), and of single cells (R, F, K, 6).
 
     The last axis holds the fields of `Rate`.
     """
     single = (cell_rates(found.counts, *fit) for fit in _fits(found))
-    cells = _stacked(single, found.probability(), degrees)
-    return whole_rates(found, uses=uses, degrees=degrees), cells
+    cells = _stacked(single, found.probability(), _scale(found)[..., None, None])
+    return whole_rates(found, uses=uses), cells
 
 
-def whole_rates(found: Found, *, uses: FloatArray, degrees: float) -> FloatArray:
+def whole_rates(found: Found, *, uses: FloatArray) -> FloatArray:
     """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6)."""
     whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in _fits(found))
-    return _stacked(whole, found.probability().max(axis=1, initial=0.0), degrees)
+    habit = found.probability().max(axis=1, initial=0.0)
+    return _stacked(whole, habit, _scale(found)[..., None])
+
+
+def _scale(found: Found) -> FloatArray:
+    """Degrees of freedom behind the variance of every reader's quirks, and that, shape (2, R)."""
+    held = found.fitted.held
+    return np.stack([held.degrees[:, QUIRK], held.spread[:, QUIRK]])
 
 
 def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
@@ -83,12 +90,17 @@ def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, In
 
 
 def _stacked(
-    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, degrees: float
+    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, scale: FloatArray
 ) -> FloatArray:
-    """Put the fields of `Rate` together: all weight with habits where none was let in."""
-    weight = np.where(habit > 0, habit, 1.0)
-    parts = (*chain.from_iterable(fits), weight, np.full_like(weight, degrees))
-    return np.asarray(np.stack(parts, axis=-1))
+    """Put the fields of `Rate` together: all weight with habits where none was let in.
+
+    Quirks of variance s², known with d degrees of freedom, leave a rate of variance v with
+    d / (d log v / d log s²)² = d / (v / s²)²: the more its own data tell, the less it asks of s².
+    """
+    weight, (degrees, spread) = np.where(habit > 0, habit, 1.0), scale
+    parts = [*chain.from_iterable(fits), weight]
+    share = np.minimum(parts[1] / spread, 1.0)
+    return np.asarray(np.stack([*parts, degrees / share**2], axis=-1))
 
 
 def read_reader(
@@ -134,7 +146,7 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
             apart[r][phrase] = (*apart[r].get(phrase, ()), finding)
     if not any(apart):
         return tuple(readers)
-    whole = whole_rates(reading.found, uses=left, degrees=float(uses.whole[0, 0, -1]))
+    whole = whole_rates(reading.found, uses=left)
     others = replace(uses, n=left, mass=np.where(left > 0.0, uses.mass, 0.0), whole=whole)
     return tuple(
         replace(

@@ -52,13 +52,15 @@ class Deviations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """Deviations held for a while, and the Student weights w (R, 9) of the readers' sets.
+    """Deviations held for a while, with the Student weights w (R, 9) of the readers' sets.
 
-    In the order of `Deviations`; weights are 1 for what belongs to no reader.
+    In the order of `Deviations`; weights are 1 for what belongs to no reader. ``degrees`` (R, 9) of
+    freedom stand behind each weight: the prior's, and one for every effect that the data determine.
     """
 
     deviations: Deviations
     tails: FloatArray
+    degrees: FloatArray
 
     @property
     def spread(self) -> FloatArray:
@@ -121,7 +123,8 @@ def fit(
     """Alternate between the mode and the deviations until neither moves."""
     chosen = Habits.none(counts) if habits is None else habits
     first = Deviations(*(getattr(priors, name) for name in Deviations.__slots__))
-    held = Held(first, np.ones((len(counts.n), len(priors.tails)))) if start is None else start.held
+    nothing = np.ones((len(counts.n), len(priors.tails)))
+    held = Held(first, nothing, nothing * priors.tails) if start is None else start.held
     for rounds in range(1, _ROUNDS + 1):
         now = _at(counts, priors, chosen, held, start)
         moved = _moved(now.counts, priors, now.scales, held, now.mode)
@@ -177,7 +180,7 @@ def _scales(counts: Counts, priors: Priors, habits: Habits, held: Held) -> Scale
 
 def _moved(counts: Counts, priors: Priors, scales: Scales, held: Held, mode: Mode) -> Held:
     """Give new deviations and the Student weights of the readers."""
-    now, tails = held.deviations.values(), held.tails.copy()
+    now, tails, behind = held.deviations.values(), held.tails.copy(), held.degrees.copy()
     moved = []
     for i, (mean, variance) in enumerate(_effects(counts, scales, held, mode)):
         square, start = (mean**2).sum(axis=1), getattr(priors, Deviations.__slots__[i])
@@ -186,8 +189,9 @@ def _moved(counts: Counts, priors: Priors, scales: Scales, held: Held, mode: Mod
         total = (worth * start**2 + weight @ square) / (worth + known.sum())
         moved.append(float(np.sqrt(total)))
         if np.isfinite(degrees):
-            tails[:, i] = (degrees + known) / (degrees + square / now[i] ** 2)
-    return Held(Deviations(*moved), tails)
+            behind[:, i] = degrees + known
+            tails[:, i] = behind[:, i] / (degrees + square / now[i] ** 2)
+    return Held(Deviations(*moved), tails, behind)
 
 
 def _effects(
