@@ -45,7 +45,7 @@ def draw(g: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, 
     curve = np.concatenate([np.stack([np.ones_like(M), M], axis=1), bends], axis=1)
     error = survey_error() * g.normal(size=len(M))
     own = g.standard_t(p.tails[:4], (READERS, 4)) * (p.shift, p.slope, p.bend, p.twist)
-    common = g.normal(size=4) * (p.mean_shift, p.mean_slope, p.mean_bend, p.mean_twist)
+    common = g.normal(size=4) * p.common
     quirk, by_finding, cells = (
         sd / np.sqrt(g.chisquare(p.tails[i], (READERS, 1, 1)) / p.tails[i])
         for i, sd in ((4, p.quirk), (7, p.reader_finding), (8, p.remainder))

@@ -5,7 +5,7 @@ table of observations, ``model`` and ``variances`` fit the hierarchy, ``readings
 """
 
 from calibration.profile.change import changes
-from calibration.profile.department import profile
+from calibration.profile.department import STEPS, profile
 from calibration.profile.results import (
     AtomJudgement,
     Change,
@@ -25,6 +25,7 @@ from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 
 __all__ = [
+    "STEPS",
     "AtomJudgement",
     "Change",
     "Coordinate",

@@ -5,7 +5,7 @@ rows → effective counts → fit → patients' correlation → fit → habits �
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 
 import numpy as np
@@ -27,7 +27,7 @@ from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
-from calibration.profile.sparse import Found, fit_with_habits
+from calibration.profile.sparse import ROUNDS, Found, fit_with_habits
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
@@ -36,6 +36,7 @@ from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
 
 _INDEPENDENT = Correlation(0.0, 0.0)
+STEPS = 1 + ROUNDS + 1
 
 
 def profile(
@@ -45,6 +46,7 @@ def profile(
     settings: ProfileSettings | None = None,
     never: Collection[str] = (),
     before: Mapping[str, tuple[Part, ...]] | None = None,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> DepartmentProfile:
     """Judge every reader of a department from one posterior.
 
@@ -61,6 +63,8 @@ def profile(
         Phrases that are never suggested, such as those an institution discourages.
     before
         What the issue before told of every reader it judged, where most of its exams are these.
+    advance
+        Takes how many of the `STEPS` more are done.
 
     Raises
     ------
@@ -83,7 +87,10 @@ def profile(
         )
         raise CalibrationError(msg)
     words = vocabulary(phrases, settings=rules)
-    return _judged(read_rows(observations, table=phrases), words, never, told, rules)
+    rows = read_rows(observations, table=phrases)
+    found = _judged(rows, words, never, told, rules, advance)
+    advance(1)
+    return found
 
 
 def _judged(
@@ -92,10 +99,11 @@ def _judged(
     never: Collection[str],
     before: Mapping[str, tuple[Part, ...]],
     rules: ProfileSettings,
+    advance: Callable[[int], None],
 ) -> DepartmentProfile:
     """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words, misread=rules.misread)
-    between, found = _fitted(hedges, rules)
+    between, found = _fitted(hedges, rules, advance)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
     line = lines(found)
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
@@ -134,14 +142,18 @@ def _judged(
     )
 
 
-def _fitted(hedges: Hedged, settings: ProfileSettings) -> tuple[Correlation, Found]:
+def _fitted(
+    hedges: Hedged, settings: ProfileSettings, advance: Callable[[int], None]
+) -> tuple[Correlation, Found]:
     """Fit once as if outcomes were independent, learn how patients' go together, fit again."""
     between, start = _INDEPENDENT, None
     if hedges.rows.patient is not None:
         counts = hedges.counts(_INDEPENDENT)
         start = fit(counts, priors=settings.priors)
         between = hedges.correlation(posterior(start).chance)
-    found = fit_with_habits(hedges.counts(between), settings=settings, start=start)
+    advance(1)
+    counts = hedges.counts(between)
+    found = fit_with_habits(counts, settings=settings, advance=advance, start=start)
     if not found.fitted.mode.converged:
         mode = found.fitted.mode
         msg = (

@@ -79,10 +79,6 @@ class Case:
     untold: Untold | None = None
     before: tuple[Part, ...] | None = None
 
-    def narrowed(self, factor: float) -> Case:
-        """Give the same estimate from ``factor`` times the data."""
-        return replace(self, evidence=self.evidence.narrowed(factor))
-
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Sort what holds of the line by whose it is."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
@@ -91,31 +87,28 @@ class Case:
         clear = _beyond(there, 0.0, (settings.clear_shift, *settings.clear_slope))
         near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
         stands = _beyond(rest, self.usual, half)
-        line_alone = _judged(clear, near, beyond)
-        judged = _judged(clear & stands, near & stands, beyond)
-        own, sound = self._chosen(judged, line_alone[1], settings)
+        whole, alone = _judged(clear, near, beyond)
+        left = (*_judged(clear & stands, near & stands, beyond), alone)
+        own, sound = self._chosen(left, settings)
         free = replace(settings, asked_probability=0.0)
-        held, _ = self._chosen(judged, line_alone[1], free)
-        whole, _ = self._chosen(line_alone, line_alone[1], free)
-        left = [part for part in whole if part not in held]
+        held, every = (self._chosen(each, free)[0] for each in (left, (whole, alone, alone)))
+        off = [part for part in every if part not in held]
         return _Parts(
             own=own,
-            shared=tuple(part for part in left if part in self.common),
-            explained=tuple(part for part in left if part not in self.common),
+            shared=tuple(part for part in off if part in self.common),
+            explained=tuple(part for part in off if part not in self.common),
             sound=sound,
         )
 
     def _chosen(
-        self,
-        judged: tuple[FloatArray, FloatArray],
-        alone: FloatArray,
-        settings: ProfileSettings,
+        self, judged: tuple[FloatArray, ...], settings: ProfileSettings
     ) -> tuple[tuple[Part, ...], float]:
         """Take the set most probably whole of those that are sound enough; none if none is.
 
-        ``alone`` is P(sound) of the line as it stands, ``judged`` what is left of it.
+        ``judged`` are P(sound and whole) and P(sound) of what is left of the line, and P(sound) of
+        the line alone.
         """
-        whole, sound = judged
+        whole, sound, alone = judged
         least, again = settings.pattern_probability, settings.again_probability
         needed = np.full(len(_SETS), least if self.before is None else max(least, again))
         own = np.full(len(_SETS), settings.own_probability)
@@ -230,7 +223,8 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
         return None
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
-        then = case.narrowed(float(factor))
+        sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
+        then = replace(case, evidence=sharper)
         if then.stated(settings).own or _nothing(then.own(settings), settings):
             return _rounded_up((factor - 1.0) * case.exams)
     return None

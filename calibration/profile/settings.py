@@ -17,7 +17,7 @@ class Priors:
 
     Attributes
     ----------
-    mean_shift, mean_slope, mean_bend, mean_twist
+    common
         Standard deviations of the department's common shift, slope − 1, bend and twist (fixed).
     shift, slope, bend, twist
         Between readers. Bend and twist are a curve's departures from its line: at both ends
@@ -42,10 +42,7 @@ class Priors:
         Prior share of readers with a habit, and how many readers it is worth.
     """
 
-    mean_shift: float = 0.3
-    mean_slope: float = 0.15
-    mean_bend: float = 0.1
-    mean_twist: float = 0.1
+    common: tuple[float, ...] = (0.3, 0.15, 0.1, 0.1)
     shift: float = 0.35
     slope: float = 0.25
     bend: float = 0.1

@@ -102,10 +102,6 @@ class Evidence:
         move = np.array([[1.0, place], [0.0, 1.0]])
         return Evidence(move @ self.mean, move @ self.covariance @ move.T)
 
-    def narrowed(self, factor: float) -> Evidence:
-        """Give the same estimate from ``factor`` times the data."""
-        return Evidence(self.mean, self.covariance / factor)
-
     def beyond(self, settings: ProfileSettings) -> dict[Part, float]:
         """P(each part), beyond the margins."""
         (shift, slope), (a, b) = self.mean, self.sd

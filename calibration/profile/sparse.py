@@ -19,6 +19,7 @@ habit is averaged over the fits with and without it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,8 @@ _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
 _FEW = 16.0
 _SINGLE = 0.75
-_ROUNDS = 4
+_HABITS = 4
+ROUNDS = 1 + _HABITS
 _GRID = 100
 
 
@@ -73,21 +75,28 @@ class Found:
 
 
 def fit_with_habits(
-    counts: Counts, *, settings: ProfileSettings, start: Fitted | None = None
+    counts: Counts,
+    *,
+    settings: ProfileSettings,
+    advance: Callable[[int], None],
+    start: Fitted | None = None,
 ) -> Found:
-    """Fit, let the most probable habits in one at a time, and fit again."""
+    """Fit, let the most probable habits in one at a time, and fit again, `ROUNDS` fits at most."""
     habits, share = Habits.none(counts), 0.0
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
     found = plain = posterior(fitted)
-    for _ in range(_ROUNDS if counts.n.size else 0):
+    advance(1)
+    for turn in range(_HABITS if counts.n.size else 0):
         evidence = _evidence(counts, fitted, found, habits, settings)
         share = share or _share(evidence, settings.priors)
         best = _best(evidence, share)
         if not (best.probability >= settings.habit_probability).any():
+            advance(_HABITS - turn)
             break
         habits = _admitted(habits, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
         found = posterior(fitted)
+        advance(1)
     phrase, cell = _read_again(counts, fitted, habits, settings)
     return Found(fitted, found, plain, habits, phrase, cell)
 

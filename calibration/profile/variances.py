@@ -155,12 +155,7 @@ def _scales(counts: Counts, priors: Priors, habits: Habits, held: Held) -> Scale
     findings = counts.n.shape[1]
     theta = np.concatenate(
         [
-            [
-                priors.mean_shift**-2,
-                priors.mean_slope**-2,
-                priors.mean_bend**-2,
-                priors.mean_twist**-2,
-            ],
+            np.power(priors.common, -2.0),
             1.0 / (counts.survey**2 + held.deviations.phrase**2),
             np.full(findings, held.deviations.finding**-2),
         ]

@@ -165,10 +165,12 @@ def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
 def _profiled(
     path: Path, observed: pd.DataFrame, given: Given, told: dict[str, tuple[Part, ...]]
 ) -> DepartmentProfile:
-    from calibration.profile import ProfileSettings
+    from calibration.profile import STEPS, ProfileSettings
     from calibration.profile import profile as judge
 
     table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = _barred(given, table)
-    with blaming(path.name):
-        return judge(observed, phrases=table, settings=rules, never=barred, before=told)
+    with blaming(path.name), given.output.bar(f"steps of {path.name}", STEPS) as advance:
+        return judge(
+            observed, phrases=table, settings=rules, never=barred, before=told, advance=advance
+        )

@@ -12,6 +12,7 @@ import pytest
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
 from calibration.profile import (
+    STEPS,
     DepartmentProfile,
     Interval,
     Part,
@@ -374,6 +375,16 @@ def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentPro
     assert told.startswith("Your hedges are slightly too weak, not by much.")
     assert "Nothing to change" not in told
     assert "more X-ray" not in told
+
+
+@pytest.mark.parametrize("lines", [LINES, [(0.0, 1.0)] * 3])
+def test_all_steps_are_told_of_whether_habits_are_found_or_not(
+    lines: list[tuple[float, float]],
+) -> None:
+    done: list[int] = []
+    profile(department(lines, statements=400, seed=6), phrases=SCALE, advance=done.append)
+    assert sum(done) == STEPS
+    assert len(done) > 2
 
 
 def test_department_of_unknown_phrases_counts_them() -> None:
