@@ -87,10 +87,7 @@ def profile(
         )
         raise CalibrationError(msg)
     words = vocabulary(phrases, settings=rules)
-    rows = read_rows(observations, table=phrases)
-    found = _judged(rows, words, never, told, rules, advance)
-    advance(1)
-    return found
+    return _judged(read_rows(observations, table=phrases), words, never, told, rules, advance)
 
 
 def _judged(
@@ -125,6 +122,7 @@ def _judged(
         read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))
         for r in range(len(rows.readers))
     )
+    advance(1)
     verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
