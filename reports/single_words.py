@@ -16,12 +16,12 @@ from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import VISIBLE, Scale, Side, about, claimed, side_of
 
+# Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
-"""Uses below which a phrase is no example."""
+# Uses from which a single word that stands off is named though nothing is said of all.
 _MANY_USES: Final = 40
-"""Uses from which a single word that stands off is named though nothing is said of all."""
+# Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
-"""Difference of rate and meaning beyond which it is."""
 _EVEN, _SURE = 0.5, 0.9
 _EDGE: Final = 1e-6
 

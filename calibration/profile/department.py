@@ -162,8 +162,8 @@ def _fitted(
     return between, found
 
 
+# What lies below it is the processor's rounding, and differs with it.
 _ROUNDING = 1e-9
-"""What lies below it is the processor's rounding, and differs with it."""
 
 
 def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnostics:

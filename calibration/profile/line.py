@@ -38,8 +38,8 @@ from calibration.profile.variances import Fitted
 _STEPS = 50
 _TOLERANCE = 1e-9
 _RIDGE = 0.1
+# Spread of meanings (log-odds) over which a clear slope moves a word by half a margin of shift.
 _NARROW = 1 / 3
-"""Spread of meanings (log-odds) over which a clear slope moves a word by half a margin of shift."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

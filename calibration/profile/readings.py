@@ -33,8 +33,8 @@ from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.variances import QUIRK, Fitted
 
 _EVEN = 0.5
+# Share of a reader's hedges from which one phrase decides the line alone.
 _NEARLY_ALL = 0.95
-"""Share of a reader's hedges from which one phrase decides the line alone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,21 +66,13 @@ def all_rates(found: Found, *, uses: FloatArray) -> tuple[FloatArray, FloatArray
     The last axis holds the fields of `Rate`.
     """
     single = (cell_rates(found.counts, *fit) for fit in _fits(found))
-    cells = _stacked(single, found.probability(), _scale(found)[..., None, None])
-    return whole_rates(found, uses=uses), cells
+    return whole_rates(found, uses=uses), _stacked(single, found.probability(), found)
 
 
 def whole_rates(found: Found, *, uses: FloatArray) -> FloatArray:
     """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6)."""
     whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in _fits(found))
-    habit = found.probability().max(axis=1, initial=0.0)
-    return _stacked(whole, habit, _scale(found)[..., None])
-
-
-def _scale(found: Found) -> FloatArray:
-    """Degrees of freedom behind the variance of every reader's quirks, and that, shape (2, R)."""
-    held = found.fitted.held
-    return np.stack([held.degrees[:, QUIRK], held.spread[:, QUIRK]])
+    return _stacked(whole, found.probability().max(axis=1, initial=0.0), found)
 
 
 def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
@@ -90,15 +82,16 @@ def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, In
 
 
 def _stacked(
-    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, scale: FloatArray
+    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, found: Found
 ) -> FloatArray:
     """Put the fields of `Rate` together: all weight with habits where none was let in.
 
     Quirks of variance s², known with d degrees of freedom, leave a rate of variance v with
     d / (d log v / d log s²)² = d / (v / s²)²: the more its own data tell, the less it asks of s².
     """
-    weight, (degrees, spread) = np.where(habit > 0, habit, 1.0), scale
-    parts = [*chain.from_iterable(fits), weight]
+    held, own = found.fitted.held, (slice(None), QUIRK, *[None] * (habit.ndim - 1))
+    degrees, spread = held.degrees[own], held.spread[own]
+    parts = [*chain.from_iterable(fits), np.where(habit > 0, habit, 1.0)]
     share = np.minimum(parts[1] / spread, 1.0)
     return np.asarray(np.stack([*parts, degrees / share**2], axis=-1))
 

@@ -21,8 +21,8 @@ from calibration.survey import PhraseTable
 
 ALL_FINDINGS = ""
 """The one finding of a table without a ``pathology`` column."""
+# Statements of a table; beyond them a count is a mistake, and every cell would be a habit.
 _MOST: Final = 1e7
-"""Statements of a table; beyond them a count is a mistake, and every cell would be a habit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -39,8 +39,7 @@ from calibration.profile.settings import ProfileSettings
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
 _ORDERINGS, _MISSES = 26, 16
-_ORDERED, _MISSED, _FALL, _STEEPER = 0.25, 0.12, 1.2, 3.0
-_LEAST = 1e-300
+_ORDERED, _MISSED, _FALL, _STEEPER, _LEAST = 0.25, 0.12, 1.2, 3.0, 1e-300
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
 _GRID = np.stack(

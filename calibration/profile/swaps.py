@@ -32,8 +32,8 @@ from calibration.profile.shared import EVENLY
 
 _OWN = 10.0
 _EVEN = 0.5
+# Standard normals (2, 512) for the two meanings of a swap, always the same.
 _DRAWS = ndtri(EVENLY[:2])
-"""Standard normals (2, 512) for the two meanings of a swap, always the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

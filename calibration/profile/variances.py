@@ -27,8 +27,8 @@ from calibration.profile.settings import Priors
 
 _ROUNDS = 80
 _SETTLED = 2e-3
+# Where they stand among the deviations.
 QUIRK, _READER_FINDING, _REMAINDER = 4, 7, 8
-"""Where they stand among the deviations."""
 
 
 @dataclass(frozen=True, slots=True)
