@@ -17,6 +17,7 @@ from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette, style_for
 from reports.pages import committee, radiologist, run_report
 from reports.swaps import kept_swaps
+from reports.verdict import swaps_in_order
 from tests.fixtures.reports import sample_contents as samples
 
 STYLE = Style()
@@ -244,7 +245,9 @@ def test_rows_say_more_or_less_exactly_where_the_page_speaks_of_them(
 def test_an_action_shows_its_own_cases_in_their_order_under_what_ct_speaks_for() -> None:
     filled = samples.with_three_actions()
     drawn = radiologist.pages(filled, style=STYLE)
-    for number, own in enumerate(filled.action_cases, start=1):
+    held = {(own.phrase, own.finding): own for own in filled.action_cases}
+    for number, swap in enumerate(swaps_in_order(filled.profile), start=1):
+        own = held[swap.phrase, swap.finding]
         printed = [
             m.string
             for page in drawn

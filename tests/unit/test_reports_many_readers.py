@@ -30,7 +30,7 @@ def drawn(seed: int) -> tuple[content.RadiologistContent, Style]:
     kind = ("few", "usual", "all")[seed % 3]
     state = (None, "none", "too few", "pattern")[seed // 3 % 4]
     profile = samples.profiles.profile_of(rng, meanings=KINDS[kind], state=state, missing=0.05)
-    own = samples.own_cases(profile, each=int(rng.integers(3, 6)))
+    own = samples.own_cases(profile, most=int(rng.integers(3, 6)))
     filled = replace(BASE, profile=profile, action_cases=own)
     if seed % 7 == 0:
         filled = replace(filled, department=content.SuppressedCell(5, "readers"))

@@ -25,7 +25,9 @@ from reports.verdict import Said, in_words
 _SIDE: Final = 0.55
 """Share of the page's width that the sentence takes beside its picture."""
 _LEAST_PICTURE: Final = 138.0
-_MOST_PICTURE: Final = 300.0
+_MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
+"""The most where the chart stands below, and where it does not."""
+_LINE: Final = 40.0
 _HEADING: Final = 30.0
 _ASIDE: Final = 60.0
 _APART: Final = 12.0
@@ -124,7 +126,7 @@ class _Verdict:
         texts = [said.lead, *said.also]
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
         tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in texts)
-        picture = self._picture_height(tall) if rows else 0.0
+        picture = self._picture_height(tall, lines=len(rows)) if rows else 0.0
         box = composer.claim(max(tall, picture))
         composer.page.bookmarks.append(Bookmark(said.first, 0, box.y))
         with composer.page.tag(composer.level(0)):
@@ -162,16 +164,18 @@ class _Verdict:
         some = words("ladder.some", shown=shown, of=lines) if shown < lines else ""
         return words("ladder.note", some=some)
 
-    def _picture_height(self, tall: float) -> float:
-        """Give the picture the room that what to try and chart leave, within reason."""
+    def _picture_height(self, tall: float, *, lines: int) -> float:
+        """Give the picture the room that what to try and chart leave, and its lines can use."""
         width, below = self.composer.body.width, sum(card.height for card in self.cards)
         if self.said.stay:
             below += paragraph_height(self.said.stay, self.kind, width)
         below += _HEADING if below else 0.0
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
+        most = _TALLEST_PICTURE
         if spare >= self.chart.height(width):
             spare -= self.chart.height(width, roomy=True)
-        return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), _MOST_PICTURE)
+            most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
+        return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), most)
 
     def actions(self) -> None:
         """Set the cards under their heading, and why there are none, or no more."""

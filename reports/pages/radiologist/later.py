@@ -30,7 +30,7 @@ from reports.pages.radiologist.first import call
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
-_LOW, _COMPACT, _MOST = 200.0, 300.0, 400.0
+_LOW, _COMPACT, _MOST, _ALONE = 200.0, 300.0, 400.0, 460.0
 """Least height of the curve with its title; below which its note stands beside it; the most."""
 _WIDE: Final = 0.6
 """Share of the page's width that the curve's part takes."""
@@ -41,26 +41,41 @@ _AROUND: Final = 16.0
 
 
 def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
-    """Curve beside trend, below the phrase chart where page 1 had no room for it."""
+    """Curve beside trend, below the phrase chart where page 1 had no room for it.
+
+    What explains the figures stands below them, or fills page 1.
+    """
     words, kind = composer.style.strings, BODY
     if isinstance(content.overall, SuppressedCell):
         composer.skip(10.0)
         _trend(composer.page, composer.claim(260.0 if content.trend else 40.0), content, words)
+        read = False
     else:
+        read = chart is None and _read_early(composer, content)
         composer.new_page()
+        kind = BODY if chart is None else CAPTION
+        below = 0.0 if read else _AROUND + _reading_height(composer, content, kind)
         if chart is not None:
-            kind = CAPTION
-            below = _LOW + 2 * _AROUND + _reading_height(composer, content, kind)
-            chart.draw(composer, below=below)
+            chart.draw(composer, below=_LOW + _AROUND + below)
             composer.skip(_AROUND)
-        room = composer.room - _AROUND - _reading_height(composer, content, kind)
-        box = composer.claim(min(max(room, _LOW), _MOST))
+        box = composer.claim(min(max(composer.room - below, _LOW), _ALONE if read else _MOST))
         left = Box(box.x, box.y, _WIDE * box.width - GUTTER, box.height)
         right = Box(left.right + 2 * GUTTER, box.y, box.right - left.right - 2 * GUTTER, box.height)
         _curve(composer.page, left, content.overall, words)
         _trend(composer.page, right, content, words)
-    composer.skip(_AROUND)
-    _reading(composer, content, kind)
+    if not read:
+        composer.skip(_AROUND)
+        _reading(composer, content, kind)
+
+
+def _read_early(composer: Composer, content: RadiologistContent) -> bool:
+    """Say below the chart how to read it, where there is room; return whether there was."""
+    for kind in (BODY, CAPTION):
+        if composer.room >= _AROUND + _reading_height(composer, content, kind):
+            composer.skip(_AROUND)
+            _reading(composer, content, kind)
+            return True
+    return False
 
 
 def _curve(page: Drawing, box: Box, overall: GroupResult, words: Strings) -> None:
