@@ -113,19 +113,17 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
     rows = profile_rows(
         profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
     )
-    counted = zip(overall.phrases.phrases, overall.phrases.n, strict=True)
-    used = {phrase for phrase, n in counted if n > 0}
+    used = {p for p, n in zip(overall.phrases.phrases, overall.phrases.n, strict=True) if n > 0}
     names = (", ".join(p for p in row.certain if p in used) or row.phrase for row in rows)
     return tuple(replace(row, phrase=name) for row, name in zip(rows, names, strict=True))
 
 
 def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:
     """Name the phrases without a row, and why there is no department where there is none."""
-    texts: list[str] = []
-    if content.department is None:
-        texts.append(words("radiologist.department", state=words("state.not_computed")))
-    elif isinstance(content.department, SuppressedCell):
-        texts.append(words("radiologist.department", state=state_of(content.department, words)))
+    texts, department = list[str](), content.department
+    if department is None or isinstance(department, SuppressedCell):
+        state = state_of(department, words) if department else words("state.not_computed")
+        texts.append(words("radiologist.department", state=state))
     if isinstance(content.overall, SuppressedCell):
         return texts
     if content.unscored:

@@ -72,8 +72,8 @@ def _scale(content: RadiologistContent) -> Scale:
     if isinstance(content.overall, SuppressedCell):
         return {}
     table = content.overall.phrases
-    means = zip(table.phrases, table.expected.tolist(), strict=True)
-    return {phrase: mean for phrase, mean in means if phrase in content.recommended}
+    means = dict(zip(table.phrases, table.expected.tolist(), strict=True))
+    return {phrase: means[phrase] for phrase in means if phrase in content.recommended}
 
 
 def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple[list[Card], Type]:
@@ -268,9 +268,7 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
         shown.append((of, label))
     overall = content.overall
     if isinstance(overall, SuppressedCell):
-        few = state_of(overall, words)
-        shown.append((few, words("radiologist.facts.statements")))
-        return tuple(shown)
+        return (*shown, (state_of(overall, words), words("radiologist.facts.statements")))
     shown.append((count(overall.n), words("radiologist.facts.statements")))
     gap = overall.phrase_error
     if gap.value == gap.value:

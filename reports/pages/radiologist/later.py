@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final, get_args
 
+from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from reports.content import (
     Case,
@@ -81,15 +82,13 @@ def _read_early(composer: Composer, content: RadiologistContent) -> bool:
 def _curve(page: Drawing, box: Box, overall: GroupResult, words: Strings) -> None:
     """Draw the curve on a square, its note beside it where it is low, else below it."""
     note = words("radiologist.curve_note")
-    if box.height < _COMPACT:
-        figure = _panel(page, box, words("radiologist.curve"), "")
+    low = box.height < _COMPACT
+    figure = _panel(page, box, words("radiologist.curve"), "" if low else note)
+    if low:
         figure = replace(figure, width=figure.height - _UNDER)
-        beside = box.cut(left=figure.width + GUTTER, top=30.0)
-        reliability(page, figure, curve=overall.curve, words=words)
-        paragraph(page, beside, note, CAPTION.muted)
-    else:
-        figure = _panel(page, box, words("radiologist.curve"), note)
-        reliability(page, figure, curve=overall.curve, words=words)
+    reliability(page, figure, curve=overall.curve, words=words)
+    if low:
+        paragraph(page, box.cut(left=figure.width + GUTTER, top=30.0), note, CAPTION.muted)
 
 
 def _panel(page: Drawing, box: Box, title: str, caption: str) -> Box:
@@ -106,9 +105,9 @@ def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings)
     figure = _panel(page, box, words("radiologist.trend"), note)
     if content.trend:
         trend(page, figure, series=content.trend, words=words)
-        return
-    state = words("state.not_computed" if content.trend is None else "state.none")
-    paragraph(page, figure, state, BODY.oblique.muted)
+    else:
+        state = words("state.not_computed" if content.trend is None else "state.none")
+        paragraph(page, figure, state, BODY.oblique.muted)
 
 
 def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -145,12 +144,8 @@ def _reading_height(composer: Composer, content: RadiologistContent, kind: Type)
     width = (composer.body.width - 2 * GUTTER) / 2
     sides = _sides(content, composer.style.strings)
     tall = max(sum(paragraph_height(t, kind, width) + 3.0 for t in texts) for _, texts in sides)
-    return tall + 18.0 + _whom_height(composer, content, kind)
-
-
-def _whom_height(composer: Composer, content: RadiologistContent, kind: Type) -> float:
-    text = _whom(content, composer.style.strings)
-    return 4.0 + paragraph_height(text, kind.bold, composer.body.width)
+    whom = _whom(content, composer.style.strings)
+    return tall + 22.0 + paragraph_height(whom, kind.bold, composer.body.width)
 
 
 def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> None:
@@ -158,15 +153,16 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> Non
     words = composer.style.strings
     sides = _sides(content, words)
     width = (composer.body.width - 2 * GUTTER) / 2
-    tall = _reading_height(composer, content, kind) - _whom_height(composer, content, kind)
-    box = composer.claim(tall)
+    whom = Prose(_whom(content, words), kind.bold)
+    below = 4.0 + whom.height(composer.body.width)
+    box = composer.claim(_reading_height(composer, content, kind) - below)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
             y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, kind) + 3.0
     composer.skip(4.0)
-    composer.add(Prose(_whom(content, words), kind.bold), after=0.0)
+    composer.add(whom, after=0.0)
 
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
@@ -205,16 +201,13 @@ def _coverage(coverage: Coverage | None, words: Strings) -> str:
 def _accuracy(instrument: Instrument | None, words: Strings) -> str:
     if instrument is None or not instrument.figures:
         return words("state.not_audited")
-    parts = []
-    for figure in instrument.figures:
-        if figure.estimate is None:
-            parts.append(f"{figure.name}: {words('state.not_audited')}")
-        else:
-            estimate = figure.estimate
-            span = percent_interval(estimate.low, estimate.high, estimate.value)
-            value = percent(estimate.value)
-            parts.append(words("not.accuracy", name=figure.name, value=value, interval=span))
-    return "; ".join(parts)
+    return "; ".join(
+        f"{figure.name}: {words('state.not_audited')}"
+        if (found := figure.estimate) is None
+        else words("not.accuracy", name=figure.name, value=percent(found.value),
+                   interval=percent_interval(found.low, found.high, found.value))
+        for figure in instrument.figures
+    )  # fmt: skip
 
 
 def appendices(composer: Composer, content: RadiologistContent) -> None:
@@ -251,7 +244,9 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     """List every phrase with its counted and its judged rate; withheld ones in words."""
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
-    judged = _judged(content)
+    profile = content.profile
+    rated = profile.phrases if isinstance(profile, ReaderProfile) else ()
+    judged = {each.phrase: percent(each.rate.value) for each in rated}
     columns = [
         Column(words("numbers.phrase"), 2.6, wraps=True),
         Column(words("numbers.n"), 1.9, "right"),
@@ -267,14 +262,6 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
         _number_row(row, judged, content.minimum_n, words, department=shown) for row in rows
     )
     return Table(tuple(columns), body, id="numbers")
-
-
-def _judged(content: RadiologistContent) -> dict[str, str]:
-    """Give the judged rate of each phrase that has one."""
-    profile = content.profile
-    if profile is None or isinstance(profile, SuppressedCell):
-        return {}
-    return {p.phrase: percent(p.rate.value) for p in profile.phrases}
 
 
 def _number_row(
