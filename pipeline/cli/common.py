@@ -98,9 +98,10 @@ class Output:
             def advance(done: int) -> None:
                 nonlocal spoken
                 progress.advance(task.id, done)
-                if not drawn and not self.silent and time.monotonic() - spoken > _SILENCE_SECONDS:
+                silent = drawn or self.silent or task.finished
+                if not silent and time.monotonic() - spoken > _SILENCE_SECONDS:
                     spoken, left = time.monotonic(), task.time_remaining
-                    wait = "" if left is None else f", about {left / 60:,.0f} min left"
+                    wait = "" if left is None else f", about {max(1, left / 60):,.0f} min left"
                     typer.echo(f"{what}: {task.completed:,} of {total:,}{wait}", err=True)
 
             yield advance
