@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-import numpy as np
-from numpy.typing import ArrayLike
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike
 
 
 class CalibrationError(ValueError):
@@ -59,6 +60,9 @@ def refuse(
     calibration.errors.CalibrationError: label: 1 of 2 values are above 1; first at row 1 (1.4). \
 Drop or correct them before calling.
     """
+    # Here: the command line knows these errors before it settles how many threads numpy takes.
+    import numpy as np
+
     rows = np.flatnonzero(wrong)
     if not rows.size:
         return

@@ -101,7 +101,9 @@ class Output:
                 silent = drawn or self.silent or task.finished
                 if not silent and time.monotonic() - spoken > _SILENCE_SECONDS:
                     spoken, left = time.monotonic(), task.time_remaining
-                    wait = "" if left is None else f", about {max(1, left / 60):,.0f} min left"
+                    minutes = 0 if left is None else left / 60
+                    long = "under a minute" if minutes < 1 else f"about {minutes:,.0f} min"
+                    wait = "" if left is None else f", {long} left"
                     typer.echo(f"{what}: {task.completed:,} of {total:,}{wait}", err=True)
 
             yield advance

@@ -85,6 +85,7 @@ class Given:
 
 def extract(given: Given) -> None:
     """Read statements about pathologies, with their words of certainty, out of reports."""
+    from extraction.rules.engine import RuleEngine
     from pipeline.formats.tables import write_table
 
     one_of("--level", given.level, _LEVELS)
@@ -105,7 +106,8 @@ def extract(given: Given) -> None:
     write_table(table.assign(engine=named, engine_version=reader.version), given.out)
     if given.explain:
         _explain(ids, texts, outcomes)
-    counts = _counts(outcomes, len(table)) | _asked(reader) | doubts
+    asked = {} if isinstance(reader, RuleEngine) else reader.counts()
+    counts = _counts(outcomes, len(table)) | asked | doubts
     given.output.tell(counts)
     if counts["failed"]:
         raise typer.Exit(EXIT_QUARANTINED)
@@ -150,12 +152,6 @@ def _counts(outcomes: Sequence[Outcome], rows: int) -> dict[str, object]:
         "unmapped_cues": dict(unmapped.most_common(20)),
         "rows": rows,
     }
-
-
-def _asked(reader: RuleEngine | ModelEngine) -> dict[str, object]:
-    """Give what a model was asked and what of its answers was left out; rules ask nobody."""
-    counts = getattr(reader, "counts", None)
-    return {} if counts is None else counts()
 
 
 def _explain(ids: Sequence[str], texts: Sequence[object], outcomes: Sequence[Outcome]) -> None:

@@ -227,7 +227,8 @@ def verify_log(
     quiet: QuietOption = False,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
-    state = _refuse_broken(_log_path(config))
+    is_log = config.suffix == ".jsonl"
+    state = _refuse_broken(config if is_log else _events(_settings(config).workspace).path)
     if expect and not state.holds(expect):
         msg = (
             f"the audit log does not hold the expected entry among its {state.entries}: "
@@ -248,10 +249,6 @@ def _refuse_broken(path: Path) -> LogState:
         msg = f"the audit log is broken in {len(state.breaks)} place(s): {shown}."
         raise RadcalError(msg)
     return state
-
-
-def _log_path(config: Path) -> Path:
-    return config if config.suffix == ".jsonl" else _events(_settings(config).workspace).path
 
 
 def _settings(config: Path) -> Configuration:

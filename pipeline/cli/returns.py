@@ -125,7 +125,7 @@ def _sheet(
 
     try:
         content = path.read_bytes()
-        page = _is_pdf(content)
+        page = content[:1024].lstrip().startswith(b"%PDF-")
         given, swaps = read_page(content, passphrases=phrases) if page else read(content)
     except OSError as error:
         msg = f"{path.name}: cannot be read ({error.strerror})."
@@ -153,10 +153,6 @@ def _sheet(
     rows = pd.concat([rows, pd.DataFrame(said, columns=list(rows.columns))], ignore_index=True)
     _check(path.name, rows)
     return hashlib.sha256(content).hexdigest()[:16], rows, swaps
-
-
-def _is_pdf(content: bytes) -> bool:
-    return content[:1024].lstrip().startswith(b"%PDF-")
 
 
 def _check(name: str, rows: pd.DataFrame) -> None:

@@ -99,13 +99,9 @@ def simulate_chunks(
         message = f"simulate: {'; '.join(wrong)}."
         raise ConfigurationError(message)
     chosen = load_department(department) if isinstance(department, str) else department
-    return _chunks(pairs, _house(readers, seed, chosen), seed)
-
-
-def _chunks(pairs: int, house: _House, seed: int) -> Iterator[Simulation]:
-    size = hospital()["chunk_pairs"]
-    for index, start in enumerate(range(0, pairs, size)):
-        yield _chunk(min(size, pairs - start), index, house, seed)
+    house, size = _house(readers, seed, chosen), hospital()["chunk_pairs"]
+    starts = enumerate(range(0, pairs, size))
+    return (_chunk(min(size, pairs - start), index, house, seed) for index, start in starts)
 
 
 def _house(readers: int, seed: int, department: Department) -> _House:

@@ -283,22 +283,18 @@ def _standing(standing: Standing) -> dict[str, Any]:
 
 
 def _rest(reader: Reader, fitted: tuple[float, float]) -> dict[str, Any]:
+    """Tell the fitted line and the ways of writing; favourites relative to the department's."""
+    weights = hospital()["phrase_weights"]
+    liking = reader.favourites / [weights[p] for p in wording().phrases]
+    favourites = liking[1:-1].argsort()[::-1][:3] + 1
     return {
         "fitted_intercept": fitted[0],
         "fitted_slope": fitted[1],
         "habits": len(reader.habits),
-        "favourites": "; ".join(_favourites(reader)),
+        "favourites": "; ".join(wording().phrases[k] for k in favourites),
         "xray_style": reader.xray_style,
         "ct_style": reader.ct_style,
     }
-
-
-def _favourites(reader: Reader) -> list[str]:
-    """Return the three hedges a reader writes most often relative to the department."""
-    weights = hospital()["phrase_weights"]
-    liking = reader.favourites / [weights[p] for p in wording().phrases]
-    order = liking[1:-1].argsort()[::-1][:3] + 1
-    return [wording().phrases[k] for k in order]
 
 
 def _habits(staff: Staff) -> pd.DataFrame:

@@ -16,13 +16,14 @@ def test_off_a_terminal_a_line_says_how_many_are_done_and_how_long_is_left(
 ) -> None:
     monkeypatch.setattr(common, "_SILENCE_SECONDS", -1.0)
     with Output().bar("reading", 4_000) as advance:
-        for _ in range(3):
+        for _ in range(4):
             advance(1_000)
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
     assert lines[0].startswith("reading: 1,000 of 4,000")
-    assert lines[2] == "reading: 3,000 of 4,000, about 0 min left"
+    assert lines[2] == "reading: 3,000 of 4,000, under a minute left"
+    assert len(lines) == 3, "a step that is done has nothing left to wait for"
 
 
 @pytest.mark.parametrize("output", [Output(quiet=True), Output(as_json=True)])
