@@ -5,7 +5,7 @@ Sections of blocks stand before it is known whether they become PDF or HTML.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol, Self, TypeAlias
@@ -345,14 +345,29 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
     for section in sections:
         composer.heading(section.title, level=section.level, room=section.room, note=section.note)
         for i, piece in enumerate(section.pieces):
+            below = _below(section.pieces, i, composer.body.width)
             if isinstance(piece, Subheading):
+                _keep_with_table(composer, section.pieces, i)
                 composer.heading(piece.title, level=1, kind=SUBHEADING, room=piece.room)
             elif isinstance(piece, Table):
-                after = section.pieces[i + 1] if i + 1 < len(section.pieces) else None
-                below = after.height(composer.body.width) if isinstance(after, Prose) else 0.0
                 composer.flow(piece, after=4.0 if below else 10.0, below=below)
             else:
                 composer.add(piece)
+
+
+def _below(pieces: Sequence[Piece], i: int, width: float) -> float:
+    """Give the height of the note that belongs below a piece."""
+    after = pieces[i + 1] if i + 1 < len(pieces) else None
+    return after.height(width) if isinstance(after, Prose) else 0.0
+
+
+def _keep_with_table(composer: Composer, pieces: Sequence[Piece], i: int) -> None:
+    """Open a page where the table under a small heading could not begin on this one."""
+    table, width = (pieces[i + 1] if i + 1 < len(pieces) else None), composer.body.width
+    if isinstance(table, Table):
+        room = composer.room - 2.0 * SUBHEADING.leading - _below(pieces, i + 1, width)
+        if table.scaled(composer.spread).split(width, room)[0] is None:
+            composer.new_page()
 
 
 def composed(

@@ -10,9 +10,9 @@ import pytest
 from calibration.profile import ReaderProfile
 from reports import content
 from reports.disclosure import guard_radiologist
-from reports.drawing.layout import Composer
+from reports.drawing.layout import Composer, Figure, Prose, Section, Subheading, compose
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
-from reports.drawing.style import MARGIN, Style, palette, style_for
+from reports.drawing.style import CAPTION, MARGIN, Style, palette, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.figures import phrase_chart, phrase_rows
 from reports.figures.series import run_chart
@@ -109,6 +109,15 @@ def empty(pages: list[Drawing]) -> list[str]:
     return [f"page {i}: {at:.0%}" for i, (at, least) in enumerate(found, start=1) if at < least]
 
 
+def stranded(pages: list[Drawing]) -> list[str]:
+    """Give the headings that stand last on their page, with what they head on the next."""
+    found = []
+    for number, page in enumerate(pages, start=1):
+        low = max(m.y for m in page.marks if isinstance(m, Text) and m.y < page.height - 50.0)
+        found += [f"page {number}: {b.title}" for b in page.bookmarks if low < b.y + 22.0]
+    return found
+
+
 def clipped(pages: list[Drawing]) -> list[str]:
     """Give the lines that end in an ellipsis because their frame was too narrow."""
     texts = [m.string for page in pages for m in page.marks if isinstance(m, Text)]
@@ -202,6 +211,7 @@ def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
     assert faults(drawn) == []
     assert tiny(drawn) == []
     assert clipped(drawn) == []
+    assert stranded(drawn) == []
 
 
 _LEFT_OUT: dict[str, dict[str, object]] = {
@@ -218,6 +228,7 @@ _LEFT_OUT: dict[str, dict[str, object]] = {
 def test_no_page_is_half_empty_where_a_run_left_something_out(readers: int, left_out: str) -> None:
     filled = replace(samples.committee(readers=readers, pathologies=9), **_LEFT_OUT[left_out])
     drawn = committee.pages(filled, style=style_for("Letter"))
+    assert stranded(drawn) == []
     assert empty(drawn) == []
     assert faults(drawn) == []
 
@@ -234,6 +245,17 @@ def test_the_check_itself_finds_the_pages_that_a_broken_layout_leaves_half_empty
     monkeypatch.setattr(Composer, "heading", wasteful)
     assert len(empty(committee.pages(samples.committee(readers=12), style=Style()))) > 3
     assert len(empty(radiologist.pages(samples.simulated(0), style=Style()))) > 0
+
+
+@pytest.mark.parametrize("room", range(20, 160, 4))
+def test_a_small_heading_never_stands_alone_above_a_table_on_the_next_page(room: int) -> None:
+    rows = tuple(Row((f"row {i}",)) for i in range(3))
+    table = Table((Column("a", 1.0),), rows)
+    long = Prose("why " * 120, CAPTION.muted)
+    composer = Composer(Style(), None)
+    above = Figure(lambda _drawing, _box: None, composer.body.height - 40.0 - room)
+    compose(composer, (Section("large", (above, Subheading("small", room=0.0), table, long)),))
+    assert [each for each in stranded(composer.finish()) if each.endswith("small")] == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:
