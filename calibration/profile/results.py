@@ -104,7 +104,7 @@ class Shared:
     Attributes
     ----------
     shift, slope
-        What two readers of three lie beyond, on one side; 0 and 1 where they share nothing.
+        Posterior mean and interval of the readers' common line; 0 and 1 where too few are judged.
     readers
         Readers judged.
     parts
