@@ -294,14 +294,10 @@ def _shown(cell: Any) -> object:
     if value is None or cell.data_type == "e":
         return None
     if isinstance(value, datetime):
-        is_day = value.time() == time() and not _has_clock(cell.number_format)
-        return value.date() if is_day else value
+        has_clock = re.search(r"[hs]", _ASIDE.sub("", cell.number_format), re.IGNORECASE)
+        return value if has_clock or value.time() != time() else value.date()
     if isinstance(value, int | float) and not isinstance(value, bool):
         if _ZEROS.fullmatch(cell.number_format) and value == int(value) >= 0:
             return str(int(value)).zfill(len(cell.number_format))
         return value if abs(value) < _EXACT else f"{value:.14E}"
     return unescape(value) if isinstance(value, str) else value  # _x000D_ is a line's end
-
-
-def _has_clock(form: str) -> bool:
-    return bool(re.search(r"[hs]", _ASIDE.sub("", form), re.IGNORECASE))

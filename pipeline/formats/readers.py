@@ -201,7 +201,8 @@ def _tail(text: str) -> tuple[str, str]:
 def _people(text: str, label: _Label) -> Iterator[Person]:
     """Yield whom a label names, in the order of the text."""
     tail, low = _tail(text)
-    for start in sorted({at for word in label.words for at in _found(low, word)}):
+    places = {at.start() for word in label.words for at in re.finditer(re.escape(word), low)}
+    for start in sorted(places):
         if label is _SIGNATURE:
             person = _before(tail, start)
         else:
@@ -209,13 +210,6 @@ def _people(text: str, label: _Label) -> Iterator[Person]:
             person = _named(tail, match) if match else None
         if person is not None:
             yield person
-
-
-def _found(text: str, word: str) -> Iterator[int]:
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + 1)
 
 
 def _before(tail: str, start: int) -> Person | None:

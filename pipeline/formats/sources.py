@@ -126,12 +126,11 @@ class Sources:
                     index=index,
                 ),
             )
-        own_names = settings.format == "sql"
         return exports.read(
             source,
             exports.TableOptions(
                 encoding=settings.encoding,
-                columns={} if own_names else settings.columns,
+                columns={} if settings.format == "sql" else settings.columns,
                 exam_codes=self.modality_codes,
                 batch_rows=self.batch_rows,
                 kind=kind,

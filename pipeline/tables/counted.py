@@ -137,7 +137,8 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     patients = None
     if columns.patient:
         pair, pairs = _grouped(frame.loc[known], (*columns.by, columns.patient))
-        owner = _owners(group, pair, len(pairs))
+        owner = np.zeros(len(pairs), dtype=np.int64)
+        owner[pair] = group
         each = tallied(pair, code[known], labels, n_groups=len(pairs))
         patients = (each, owner)
     values, sliders = _sliders(frame, known, columns, source), None
@@ -222,13 +223,6 @@ def _sizes(
         own = tuple(key[:-1]) if isinstance(key, tuple) else ()
         sizes[own] = (*sizes.get(own, ()), float(size))
     return sizes
-
-
-def _owners(group: IntArray, pair: IntArray, size: int) -> IntArray:
-    """Group that each (group, patient) pair belongs to."""
-    owner = np.zeros(size, dtype=np.int64)
-    owner[pair] = group
-    return owner
 
 
 def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:

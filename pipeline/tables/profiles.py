@@ -139,12 +139,8 @@ def profile_table(
             moved = _changes(judged, before.observations, phrases, rules)
             found.append((_DEPARTMENT, replace(judged, readers=(), changes=moved)))
         found += [(each.reader, each) for each in judged]
-    return pd.DataFrame(
-        {
-            "reader_code": pd.Series([code for code, _ in found], dtype="object"),
-            "profile": pd.Series([_written(each) for _, each in found], dtype="object"),
-        }
-    )
+    rows = [(code, _written(each)) for code, each in found]
+    return pd.DataFrame(rows, columns=["reader_code", "profile"], dtype="object")
 
 
 def _changes(

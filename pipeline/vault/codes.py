@@ -261,7 +261,6 @@ def _room(times: Iterable[pd.Timestamp]) -> Room:
     return -min(-(-rest // _DAY) - 1 for _, rest in both), min(since // _DAY for since, _ in both)
 
 
-_MOST_DAYS: Final = 365
 FEW: Final = 28
 """Shifts that one exam leaves at least."""
 
@@ -299,8 +298,8 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
         most=np.floor((exams["performed_at"] - start) / day),
     )
     by_patient = limits.groupby("patient_code", sort=True)
-    least = by_patient["least"].max().clip(lower=-_MOST_DAYS)
-    most = by_patient["most"].min().clip(upper=_MOST_DAYS)
+    least = by_patient["least"].max().clip(lower=-_MAX_SHIFT_DAYS)
+    most = by_patient["most"].min().clip(upper=_MAX_SHIFT_DAYS)
     none = (least <= 0) & (most >= 0)
     return (most - least + 1 - none).astype(np.int64)
 

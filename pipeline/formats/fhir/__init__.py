@@ -20,6 +20,7 @@ from pipeline.formats.fhir.directory import (
     ORDERS,
     STAFF,
     Directory,
+    kinds_of,
     patient_numbers,
     people,
     reader,
@@ -50,10 +51,8 @@ _NUMBERED: Final = SetAside(
 _ORDERED: Final = "basedOn"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
-_WITHOUT_REPORT: Final[Mapping[str, str]] = {
-    "registered": "no_valid_report", "unknown": "no_valid_report",
-}  # fmt: skip
-"""Statuses of a report that must not be read, and the reason."""
+_WITHOUT_REPORT: Final = ("registered", "unknown")
+"""Statuses of a report that must not be read."""
 _OPEN: Final = {"partial": "prelim", "modified": "prelim"}
 """Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
 _CLASS: Final = {
@@ -98,7 +97,7 @@ def exams(
     """Read a report, an exam for each accession; never raises on what an export may hold."""
     raw_status = text_of(report, "status").casefold()
     if raw_status in _WITHOUT_REPORT:
-        yield SetAside(_WITHOUT_REPORT[raw_status], "the status says there is no report")
+        yield SetAside("no_valid_report", "the status says there is no report")
         return
     report = {**directory.get(f"{REPORT}/{text_of(report, 'id')}"), **report}
     directory = directory.within(report)
@@ -171,13 +170,9 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
     conclusion = text_of(report, "conclusion")
     shown = plain_text(div)
     if conclusion and conclusion not in shown:
-        shown = f"{shown}\n{_headed(conclusion)}".strip()
+        heading = "" if _IMPRESSION.search(conclusion) else "IMPRESSION: "
+        shown = f"{shown}\n{heading}{conclusion}".strip()
     return shown, "", fault or best
-
-
-def _headed(conclusion: str) -> str:
-    """Put a heading before a conclusion, unless it holds a report that has its own."""
-    return conclusion if _IMPRESSION.search(conclusion) else f"IMPRESSION: {conclusion}"
 
 
 def _accessions(
@@ -209,16 +204,13 @@ def _accessions(
 
 
 def _numbered(resources: Iterable[Resource]) -> list[str]:
-    return list(dict.fromkeys(n for each in resources for n in _numbers(each) if n))
-
-
-def _numbers(resource: Resource) -> Iterator[str]:
-    """Yield a resource's accession numbers."""
-    for identifier in items(resource, "identifier"):
-        types = items(next(iter(items(identifier, "type")), {}), "coding")
-        named = "accession" in text_of(identifier, "system").casefold()
-        if named or any(text_of(coding, "code") == "ACSN" for coding in types):
-            yield text_of(identifier, "value")
+    """Give the accession numbers of some resources, each once."""
+    identifiers = (each for resource in resources for each in items(resource, "identifier"))
+    found = (
+        text_of(each, "value") for each in identifiers
+        if "accession" in text_of(each, "system").casefold() or "ACSN" in kinds_of(each)
+    )  # fmt: skip
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def _code(report: Resource) -> tuple[str, str]:

@@ -109,7 +109,7 @@ class Directory:
         mine = patient_numbers(own, patient)[:2]
         for each in items(patient, "identifier"):
             before = text_of(each, "value"), text_of(each, "system")
-            is_old = text_of(each, "use") == "old" and not _kinds(each) & _NO_RECORD_NUMBER
+            is_old = text_of(each, "use") == "old" and not kinds_of(each) & _NO_RECORD_NUMBER
             if is_old and before[0] and before[1] == mine[1] and before != mine:
                 yield Merge((before, mine))
         for kind in (_REPLACED, _REPLACES):
@@ -234,7 +234,7 @@ def _number(identifiers: list[dict[str, Any]]) -> str:
     """
     ranked = []
     for each in identifiers:
-        kinds = _kinds(each)
+        kinds = kinds_of(each)
         value, system = text_of(each, "value"), text_of(each, "system")
         if value and text_of(each, "use") != "old" and not kinds & _NO_RECORD_NUMBER:
             is_national = system.endswith(_NPI) or "NPI" in kinds
@@ -243,7 +243,7 @@ def _number(identifiers: list[dict[str, Any]]) -> str:
     return f"{system}|{value}" if system else value
 
 
-def _kinds(identifier: Resource) -> set[str]:
+def kinds_of(identifier: Resource) -> set[str]:
     """Say what an identifier is: by the codes of its type, or by the name that some give it."""
     kinds = items(identifier, "type")
     named = (text_of(kind, "text").upper() for kind in kinds)
@@ -267,7 +267,7 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list
     subject = next(iter(items(report, "subject")), {})
     every = [*items(patient, "identifier"), *items(subject, "identifier")]
     found = [i for i in every if text_of(i, "use") != "old"] or every
-    kinds = [_kinds(each) for each in found]
+    kinds = [kinds_of(each) for each in found]
     values = [(text_of(i, "value"), text_of(i, "system")) for i in found]
     records = [v for v, kind in zip(values, kinds, strict=True) if v[0] and "MR" in kind]
     others = [

@@ -47,8 +47,8 @@ class Place:
 
     def read(self) -> Resource:
         """Read the resource there; an empty one if it is no longer there."""
-        with self.path.open("rb") as handle:
-            return next((each for each in _line(handle, self) if isinstance(each, dict)), {})
+        found = _standing(self.path, [self.start])
+        return next((each for each in found if isinstance(each, dict)), {})
 
 
 REPORT: Final = "DiagnosticReport"
@@ -83,12 +83,6 @@ def _placed(path: Path) -> Iterator[tuple[int, int, Resource | str]]:
                 yield number, start, each
             if len(line) > _MAX_BYTES and not line.endswith(b"\n"):
                 _skip_line(handle)
-
-
-def _line(handle: BinaryIO, place: Place) -> Iterator[Resource | str]:
-    """Read the line at a place."""
-    handle.seek(place.start)
-    return _of_line(handle.readline(_MAX_BYTES + 1), place)
 
 
 def _of_line(line: bytes, place: Place | None) -> Iterator[Resource | str]:
@@ -245,10 +239,8 @@ class Index:
             return
         try:
             found = self._places(names, by_digest)
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:  # damaged: it is made anew from the files
-            if self._path is None:
+        except sqlite3.DatabaseError as error:  # damaged: it is made anew from the files
+            if self._path is None or isinstance(error, sqlite3.OperationalError):
                 raise
             self._path.unlink()
             found = self._places(names, by_digest)
@@ -306,7 +298,8 @@ def _standing(path: Path, starts: Sequence[int]) -> Iterator[Resource | str]:
         return
     with path.open("rb") as handle:
         for start in starts:
-            yield from _line(handle, Place(path, start))
+            handle.seek(start)
+            yield from _of_line(handle.readline(_MAX_BYTES + 1), Place(path, start))
 
 
 def _hash(name: str) -> int:

@@ -100,7 +100,6 @@ _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
 """What ORC-1 (HL7 table 0119) says of an order that is, or was, cancelled."""
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
-_MODALITIES: Final = frozenset({"XR", "CR", "DX", "CT", "MR", "US", "NM", "PET", "MG", "FL", "IR"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,8 @@ def _exams(
     for at, head in enumerate(heads):
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
         is_document = message == "MDM"
-        if _is_called_off(head) or (is_document and _is_deleted(head, event)):
+        is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
+        if head.value(_ORDER).upper() in _CALLED_OFF or (is_document and is_deleted):
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
         stated = head.first(options.fields.places["status"])
@@ -177,15 +177,6 @@ def _exams(
             yield _exam(head, report, options, _OF_EVENT.get(event, "") if is_document else "")
         else:
             yield report.fault or SetAside("no_report_text", "no OBX segment with text")
-
-
-def _is_called_off(head: Head) -> bool:
-    """Tell an order that was cancelled, whatever stands behind it."""
-    return head.value(_ORDER).upper() in _CALLED_OFF
-
-
-def _is_deleted(head: Head, event: str) -> bool:
-    return event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
 
 
 def _needs_no_text(message: str, stated: str, report: Observations) -> bool:
@@ -315,7 +306,7 @@ def _modality(head: Head, options: Hl7Options) -> str:
     is_told = "modality" in options.fields.own and stated  # a place that the site names decides
     if mapped or (named and not is_told):
         return mapped or named
-    return stated.upper() if stated.upper() in _MODALITIES else stated
+    return stated
 
 
 _MAY_BE_ADDED_TO: Final = ("final", "prelim", "corrected")
