@@ -115,6 +115,7 @@ $(MUTATION): requirements.lock benchmarks/nightly/mutation.lock
 	$(MUTATION)/bin/python -m pip install --quiet --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $(MUTATION)
 
+# Where this moves Prefect: `make install`, then `.venv/bin/python -m tests.fixtures.prefect_records`.
 lock:
 	uv pip compile pyproject.toml --extra dask --extra s3 --extra presidio --group dev --universal --python-version 3.11 \
 		--generate-hashes --no-emit-index-url --no-header -o requirements.lock
