@@ -26,7 +26,7 @@ DECAY = 3e-4
 AUTHORS = 3
 TIMES = 8
 MOST_WORDS = 900
-SHORT = ("l:", "s:", "u:", "n:", "pad")
+SHORT = ("l:", "s:", "u:", "m:", "n:", "pad")
 """How the features of words begin that the second look weighs: none of them is a word."""
 GAP_AUTHORS = 2
 EQUAL = 30_000

@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 23 authors' and our own, all invented.
+"""The annotated reports that the judge learns from: 25 authors' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 
-FOLDS = ("aiqu", "bjrv", "cksw", "dltz", "emo", "ghnp")
+FOLDS = ("aiqu", "bjrvy", "cksw", "dltz", "emox", "ghnp")
 """Authors left out of the training together."""
 AUTHORS = tuple(sorted("".join(FOLDS)))
 REPORTS = 150

@@ -31,7 +31,7 @@ from pipeline.deidentify.spans import Removed
 from pipeline.names.lexicon import Lexicon
 
 Span = tuple[int, int]
-_NUMBER: Final = re.compile(r"no\.[ ]?\d", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"no\.?[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
 _DEPARTMENT: Final = re.compile(

@@ -7,6 +7,7 @@ on nothing but themselves and the word lists:
     s:Xxx   the shape         l:given   a list that holds it       w:dictated   the word itself
     e:ski   its ending        g:, \n     a gap as written           k:break      its kind
     u:c5    how English writes it (`usage_features`)
+    m:n6    whether it is spelt as a name (`spelling_features`)
 
 So each distinct string is described once however often it stands in a shard: a `Glossary` numbers
 them, and a `Shard` is numbers only.
@@ -15,12 +16,14 @@ them, and a `Shard` is numbers only.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +32,8 @@ from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
 __all__ = [
-    "GAP_TRAITS", "REACH", "USAGE", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out",
+    "GAP_TRAITS", "REACH", "RUNS", "SPELLING", "USAGE", "WORD_TRAITS", "Describer", "Glossary",
+    "Shard", "half", "lay_out", "letters", "usage",
 ]  # fmt: skip
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -73,6 +77,13 @@ _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
 USAGE: Final = Path(str(resources.files("pipeline.names").joinpath("words", "usage.npz")))
 _COLUMNS: Final = ("frequency", "capital", "shouted", "cluster", "titled")
 _BRANCH: Final = 32
+SPELLING: Final = USAGE.with_name("spelling.npz")
+RUNS: Final = 1 << 15
+"""So many numbers stand for the runs of letters of all words."""
+_RUN_LENGTHS: Final = (2, 3, 4, 5)
+_SPELT: Final = 3
+"""From so many letters on the spelling of a word tells something."""
+_STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
 REACH: Final = 4
 """How many tokens on either side speak for one."""
 
@@ -248,6 +259,8 @@ class Describer:
             if len(plain) >= _MIN_ENDING:
                 yield f"e:{plain[-_ENDING:]}"
             yield from usage_features(plain)
+            if len(plain) >= _SPELT:
+                yield from spelling_features(plain)
         yield f"w:{plain}"
 
     @staticmethod
@@ -333,7 +346,7 @@ def usage_features(word: str) -> Iterator[str]:
 
     A surname that is a word (Price) is in one cluster without a capital and in another with one.
     """
-    numbers = _usage().get(word)
+    numbers = usage().get(word)
     if numbers is None:
         yield "u:none"
         return
@@ -346,8 +359,47 @@ def usage_features(word: str) -> Iterator[str]:
 
 
 @cache
-def _usage() -> Mapping[str, tuple[int, ...]]:
+def usage() -> Mapping[str, tuple[int, ...]]:
+    """Give the numbers of each word that English uses, as `usage_features` has them."""
     with np.load(USAGE, allow_pickle=False) as read:
         words = read["words"].tobytes().decode().split("\n")
         columns = [read[name].tolist() for name in _COLUMNS]
     return dict(zip(words, zip(*columns, strict=True), strict=True))
+
+
+def letters(word: str) -> list[int]:
+    """Number the runs of two to five letters of a word, its ends marked."""
+    ended = f"^{word}$".encode()
+    return [
+        crc32(ended[at : at + long]) % RUNS
+        for long in _RUN_LENGTHS
+        for at in range(len(ended) - long + 1)
+    ]
+
+
+def half(word: str) -> int:
+    """Tell which half of all words, 0 or 1, a word belongs to."""
+    return crc32(word.encode()) >> 31
+
+
+def spelling_features(word: str) -> Iterator[str]:
+    """Tell whether a folded word is spelt as names of people and of places are.
+
+        n   name against word, p  place against the likelier of these, 0 (below -8) to 9 (above 8)
+
+    Log-odds of a linear model over runs of letters, fit to that half of our lists which does not
+    hold the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``), so that a listed name
+    shows what a stranger's will.
+    """
+    odds, shifts, scale = _spelling()
+    runs, side = letters(word), half(word)
+    name, place = odds[side, runs].sum(axis=0) * (scale / len(runs) ** 0.5) + shifts[side]
+    for kind, value in (("n", name), ("p", place + min(name, 0.0))):
+        yield f"m:{kind}{bisect(_STEPS, value)}"
+
+
+@cache
+def _spelling() -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+    with np.load(SPELLING, allow_pickle=False) as read:
+        odds, shifts, scale = (read[name] for name in ("odds", "shifts", "scale"))
+    return odds.astype(np.int64), shifts.astype(np.float64), float(scale)

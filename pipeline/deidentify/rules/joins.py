@@ -3,7 +3,8 @@
 Where two identifiers of a kind stand in one line with nothing but small words between them, they
 are one (17.02 kl. 21.30 · Halimah bte Yusof · College of Agriculture); and an identifier takes with
 it what hangs on it: the letters of its own word, a clock's unit, a particle, the halves of a double
-name, the parts of a code. Nothing here looks at lists of names.
+name, the parts of a code. A word that is guarded, because a disease or a sign bears it too, is
+the other half of the name or place beside it (Glenn Huang). Nothing here looks at lists of names.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pipeline.deidentify.rules.checks import patterns
-from pipeline.deidentify.spans import Category, Claims, Removed
+from pipeline.deidentify.spans import GUARD, Category, Claims, Removed
 
 _P: Final = patterns("joins")
 JUDGE: Final = "judge"
@@ -32,8 +33,8 @@ _HEADS: Final = {
     "DATE": ("day_head",),
     "NAME": ("half_before", "initials_before", "name_head"),
     "LOCATION": ("half_before", "place_head"),
-    "HOSPITAL": ("place_head",),
-    "ID": ("code_before",),
+    "HOSPITAL": ("half_before", "place_head"),
+    "ID": ("code_before", "code_head", "phone_head"),
     "PHONE": ("phone_head",),
 }
 _TAILS: Final = {
@@ -57,7 +58,8 @@ class _Stretch(NamedTuple):
 
 def join(claims: Claims) -> None:
     """Lengthen and join the identifiers of a text, in place; a locked phrase ends them."""
-    for stretch in _joined(claims.text, [_whole(claims.text, each) for each in claims.removed()]):
+    whole = [_with_guarded(claims, _whole(claims.text, each)) for each in claims.removed()]
+    for stretch in _joined(claims.text, whole):
         claims.join(*stretch)
 
 
@@ -86,6 +88,27 @@ def _whole(text: str, each: Removed) -> _Stretch:
             tail = _P[name].match(text, end)
             end = tail.end() if tail else end
     return _Stretch(start, end, each.category, each.rule)
+
+
+def _with_guarded(claims: Claims, each: _Stretch) -> _Stretch:
+    """Take a guarded word beside a name or place, if it is guarded by itself and no noun's."""
+    if each.category not in _SPOKEN:
+        return each
+    text, marks, (start, end) = claims.text, claims.marks, each[:2]
+    before = _P["guarded_before"].search(text, max(0, start - _REACH), start)
+    if before is not None and _is_guarded(marks, *before.span(1)):
+        start = before.start(1)
+    name = "guarded_given" if each.category == "NAME" else "guarded_behind"
+    behind = _P[name].match(text, end)
+    if behind is not None and _is_guarded(marks, *behind.span(1)):
+        end = behind.end(1)
+    return each._replace(start=start, end=end)
+
+
+def _is_guarded(marks: bytearray, start: int, end: int) -> bool:
+    """Tell whether a word is guarded, and nothing beside it."""
+    whole = marks.count(GUARD, start, end) == end - start
+    return whole and GUARD not in (marks[start - 1], marks[end])
 
 
 def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
