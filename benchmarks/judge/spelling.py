@@ -1,9 +1,9 @@
 """Make the table of how names, places and words are spelt, from our lists and English at large.
 
-``python benchmarks/judge/spelling.py``. A linear model over hashed runs of letters (`letters`) tells
-names of people, names of places and words apart. It is fit twice, each time to a half of the words,
-and a word is scored by the half it is not in (`tokens.spelling_features`): what the judge is shown
-of a listed name is what it will be shown of a stranger's.
+``python benchmarks/judge/spelling.py``. A linear model over hashed runs of letters (`letters`)
+tells names of people, names of places and words apart. It is fit twice, each time to a half of the
+words, and a word is scored by the half it is not in (`tokens.spelling_features`): what the judge is
+shown of a listed name is what it will be shown of a stranger's.
 """
 
 from __future__ import annotations

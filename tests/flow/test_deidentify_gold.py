@@ -117,8 +117,8 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("o", 0.99, 0.99), ("p", 0.975, 0.98), ("q", 0.99, 0.99), ("r", 0.965, 0.98)),
-        *(("s", 0.98, 0.985), ("t", 0.99, 0.98)),
+        *(("o", 0.99, 0.995), ("p", 0.975, 0.985), ("q", 0.99, 0.995), ("r", 0.985, 0.99)),
+        *(("s", 0.985, 0.99), ("t", 0.99, 0.985)),
     ],
 )
 def test_reports_of_newer_authors_keep_what_was_measured(
@@ -129,7 +129,7 @@ def test_reports_of_newer_authors_keep_what_was_measured(
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
     assert result.untouched["ALL"].value <= 0.01
-    assert result.superfluous.count / result.reports <= 1.15
+    assert result.superfluous.count / result.reports <= 1.05
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
@@ -137,35 +137,22 @@ def test_reports_of_newer_authors_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
     [
-        ("u", 0.98, 0.985, 0.65),
-        ("v", 0.97, 0.98, 0.75),
-        ("w", 0.975, 0.98, 0.9),
-        ("z", 0.955, 0.955, 1.05),
+        ("u", 0.99, 0.99, 0.65),
+        ("v", 0.98, 0.985, 0.7),
+        ("w", 0.98, 0.98, 0.85),
+        ("x", 0.99, 0.99, 0.8),
+        ("y", 0.99, 0.99, 0.85),
+        ("z", 0.955, 0.965, 1.05),
     ],
 )
-def test_reports_of_four_more_authors_keep_what_was_measured(
+def test_reports_of_the_newest_authors_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float
 ) -> None:
     result = audit(blind(name))
     assert sum(result.withheld.values()) <= 1
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.015
-    assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything", "needless"), [("x", 0.98, 0.98, 0.9), ("y", 0.985, 0.98, 1.05)]
-)
-def test_reports_of_authors_nothing_was_learned_from_keep_what_was_measured(
-    name: str, names: float, everything: float, needless: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.01
+    assert result.untouched["ALL"].value <= 0.017
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == 0
 

@@ -14,7 +14,15 @@ from pipeline.deidentify.judge import CAUTION, Weights
 from pipeline.deidentify.judge.evidence import FACTS, VOTES, hold
 from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
 from pipeline.deidentify.judge.second import INPUTS, second_inputs
-from pipeline.deidentify.judge.tokens import Describer, lay_out, number_kinds, shape
+from pipeline.deidentify.judge.tokens import (
+    Describer,
+    half,
+    lay_out,
+    letters,
+    number_kinds,
+    shape,
+    spelling_features,
+)
 from pipeline.deidentify.spans import Claims
 from pipeline.names import load
 
@@ -333,3 +341,36 @@ def test_the_caution_where_nothing_is_said_is_the_judges_own(of: type) -> None:
         each.name: each.default for each in getattr(of, "__dataclass_fields__", {}).values()
     } or {name: each.default for name, each in of.model_fields.items()}  # type: ignore[attr-defined]
     assert defaults["caution"] == CAUTION
+
+
+@pytest.mark.parametrize(
+    ("word", "least", "most"),
+    [
+        ("zwierzynska", 7, 9), ("marchettini", 7, 9), ("vandermolen", 7, 9),
+        ("hyperlucency", 0, 1), ("intervascular", 0, 1), ("overinflated", 0, 1),
+    ],
+)  # fmt: skip
+def test_a_strangers_name_is_spelt_as_names_are(word: str, least: int, most: int) -> None:
+    name, _ = spelling_features(word)
+    assert name[:3] == "m:n"
+    assert least <= int(name[3:]) <= most
+
+
+def test_a_strangers_town_is_spelt_as_a_place_rather_than_a_name() -> None:
+    _, town = spelling_features("wexborough")
+    _, person = spelling_features("marchettini")
+    assert int(town.removeprefix("m:p")) > int(person.removeprefix("m:p"))
+
+
+def test_each_half_of_our_names_is_spelt_as_names_for_the_other() -> None:
+    names = sorted(name for name in load().rare_names if name.isascii() and len(name) > 5)[::50]
+    for side in (0, 1):
+        ours = [int(next(spelling_features(each))[3:]) for each in names if half(each) == side]
+        assert len(ours) > 500
+        assert np.mean(np.array(ours) > 4) > 0.75
+
+
+def test_a_word_has_all_its_runs_of_letters() -> None:
+    assert len(letters("oe")) == 3 + 2 + 1
+    assert letters("oe")[0] == letters("or")[0]
+    assert letters("oe")[2] != letters("or")[2]

@@ -82,7 +82,6 @@ RUNS: Final = 1 << 15
 """So many numbers stand for the runs of letters of all words."""
 _RUN_LENGTHS: Final = (2, 3, 4, 5)
 _SPELT: Final = 3
-"""From so many letters on the spelling of a word tells something."""
 _STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
 REACH: Final = 4
 """How many tokens on either side speak for one."""
@@ -368,13 +367,10 @@ def usage() -> Mapping[str, tuple[int, ...]]:
 
 
 def letters(word: str) -> list[int]:
-    """Number the runs of two to five letters of a word, its ends marked."""
+    """Give the numbers of a word's runs of two to five letters, its ends marked."""
     ended = f"^{word}$".encode()
-    return [
-        crc32(ended[at : at + long]) % RUNS
-        for long in _RUN_LENGTHS
-        for at in range(len(ended) - long + 1)
-    ]
+    runs = ((at, long) for long in _RUN_LENGTHS for at in range(len(ended) - long + 1))
+    return [crc32(ended[at : at + long]) % RUNS for at, long in runs]
 
 
 def half(word: str) -> int:
@@ -387,9 +383,8 @@ def spelling_features(word: str) -> Iterator[str]:
 
         n   name against word, p  place against the likelier of these, 0 (below -8) to 9 (above 8)
 
-    Log-odds of a linear model over runs of letters, fit to that half of our lists which does not
-    hold the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``), so that a listed name
-    shows what a stranger's will.
+    Log-odds of a linear model over runs of letters, fit to the half of our lists that does not hold
+    the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``).
     """
     odds, shifts, scale = _spelling()
     runs, side = letters(word), half(word)
