@@ -93,9 +93,9 @@ _PROPERTIES: Final[Mapping[str, Callable[[str, Lexicon], bool]]] = {
     "zone": lambda word, _: word in word_list("zones"),
 }
 _NOBODY: Final = frozenset(
-    {"unknown", "none", "anonymous", "null", "n/a", "withheld", "test", "redacted", "not", "see"}
-    | {"patient"}
-)
+    {"unknown", "none", "anonymous", "null", "n/a", "withheld", "test", "redacted", "not", "see",
+     "patient"}
+)  # fmt: skip
 _ROLES: Final = frozenset({"family", "team", "staff", "parents", "ward", "floor"}).union(
     *map(triggers, ("roles", "titles", "roles_of_people", "relatives", "telling"))
 )

@@ -94,15 +94,12 @@ def _with_guarded(claims: Claims, each: _Stretch) -> _Stretch:
     """Take a guarded word beside a name or place, if it is guarded by itself and no noun's."""
     if each.category not in _SPOKEN:
         return each
-    text, marks, (start, end) = claims.text, claims.marks, each[:2]
+    text, (start, end) = claims.text, each[:2]
+    behind = "guarded_given" if each.category == "NAME" else "guarded_behind"
     before = _P["guarded_before"].search(text, max(0, start - _REACH), start)
-    if before is not None and _is_guarded(marks, *before.span(1)):
-        start = before.start(1)
-    name = "guarded_given" if each.category == "NAME" else "guarded_behind"
-    behind = _P[name].match(text, end)
-    if behind is not None and _is_guarded(marks, *behind.span(1)):
-        end = behind.end(1)
-    return each._replace(start=start, end=end)
+    halves = [half.span(1) for half in (before, _P[behind].match(text, end)) if half]
+    ours = [half for half in halves if _is_guarded(claims.marks, *half)]
+    return each._replace(start=min(start, *ours[0]), end=max(end, *ours[-1])) if ours else each
 
 
 def _is_guarded(marks: bytearray, start: int, end: int) -> bool:

@@ -84,10 +84,6 @@ class Words:
         edges = self._edges
         return _new(Word, (edges[2 * at], edges[2 * at + 1], self.folded[at], self.capital[at]))
 
-    def __iter__(self) -> Iterator[Word]:
-        """Give all words with their places; `among` is much cheaper where only some matter."""
-        return map(self.__getitem__, range(len(self.folded)))
-
     def gap(self, at: int) -> str:
         """Give what stands between a word and the one before it."""
         return self._text[self._edges[2 * at - 1] : self._edges[2 * at]]
