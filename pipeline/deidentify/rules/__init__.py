@@ -28,7 +28,7 @@ __all__ = ["ORDER", "SITE", "Rules", "load", "takes_its_example"]
 
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
-    "contacts", "site", "telephones", "numbers", "dates", addresses.postal, places.foreign,
+    "contacts", "site", "telephones", "numbers", "dates", addresses.postal,
     "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
     places.sites, addresses.listed, places.initials, names.pairs,
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Hospitals: by the word of their kind, by what staff call them, by initials, in other languages.
+"""Hospitals: by the word of their kind, by what staff call them, by initials.
 
 The name of a place is a word, a person or a method as well (CHOP, Stanford type A), so the sentence
-must put a place there, or the word for a kind must stand beside it (Oaks Skilled Nursing,
-Akademiska sjukhuset).
+must put a place there, or the word for a kind must stand beside it (Oaks Skilled Nursing). What is
+known by a word of another language (Akademiska sjukhuset) is left to the judge.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 
 from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence, patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
-from pipeline.deidentify.rules.window import Window, Words, line_before
+from pipeline.deidentify.rules.window import Window, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
@@ -31,17 +31,6 @@ _LONG: Final = 30
 """From which column on a line may be one that wraps."""
 _SHORTEST: Final = 3
 _SITE_WORDS: Final = 3
-_FOREIGN: Final = tuple(word_list("foreign_kinds"))
-_ENDING: Final = 4
-_FOREIGN_ENDS: Final = frozenset(kind[-_ENDING:] for kind in _FOREIGN)
-_JOINS: Final = frozenset({" ", "-", "\n", " \n", "\n ", "\n  ", "\n    "})
-_PARTICLES: Final = frozenset(
-    {"de", "der", "den", "het", "van", "sint", "di", "da", "do", "la", "le", "i", "im", "am", "og"}
-)
-_BEFORE_FOREIGN: Final = frozenset(
-    {"at", "from", "to", "of", "in", "by", "for", "with", "and", "the", "via", "on", "or", "near"}
-)
-_FOREIGN_WORDS: Final = 3
 _LONGEST_INITIALS: Final = 6
 
 
@@ -228,52 +217,6 @@ def _abbreviates(before: str, shown: str, lexicon: Lexicon) -> bool:
         return False
     folded = [word.casefold() for word in words]
     return not KINDS.isdisjoint(folded) or not all(map(lexicon.is_ordinary, folded))
-
-
-def foreign(window: Window) -> Iterator[Found]:
-    """Find hospitals and homes by the word for them in another language (Martini Ziekenhuis).
-
-    The word is foreign to reports in English, so it is looked for among the strangers only; the
-    words beside it that can be a name go with it (Skånes universitetssjukhus Lund).
-    """
-    words, lexicon = window.words, window.lexicon
-    for at in words.strangers(lexicon.familiar):
-        word = words.plain[at]
-        if word[-_ENDING:] in _FOREIGN_ENDS and word.endswith(_FOREIGN):
-            first, last = _foreign_begin(words, at, lexicon), _foreign_end(words, at, lexicon)
-            if last > first or len(word) > len("universitet"):
-                start, end = words.start(first), words.span(last)[1]
-                yield Found(start, end, "HOSPITAL", "hospital-foreign", sure=False)
-
-
-def _foreign_begin(words: Words, at: int, lexicon: Lexicon) -> int:
-    """Go back over the capitalised words before the kind."""
-    first = at
-    while first and at - first < _FOREIGN_WORDS and words.gap(first) in _JOINS:
-        if not _belongs(words, first - 1, lexicon):
-            break
-        first -= 1
-    return first
-
-
-def _foreign_end(words: Words, at: int, lexicon: Lexicon) -> int:
-    """Go on over the capitalised words, with particles between, behind the kind."""
-    last = at
-    for ahead in range(at + 1, min(len(words), at + _FOREIGN_WORDS + 2)):
-        if words.gap(ahead) not in (" ", "-"):
-            break
-        if words.plain[ahead] in _PARTICLES:
-            continue
-        if not _belongs(words, ahead, lexicon):
-            break
-        last = ahead
-    return last
-
-
-def _belongs(words: Words, at: int, lexicon: Lexicon) -> bool:
-    word = words.plain[at]
-    stays = lexicon.is_report_word(word) or lexicon.opens_sentence(word)
-    return words.capital[at] and word not in _BEFORE_FOREIGN and not stays
 
 
 FINDERS: Final[Mapping[str, Finder]] = {"company": _company, "kind": _kind, "place": _place}
