@@ -120,7 +120,8 @@ def clean(
     scan
         The identifiers of everyone in the batch; a hit withholds the report.
     """
-    keys = _exam_keys(exams, codes)
+    parts = zip(codes.study, exams["status"], codes.exam, strict=True)
+    keys = [".".join(each) for each in parts]
     outcomes = deidentifier.batch(
         exams["text"].tolist(),
         known=known_identifiers(exams),
@@ -197,11 +198,6 @@ def _age_band(age: pd.Series) -> pd.Series:
     for limit, name in reversed(_BANDS):
         band = band.mask(age < limit, name)
     return band
-
-
-def _exam_keys(exams: pd.DataFrame, codes: Codes) -> list[str]:
-    each = zip(codes.study, exams["status"], codes.exam, strict=True)
-    return [".".join(parts) for parts in each]
 
 
 def _some(*values: object) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ def _candidates(text: str) -> Iterator[tuple[int, int, str]]:
         if end - start < _MIN_DIGITS and (first == alone or parts[first + 1][0] - end > _MAX_GAP):
             continue  # most figures: few, and nothing to join
         folded = text[start:end].casefold()
-        if len(folded) >= _MIN_DIGITS and _has_digit(folded):
+        if len(folded) >= _MIN_DIGITS and any(map(str.isdigit, folded)):
             yield start, end, folded
         for following, stop in parts[first + 1 : first + _MAX_PARTS]:
             if following - end > _MAX_GAP or _JOINER.fullmatch(text, end, following) is None:
@@ -159,10 +159,6 @@ def _may_belong(text: str, start: int) -> bool:
     """Tell fast whether letters stand before a figure, or capitals and a separator."""
     before = text[start - 1]
     return before.isalpha() or (before in "-_.#/ " and text[start - 2 : start - 1].isupper())
-
-
-def _has_digit(word: str) -> bool:
-    return any(c.isdigit() for c in word)
 
 
 def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Word]:

@@ -48,7 +48,7 @@ class Words:
     """
 
     __slots__ = (
-        *("_capital_plain", "_capitals", "_edges", "_strangers", "_text"),
+        *("_capital_plain", "_capitals", "_edges", "_text"),
         *("capital", "folded", "plain"),
     )
 
@@ -59,7 +59,6 @@ class Words:
         self._text = text
         self._capitals: list[int] | None = None
         self._capital_plain: list[str] | None = None
-        self._strangers: list[int] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = list(map(str.casefold, words))
         if is_plain:
@@ -114,11 +113,8 @@ class Words:
         return list(compress(self.capitals, map(vocabulary.__contains__, self._capital_plain)))
 
     def strangers(self, vocabulary: Container[str]) -> list[int]:
-        """Give the numbers of the words whose plain form a vocabulary, always the same, lacks."""
-        if self._strangers is None:
-            familiar = map(vocabulary.__contains__, self.plain)
-            self._strangers = list(compress(count(), map(not_, familiar)))
-        return self._strangers
+        """Give the numbers of the words whose plain form a vocabulary lacks."""
+        return list(compress(count(), map(not_, map(vocabulary.__contains__, self.plain))))
 
     def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[int]:
         """Give the numbers of the capitalised words that are one of the names, unless settled."""
