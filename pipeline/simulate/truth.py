@@ -246,9 +246,9 @@ def _statements(staff: Staff) -> FloatArray:
 def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
     statements = _statements(staff)
     hedges = np.where(hedged(phrase_means()), statements, 0.0)
-    total = hedges.sum(axis=(0, 1))
-    centre = float(total @ phrase_logits() / total.sum())
     for i, reader in enumerate(staff.readers):
+        own = hedges[i].sum(axis=0)
+        centre = float(own @ phrase_logits() / own.sum())
         rates, others = staff.rates[i], hedges[i].copy()
         for habit in reader.habits:  # told by themselves; the line is that of all other words
             others[habit.pathology, habit.phrase] = 0.0
