@@ -113,8 +113,10 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         )
         raise InputError(msg) from None
     except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
-        broken = "as Parquet: it breaks off or is none; export it again"
-        why = broken if kind == ".parquet" else f"({type(error).__name__})"
+        unknown = isinstance(error, pa.ArrowNotImplementedError)
+        broken = "holds a type not read here" if unknown else "breaks off or is none"
+        why = f"as Parquet: it {broken}; export it again" if kind == ".parquet" else ""
+        why = why or f"({type(error).__name__})"
         msg = f"{source.name}: cannot be read {why}."
         raise InputError(msg) from None
 
@@ -214,10 +216,11 @@ def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
 def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterator[Record]:
     with pq.ParquetFile(source) as file:
         number = 0
-        for batch in file.iter_batches(batch_size=batch_rows, columns=names):
-            for record in batch.to_pylist():
-                number += 1
-                yield Record(number, record)
+        for group in range(file.num_row_groups):  # a struct's dictionaries may differ by row group
+            for batch in file.iter_batches(batch_rows, row_groups=[group], columns=names):
+                for record in batch.to_pylist():
+                    number += 1
+                    yield Record(number, record)
 
 
 def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:

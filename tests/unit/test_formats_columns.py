@@ -10,6 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import ConfigurationError, InputError
@@ -248,6 +250,18 @@ def test_structs_of_parquet_are_reached_alike(tmp_path: Path) -> None:
     pd.DataFrame([cells]).drop(columns="text").to_parquet(path)
     assert first(path, {"text": "report"})["text"] == "FINDINGS:\nA\n\nIMPRESSION:\nB"
     assert first(path, {"text": "report.impression"})["text"] == "B"
+
+
+def test_a_struct_of_categories_is_read_over_all_row_groups(tmp_path: Path) -> None:
+    path = tmp_path / "exams.parquet"
+    rows = [dict(zip(HEADER, ROW, strict=True)) | {"accession": f"A{n}"} for n in range(6)]
+    table = pa.Table.from_pandas(pd.DataFrame(rows).drop(columns="modality"))
+    kinds = pa.array(["XR", "CT"] * 3).dictionary_encode()
+    studies = pa.StructArray.from_arrays([kinds], ["kind"])
+    pq.write_table(table.append_column("study", studies), path, row_group_size=2)
+    (batch,) = read(path, TableOptions(columns={"modality": "study.kind"}))
+    assert batch.quarantined.empty
+    assert list(batch.exams["modality"]) == ["XR", "CT"] * 3
 
 
 def test_what_stands_within_rows_is_named_to_a_depth_that_ends() -> None:
