@@ -10,9 +10,10 @@ whole if no other part is clear (`ProfileSettings`). Of all sets that are sound 
 `ProfileSettings.pattern_probability`, and with `own_probability` once what the instrument may have
 done is taken off, the one most probably sound and whole is stated: to say what
 isn't so is worse than to say half. Shift is printed where a word means even odds (logit 0), so that
-it means the same in every department and issue. Because a slope alone shifts every other place, it
-is clear where it is so at the reader's usual word, the mean of those he writes, which is what makes
-them too strong or too weak on the whole; and sound if it is so there or at even odds.
+it means the same in every department and issue. A slope alone shifts every other place, so to say
+it of a shift as well would be to say one thing twice, and falsely where the line crosses between:
+a shift counts that lies on one side both there and at the reader's usual word, the mean of those he
+writes, and beyond its limit at either; and it is clear, hence missed if unsaid, if clear at both.
 
 What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
 beyond half its margin, only where it does so with that taken off. One that is stated but for this
@@ -83,8 +84,8 @@ class Case:
         """Sort what holds of the line by whose it is."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
         rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
-        there = line @ np.array([[1.0, 0.0], [self.usual, 1.0]])
-        clear = _beyond(there, 0.0, (settings.clear_shift, *settings.clear_slope))
+        off = settings.clear_shift
+        clear = _beyond(line, self.usual, (off, *settings.clear_slope), least=off)
         near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
         stands = _beyond(rest, self.usual, half)
         whole, alone = _judged(clear, near, beyond)
@@ -92,11 +93,11 @@ class Case:
         own, sound = self._chosen(left, settings)
         free = replace(settings, asked_probability=0.0)
         held, every = (self._chosen(each, free)[0] for each in (left, (whole, alone, alone)))
-        off = [part for part in every if part not in held]
+        gone = [part for part in every if part not in held]
         return _Parts(
             own=own,
-            shared=tuple(part for part in off if part in self.common),
-            explained=tuple(part for part in off if part not in self.common),
+            shared=tuple(part for part in gone if part in self.common),
+            explained=tuple(part for part in gone if part not in self.common),
             sound=sound,
         )
 
@@ -131,15 +132,18 @@ class Case:
         return own.at(self.usual)
 
 
-def _beyond(line: FloatArray, usual: float, limits: tuple[float, float, float]) -> BoolArray:
+def _beyond(
+    line: FloatArray, usual: float, limits: tuple[float, float, float], *, least: float = 0.0
+) -> BoolArray:
     """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
 
-    A shift does where it does at even odds or at the usual word.
+    A shift does that is beyond its limit at even odds or at the usual word and ``least`` at both.
     """
     low, high = np.sort([line[:, 0], line[:, 0] + usual * line[:, 1]], axis=0)
     shift, sure, cautious = limits
     slope = line[:, 1]
-    return np.stack([low < -shift, high > shift, slope < -sure, slope > cautious], axis=1)
+    down, up = (low < -shift) & (high < -least), (high > shift) & (low > least)
+    return np.stack([down, up, slope < -sure, slope > cautious], axis=1)
 
 
 def _judged(
