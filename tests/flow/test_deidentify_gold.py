@@ -157,6 +157,20 @@ def test_reports_of_the_newest_authors_keep_what_was_measured(
     assert result.phrases_harmed == 0
 
 
+@pytest.mark.parametrize(("name", "names", "everything"), [("aa", 0.98, 0.98), ("ab", 0.98, 0.98)])
+def test_reports_of_authors_that_nothing_was_learned_from_keep_what_was_measured(
+    name: str, names: float, everything: float
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.untouched["ALL"].value <= 0.01
+    assert result.superfluous.count / result.reports <= 0.75
+    assert result.phrases_harmed == 0
+    assert result.kept_harmed == 0
+
+
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
     for report in own_gold(50, 3):
         for span in report.spans:
