@@ -54,6 +54,7 @@ def refuse(
 
     Examples
     --------
+    >>> import numpy as np
     >>> refuse("label", [False, True], "values are above 1", shown=np.array([0.5, 1.4]))
     Traceback (most recent call last):
     ...
