@@ -14,7 +14,7 @@ from typing import Final
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import VISIBLE, Scale, Side, about, claimed, side_of
+from reports.swaps import VISIBLE, Scale, Side, about, claimed, reaches, side_of
 
 # Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
@@ -63,11 +63,13 @@ def carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate,
 def _carrier(
     phrases: Sequence[PhraseRate], side: Side | None, swaps: Sequence[Swap]
 ) -> PhraseRate | None:
-    """Choose the phrase that shows a side best; one with a swap comes first."""
+    """Choose the phrase that surely shows a side, best; one with a swap comes first."""
     on_side = [
         p
         for p in phrases
-        if side_of(p.rate.value, p.meaning) == side and abs(p.rate.value - p.meaning) >= VISIBLE
+        if side_of(p.rate.value, p.meaning) == side
+        and abs(p.rate.value - p.meaning) >= VISIBLE
+        and not reaches(p)
     ]
     advised = {swap.phrase for swap in swaps if not swap.finding}
     return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)

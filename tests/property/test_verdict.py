@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from calibration.profile import ReaderProfile
+from reports.single_words import carriers
 from reports.strings import Strings
-from reports.swaps import needless
+from reports.swaps import kept_swaps, needless
 from reports.verdict import Said, in_words, message, sides
 from tests.fixtures.reports import sample_profiles as samples
 
@@ -96,6 +97,12 @@ def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
                 seen += 1
                 assert (_number(rate) >= _number(meaning)) == (side == "more"), said.lead
     assert seen > 150
+
+
+def test_no_example_is_a_word_whose_interval_holds_what_it_means() -> None:
+    shown = [p for profile in DRAWN for p in carriers(profile, kept_swaps(profile))]
+    assert len(shown) > 50
+    assert not any(p.rate.low <= p.meaning <= p.rate.high for p in shown)
 
 
 def test_a_swap_against_the_first_sentence_says_so_and_no_other_does() -> None:
@@ -399,7 +406,7 @@ def test_where_no_swap_is_offered_the_page_says_why_unless_it_has_said_so(langua
             placed += 1
             assert f"{found.group(1)}" in f"{said.lead} {said.also}"
             assert int(found.group(3)) <= int(found.group(2)) <= int(found.group(4))
-    assert placed > 10
+    assert placed > 5
     assert few > 0
 
 
