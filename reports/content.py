@@ -101,7 +101,9 @@ class Case:
     ct_phrase: str
     interval_hours: float
     agreed: bool | None
-    """True: a good call; False: word and CT point apart; None: CT or word took no side."""
+    """True: a good call; False: a miss; None: CT or word took no side."""
+    showed: bool | None
+    """Whether CT showed the finding; None: the CT report itself was uncertain."""
     month: str = ""
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
-from reports.numbers import count, decimal, percent, percent_interval
+from reports.numbers import count, decimal, percent, percent_interval, percent_limits
 from reports.strings import Strings
 from reports.swaps import VISIBLE, Scale, Side, about, claimed, reaches, side_of
 
@@ -137,23 +137,27 @@ def held(swaps: Iterable[Swap], words: Strings) -> str:
 
 
 def _between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
-    """Place a word's rate between its two neighbours on the scale, or at its end."""
-    rate, finding = word.rate.value, word.finding
-    below = max((w for w in scale if scale[w] <= rate), key=scale.__getitem__, default="")
-    above = min((w for w in scale if scale[w] > rate), key=scale.__getitem__, default="")
-    where = words("verdict.stay.finding", finding=finding) if finding else ""
-    shown = {"phrase": word.phrase, "where": where, "rate": about(rate, words)}
-    if not (below and above):
-        end = below or above
-        return words("verdict.stay.end", **shown, word=end, meaning=percent(scale[end]))
-    return words(
-        "verdict.stay.between",
-        **shown,
-        low=below,
-        low_meaning=percent(scale[below]),
-        high=above,
-        high_meaning=percent(scale[above]),
-    )
+    """Say what holds back the recommended word that lies nearest, or that none is nearer."""
+    rate = word.rate
+    away = {other: abs(scale[other] - rate.value) for other in scale if other != word.phrase}
+    nearest = min(away, key=away.__getitem__, default="")
+    if not nearest:
+        return words("verdict.stay.plain")
+    other = scale[nearest]
+    shown = {
+        "phrase": word.phrase,
+        "where": words("verdict.stay.finding", finding=word.finding) if word.finding else "",
+        "word": nearest,
+        "other": percent(other),
+        "rate": about(rate.value, words),
+    }
+    if abs(word.meaning - rate.value) <= away[nearest]:
+        return words("verdict.stay.nearest", **shown)
+    middle, limits = (other + word.meaning) / 2.0, percent_limits(rate.low, rate.high, rate.value)
+    if not limits[0] <= round(100 * middle) <= limits[1]:
+        return words("verdict.stay.open", **shown)
+    interval = percent_interval(rate.low, rate.high, rate.value)
+    return words("verdict.stay.reaches", **shown, interval=interval, middle=percent(middle))
 
 
 def _misses(phrase: PhraseRate, value: float) -> bool:
@@ -172,8 +176,15 @@ def _weight(phrase: PhraseRate) -> float:
     return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 
-def example(shown: Sequence[PhraseRate], words: Strings) -> str:
-    """Show the pattern in the phrases that carry it."""
+def example(shown: Sequence[PhraseRate], pattern: Pattern, words: Strings) -> str:
+    """Show the pattern in the phrases that carry it, or say that a side of it has none."""
+    sides = {*claimed(pattern)} - {None}
+    lacking = len(shown) < len(sides)
+    together = words(f"verdict.together.{'one' if shown else 'none'}") if lacking else ""
+    return " ".join(text for text in (_in_figures(shown, words), together) if text)
+
+
+def _in_figures(shown: Sequence[PhraseRate], words: Strings) -> str:
     values = [
         {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
         for p in shown

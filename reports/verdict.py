@@ -194,8 +194,9 @@ def _pattern(
     kind = "_".join(map(_key, verdict.parts))
     stated = "question" if verdict.question else "stated"
     shown = carriers(profile, swaps)
-    lead = [example(shown, words)]
+    lead = [example(shown, profile.pattern, words)]
     lead += [_ordering(profile.pattern, shown, words)] if verdict.question else []
+    lead += [words("verdict.choice")] if {*PARTS[2:]} & {*verdict.parts} else []
     lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
     return words(f"verdict.{stated}.{kind}"), _joined(*lead)
 
@@ -266,8 +267,7 @@ def _further(profile: ReaderProfile, words: Strings) -> str:
 
 def _ordering(pattern: Pattern, shown: Sequence[PhraseRate], words: Strings) -> str:
     """Say which ordering of CTs would explain the shift, and of which quoted word it would not."""
-    key = "more" if pattern.tipping >= 1.0 else "less"
-    said = [words(f"verdict.ordering.{key}", times=decimal(pattern.tipping, 1))]
+    said = [words("verdict.ordering.all", times=decimal(pattern.tipping, 1))]
     apart = [p.phrase for p in shown if not explained(p, pattern)]
     said += [words("verdict.ordering.apart", phrases=quoted(apart, words))] if apart else []
     return " ".join(said)

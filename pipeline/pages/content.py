@@ -261,6 +261,7 @@ def _case(row: Mapping[Hashable, object]) -> Case:
         ct_phrase=str(row["ct_phrase"]),
         interval_hours=float(str(row["interval_hours"])),
         agreed=cast("bool | None", row["agreed"]),
+        showed=cast("bool | None", row["showed"]),
         month=str(row["performed_month"]),
     )
 

@@ -4,8 +4,10 @@ Numbers come from the one road that ``radcal calibrate`` takes too (``calibratio
 under the same names.
 
 `results` has one row a group and measure, `advice` one a suggestion. A case is named by its word
-and its CT alone, whatever it is shown for: ``agreed`` is True where both lie on one side of ½ (a
-**good call**), False where they lie on two (a **miss**), None where CT or the word took no side.
+and its CT alone, whatever it is shown for: ``showed`` says whether CT showed the finding, None
+where its report was uncertain; ``agreed`` is True where the word said so too (a **good call**),
+False where it said the opposite (a **miss**), None where CT or the word took no side: that CT shows
+what was called possible, or does not, says nothing of the word in a single case.
 """
 
 from __future__ import annotations
@@ -173,7 +175,7 @@ def _measures(
 
 _GOOD, _POOR = 0.25, 0.5
 _PLAIN: Final = 0.25
-"""A CT label nearer to ½ than this is uncertain."""
+"""A CT label, or what a word means, nearer to ½ than this takes no side."""
 _OF_EACH: Final = 4
 _TELLING, _MOST = 3, 5
 
@@ -198,16 +200,20 @@ def plainest(observations: pd.DataFrame, phrases: PhraseTable) -> pd.DataFrame:
         missed[missed["_meaning"] == 1.0],
         rows[together & (rows["_meaning"] % 1.0 > 0.0) & (rows["_gap"] <= _GOOD)],
     )
-    return pd.concat([part.head(_OF_EACH) for part in each])[[*observations, "agreed"]]
+    return pd.concat([part.head(_OF_EACH) for part in each])[[*observations, "agreed", "showed"]]
 
 
 def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.DataFrame:
-    """Name every case by the side of ½ on which its word's meaning and its CT's label lie."""
-    word = np.sign(np.asarray(meaning, dtype=np.float64) - 0.5)
+    """Name every case by what its CT showed, and by whether its word said so."""
+    word = np.asarray(meaning, dtype=np.float64) - 0.5
     label = observations["label"].to_numpy(dtype=np.float64) - 0.5
-    told = (np.abs(label) >= _PLAIN) & (word != 0)
-    agreed = np.where(told, np.sign(label) == word, None)
-    return observations.assign(agreed=pd.Series(agreed, observations.index, dtype=object))
+    plain = np.abs(label) >= _PLAIN
+    told = plain & (np.abs(word) >= _PLAIN)
+    agreed = np.where(told, np.sign(label) == np.sign(word), None)
+    return observations.assign(
+        agreed=pd.Series(agreed, observations.index, dtype=object),
+        showed=pd.Series(np.where(plain, label > 0, None), observations.index, dtype=object),
+    )
 
 
 def telling(observations: pd.DataFrame, rated: Rated) -> pd.DataFrame:

@@ -122,8 +122,8 @@ def test_a_demonstration_is_stamped_on_every_page() -> None:
 @pytest.mark.parametrize(
     ("language", "title", "sentence"),
     [
-        ("en", "What to try", "No recommended word is surely nearer"),
-        ("de", "Was Sie versuchen können", "Kein empfohlenes Wort liegt sicher näher"),
+        ("en", "What to try", "No swap for “"),
+        ("de", "Was Sie versuchen können", "Kein Tausch für „"),
     ],
 )
 def test_a_page_without_a_swap_says_why_under_what_to_try(
@@ -137,6 +137,23 @@ def test_a_page_without_a_swap_says_why_under_what_to_try(
     printed = " ".join(strings(drawn[:1]))
     assert title in printed
     assert sentence in printed
+
+
+def test_own_cases_where_no_card_speaks_are_misses_first_and_then_good_calls(
+    reader: content.RadiologistContent,
+) -> None:
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    kinds = {f"S-{i}": i % 2 == 1 for i in range(12)}
+    own = tuple(
+        replace(samples.cases(1)[0], xray_code=code, agreed=good) for code, good in kinds.items()
+    )
+    bare = replace(reader, profile=replace(profile, advice=()), action_cases=(), cases=own)
+    drawn = radiologist.pages(bare, style=STYLE)
+    printed = [kinds[s] for s in strings(drawn[:1]) if s in kinds]
+    assert printed == sorted(printed)
+    assert len(printed) >= 3
+    assert sum(printed) == len(printed) // 3
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:

@@ -86,13 +86,9 @@ class Card:
     def _groups(self) -> Iterator[tuple[str, list[str]]]:
         """Give the cases in their order, a line each, under what their CTs speak for."""
         swap, words = self.action.swap, self.words
-        up, strong = swap.instead_meaning > swap.meaning, swap.meaning > 0.5
+        up = swap.instead_meaning > swap.meaning
         keys = {True: "card.found", False: "card.not_found", None: "card.open"}
-
-        def showed(case: Case) -> bool | None:
-            return None if case.agreed is None else case.agreed == strong
-
-        for found, cases in groupby(self.cases, key=showed):
+        for found, cases in groupby(self.cases, key=lambda case: case.showed):
             fits = self.action.instead if found == up else swap.phrase
             yield words(keys[found], word=fits), [self._case(case) for case in cases]
 

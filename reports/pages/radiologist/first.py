@@ -28,6 +28,8 @@ _LEAST_PICTURE: Final = 138.0
 _MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
 """The most where the chart stands below, and where it does not."""
 _LINE: Final = 40.0
+_CLEAR, _CLEAR_LINE = 85.0, 16.0
+"""Height at which a picture of so many lines is legible: it comes before a roomy chart."""
 _HEADING: Final = 30.0
 _ASIDE: Final = 60.0
 _APART: Final = 12.0
@@ -170,12 +172,14 @@ class _Verdict:
         if self.said.stay:
             below += paragraph_height(self.said.stay, self.kind, width)
         below += _HEADING if below else 0.0
+        least, most = max(_LEAST_PICTURE, min(tall, 200.0)), _TALLEST_PICTURE
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
-        most = _TALLEST_PICTURE
-        if spare >= self.chart.height(width):
-            spare -= self.chart.height(width, roomy=True)
+        charted = spare - self.chart.height(width)
+        if charted >= 0.0:
+            clear = max(_CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE - least, 0.0)
+            spare = max(spare - self.chart.height(width, roomy=True), min(clear, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
-        return min(max(_LEAST_PICTURE, min(tall, 200.0)) + max(spare, 0.0), most)
+        return min(least + max(spare, 0.0), most)
 
     def actions(self) -> None:
         """Set the cards under their heading, and why there are none, or no more."""
@@ -209,10 +213,10 @@ def _own_cases(
     *,
     shown: Sequence[Case] = (),
 ) -> Table | None:
-    """Give cases not shown yet, as there is room: those of words spoken of first, in their order.
+    """Give cases not shown yet, as there is room: misses first, a third of them good calls.
 
-    Then those of "absent" and "present" where the page speaks of these, and then the others.
-    None where there is room or there are cases for too few.
+    Those of words spoken of come first, in their order, then those of "absent" and "present" where
+    the page speaks of these. None where there is room or there are cases for too few.
     """
     own = (case for each in content.action_cases for case in each.cases)
     profile = content.profile
@@ -222,25 +226,25 @@ def _own_cases(
     found = [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
     wrapped = ("pathology", "phrase", "ct_phrase")
     columns = tuple(
-        Column(words(f"cases.{key}"), 1.0, wraps=key in wrapped)
-        for key in ("xray", *wrapped, "call")
+        Column(words(f"cases.{key}"), 1.0, wraps=key in wrapped) for key in ("xray", *wrapped)
     )
-    rows = [
-        Row((case.xray_code, words.name(case.pathology), case.phrase, words.name(case.ct_phrase),
-             call(case, words)))
-        for case in found[:_MOST_CASES]
-    ]  # fmt: skip
-    while len(rows) >= _LEAST_CASES:
+    for most in range(min(len(found), _MOST_CASES), _LEAST_CASES - 1, -1):
+        rows = (
+            Row((case.xray_code, words.name(case.pathology), case.phrase,
+                 words.name(case.ct_phrase)))
+            for case in _of_both(found, most)
+        )  # fmt: skip
         table = Table(columns, tuple(rows), id="look")
         if table.height(room.width) <= room.height:
             return table
-        rows.pop()
     return None
 
 
-def call(case: Case, words: Strings) -> str:
-    """Say whether word and CT of a case point the same way."""
-    return words(f"cases.call_{({True: 'good', False: 'apart', None: 'open'})[case.agreed]}")
+def _of_both(cases: Sequence[Case], most: int) -> tuple[Case, ...]:
+    """Choose so many cases in their order: misses, then good calls, a third where there are any."""
+    good = [case for case in cases if case.agreed]
+    others = [case for case in cases if not case.agreed][: most - min(len(good), most // 3)]
+    return (*others, *good[: most - len(others)])
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:

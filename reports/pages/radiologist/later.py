@@ -27,7 +27,6 @@ from reports.figures.series import trend
 from reports.numbers import BLANK, count, percent, percent_interval
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
-from reports.pages.radiologist.first import call
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 
@@ -308,7 +307,6 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
         Column(words("cases.phrase"), 1.9, wraps=True),
         Column(words("cases.ct_phrase"), 1.9, wraps=True),
         Column(words("cases.interval"), 0.8, "right"),
-        Column(words("cases.call"), 1.1),
         *(Column(words(f"cases.{choice.replace(' ', '_')}"), 1.05) for choice in get_args(Answer)),
     )
     rows = tuple(
@@ -320,7 +318,6 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
                 case.phrase,
                 words.name(case.ct_phrase),
                 f"{case.interval_hours:.1f}",
-                call(case, words),
                 *_boxes(case, number, words),
             )
         )
