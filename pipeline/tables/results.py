@@ -210,10 +210,10 @@ def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.
     plain = np.abs(label) >= _PLAIN
     told = plain & (np.abs(word) >= _PLAIN)
     agreed = np.where(told, np.sign(label) == np.sign(word), None)
-    return observations.assign(
-        agreed=pd.Series(agreed, observations.index, dtype=object),
-        showed=pd.Series(np.where(plain, label > 0, None), observations.index, dtype=object),
-    )
+    showed = np.where(plain, np.sign(label) == 1.0, None)
+    each = {"agreed": agreed, "showed": showed}
+    named = {name: pd.Series(of, observations.index, dtype=object) for name, of in each.items()}
+    return observations.assign(**named)
 
 
 def telling(observations: pd.DataFrame, rated: Rated) -> pd.DataFrame:
