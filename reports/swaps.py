@@ -6,12 +6,13 @@ word says, so a higher word fits) or ``less``. A stated pattern claims a side fo
 of two that undo each other the one with less behind it is left out; and a swap in all findings
 names those it does not speak for. Where the advised word is itself off in the reader's hands, every
 swap says so; where another recommended word lies nearer to the rate, the swap promises neither. A
-word whose printed interval holds what it means needs no other: its swap is not said.
+word whose printed interval holds what it means needs no other: its swap is not said, nor is one
+that, with those before it, would leave the advised word further off in the reader's hands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -65,12 +66,32 @@ def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
 
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
-    """Give the swaps in their order, less needless ones and those that would undo an earlier."""
+    """Give the swaps in their order that are needed, and bear being followed all at once."""
     kept: list[Swap] = []
     for swap in profile.advice:
-        if not (needless(swap) or any(_undoes(swap, earlier) for earlier in kept)):
+        undone = any(_undoes(swap, earlier) for earlier in kept)
+        if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
             kept.append(swap)
     return tuple(kept)
+
+
+def _spoils(swaps: Sequence[Swap], profile: ReaderProfile) -> bool:
+    """Whether all of these at once leave an advised word further off than it was.
+
+    Of a word that is not off by itself, further by what can be seen.
+    """
+    gone = {swap.phrase for swap in swaps if not swap.finding}
+    return any(_worse(own, swaps, gone) for own in profile.phrases)
+
+
+def _worse(own: PhraseRate, swaps: Sequence[Swap], gone: Set[str]) -> bool:
+    moved = [swap for swap in swaps if swap.instead == own.phrase]
+    there: list[Rated] = [*moved] if own.phrase in gone else [own, *moved]
+    if not moved:
+        return False
+    after = sum(each.n * each.rate.value for each in there) / sum(each.n for each in there)
+    least = VISIBLE if reaches(own) else 0.0
+    return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + least
 
 
 def needless(swap: Swap) -> bool:

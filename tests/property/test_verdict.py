@@ -6,12 +6,19 @@ The claims are read back from the printed words, not from the code that chose th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
-from calibration.profile import Interval, ReaderProfile
+from benchmarks.departments.exams import CONDITIONS
+from benchmarks.departments.staff import scale
+from benchmarks.departments.truth import draw_department
+from calibration.profile import Interval, ReaderProfile, Swap
+from calibration.profile import profile as fit
+from reports import rounded
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import claimed, kept_swaps, needless
@@ -291,6 +298,60 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
     assert min(seen.values()) > 50
 
 
+@cache
+def _fitted() -> list[ReaderProfile]:
+    """Fit all readers of three simulated departments, as their pages have them."""
+    drawn = (
+        draw_department(CONDITIONS["plain"], rng=np.random.default_rng([16, number]))
+        for number in range(3)
+    )
+    fits = (fit(each.observations, phrases=scale()) for each in drawn)
+    return [rounded.profile(reader) for each in fits for reader in each.readers]
+
+
+def _after(reader: ReaderProfile, swaps: Sequence[Swap]) -> dict[str, tuple[float, float]]:
+    """Give each word's distance from its meaning before and after all swaps are followed at once.
+
+    Statements are moved one word, or one word in a finding, at a time; a word that nobody wrote
+    before, or that nothing is left of, has no distance to compare.
+    """
+    words = {p.phrase: p for p in reader.phrases}
+    left = {p: [(each.n, each.rate.value)] for p, each in words.items()}
+    for swap in swaps:
+        if not swap.finding:
+            left[swap.phrase] = []
+            continue
+        apart = {each.finding for each in swaps if each.phrase == swap.phrase}
+        rest = [r for r in reader.rest if r.phrase == swap.phrase and {*r.besides} == apart]
+        left[swap.phrase] = [(each.n, each.rate.value) for each in rest]
+    for swap in swaps:
+        left.setdefault(swap.instead, []).append((swap.n, swap.rate.value))
+    return {
+        word: (
+            abs(words[word].rate.value - words[word].meaning),
+            abs(sum(n * r for n, r in parts) / sum(n for n, _ in parts) - words[word].meaning),
+        )
+        for word, parts in left.items()
+        if parts and word in words
+    }
+
+
+def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_says() -> None:
+    unguarded = followed = 0
+    for reader in (*DRAWN, *_fitted()):
+        swaps = kept_swaps(reader)
+        for swap in swaps:
+            moved = abs(swap.rate.value - swap.instead_meaning)
+            assert moved < abs(swap.rate.value - swap.meaning)
+        after = _after(reader, swaps)
+        assert [w for w, (was, now) in after.items() if now > was + 0.02] == [], swaps
+        followed += len(swaps)
+        offered = _after(reader, [s for s in reader.advice if not needless(s)])
+        unguarded += any(now > was + 0.02 for was, now in offered.values())
+    assert followed > 300
+    assert unguarded > 0
+
+
 def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() -> None:
     named = 0
     for profile in DRAWN:
@@ -309,6 +370,7 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
         drawn.advice[0], phrase="most likely", finding=None, instead="likely", rate=rate,
         meaning=0.855, instead_meaning=0.774,
     )  # fmt: skip
+    bare = replace(drawn, advice=(far,), phrases=())
     for language, expected, both in (
         (
             "en",
@@ -322,7 +384,7 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
         ),
     ):
         words = Strings.load(language=language)
-        (action,) = in_words(replace(drawn, advice=(far,)), words=words, scale=SCALE).actions
+        (action,) = in_words(bare, words=words, scale=SCALE).actions
         assert expected in action.evidence
         assert action.title.endswith(f"→ {both}")
         close = replace(far, instead="may represent", instead_meaning=0.441)
