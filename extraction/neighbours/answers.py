@@ -18,7 +18,6 @@ UnreadableReason: TypeAlias = Literal[
     "empty answer",
     "truncated answer",
     "no guess",
-    "no such option",
     "no confidence",
     "not a probability",
     "outside 0 to 1",
@@ -40,7 +39,6 @@ _BETA: Final = re.compile(
 _OWN: Final = re.compile(
     rf'\s*"([^"]+)"\s*[,:]\s*\(?({_NUMBER})\s*,\s*({_NUMBER})\)?\s*\.?', re.ASCII
 )
-_LETTER: Final = re.compile(r"\(?([A-Za-z])\)?(?:[.):]\s*(.*))?", re.DOTALL)
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "’": "'"})
 _DECORATION: Final = " \t*_`\"'<>[]"
 
@@ -52,7 +50,7 @@ class Stated:
     Attributes
     ----------
     guess
-        The answer given; an option's text where there were options, empty where none was asked.
+        The answer given.
     probability
         The stated number, in the form ``probability``.
     phrase
@@ -103,21 +101,16 @@ def read_answer(
     lines = [line for line in lines if line]
     if not lines:
         return Unreadable("empty answer")
-    guess, rest = ("", lines) if not asked.guessed else (_bare(lines[0], "Guess"), lines[1:])
-    if asked.guessed and (not guess or _labelled(lines[0], asked.label)):
+    guess, rest = _bare(lines[0], "Guess"), lines[1:]
+    if not guess or _labelled(lines[0], asked.label):
         return Unreadable("no guess")
-    chosen = _option(guess, asked.options) if asked.options else guess
-    if chosen is None:
-        return Unreadable("no such option")
     place = next((i for i, line in enumerate(rest) if _labelled(line, asked.label)), None)
-    if place is None and not asked.guessed:
-        place = 0
     if place is None:
         return Unreadable("truncated answer" if cut else "no confidence")
     if cut and place == len(rest) - 1 and not completion.endswith("\n"):
         return Unreadable("truncated answer")
     value = _bare(rest[place], asked.label)
-    return _confidence(chosen, value, asked, phrases) if value else Unreadable("no confidence")
+    return _confidence(guess, value, asked, phrases) if value else Unreadable("no confidence")
 
 
 def read_own_phrases(completion: str) -> dict[str, tuple[float, float]]:
@@ -160,19 +153,6 @@ def _probability(value: str) -> float | Unreadable:
         return Unreadable("not a probability")
     number = float(match[1]) / (100.0 if match[2] else 1.0)
     return number if 0.0 <= number <= 1.0 else Unreadable("outside 0 to 1")
-
-
-def _option(guess: str, options: Sequence[str]) -> str | None:
-    """Give the option that a letter or its own words name."""
-    texts = {_folded(text): text for text in options}
-    if _folded(guess) in texts:
-        return texts[_folded(guess)]
-    match = _LETTER.fullmatch(guess.strip(_DECORATION).rstrip("."))
-    place = ord(match[1].upper()) - ord("A") if match else len(options)
-    if match is None or place >= len(options):
-        return None
-    said = match[2]
-    return options[place] if not said or _folded(said) == _folded(options[place]) else None
 
 
 def _usable(parameter: float) -> bool:

@@ -20,7 +20,6 @@ not find right; a verdict that is neither Yes nor No is none: the answer stays u
 from __future__ import annotations
 
 import hashlib
-import random
 import re
 import tomllib
 import unicodedata
@@ -38,10 +37,8 @@ FORMS: Final[tuple[Form, ...]] = get_args(Form)
 OWN_PHRASES: Final = 12
 """K, the number of phrases a model is asked for (appendix B.3)."""
 
-STOPS: Final = ("\nQuestion:", "\nReport:")
+STOPS: Final = ("\nQuestion:",)
 """Where a model that goes on to the next question is stopped."""
-
-_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +53,11 @@ class Asked:
         In which form it is to state its confidence.
     label
         What stands before the confidence ("Probability").
-    options
-        Lettered options in order; empty for an open question.
-    guessed
-        Whether a guess comes before the confidence.
     """
 
     prompt: str
     form: Form
     label: str
-    options: tuple[str, ...] = ()
-    guessed: bool = True
 
 
 class Prompter:
@@ -77,34 +68,18 @@ class Prompter:
         self._words = tomllib.loads(content.decode())
         self.digest = hashlib.sha256(content).hexdigest()[:16]
 
-    def question(
-        self, question: Question, form: Form, *, phrases: Sequence[str] = (), choose: bool = False
-    ) -> Asked:
-        """Ask for a guess and its confidence; with ``choose``, among lettered options."""
-        words, shape = self._words[_block(form)], self._words["shape"]
-        options = options_of(question) if choose else ()
-        lettered = [f"{letter}. {text}" for letter, text in zip(_LETTERS, options, strict=False)]
+    def question(self, question: Question, form: Form, *, phrases: Sequence[str] = ()) -> Asked:
+        """Ask for a guess and its confidence."""
+        words = self._words["phrase" if form == "own-phrase" else form]
+        shape = self._words["shape"]
         lines = [
-            _offered(words["task"], phrases), shape["closing"], "",
-            f"Guess: {shape['choice' if options else 'guess']}",
+            words["task"].replace("{words}", "; ".join(phrases)), shape["closing"], "",
+            f"Guess: {shape['guess']}",
             f"{words['label']}: {words['value']}", "",
             f"Question: {_one_line(question.text)}",
-            *([shape["options"], *lettered] if options else []),
             "Guess:",
         ]  # fmt: skip
-        return Asked("\n".join(lines), form, words["label"], options)
-
-    def claim(
-        self, report: str, statement: str, form: Form, *, phrases: Sequence[str] = ()
-    ) -> Asked:
-        """Ask how likely a statement about a report is to be right; there is no guess."""
-        words, claim = self._words[_block(form)], self._words["claim"]
-        lines = [
-            _offered(claim[_block(form)], phrases), claim["closing"], "",
-            f"{words['label']}: {words['value']}", "",
-            "Report:", report.strip(), "", f"Statement: {statement}", f"{words['label']}:",
-        ]  # fmt: skip
-        return Asked("\n".join(lines), form, words["label"], guessed=False)
+        return Asked("\n".join(lines), form, words["label"])
 
     def own_phrases(self, number: int = OWN_PHRASES) -> str:
         """Ask for a list of phrases with parameters."""
@@ -118,22 +93,6 @@ class Prompter:
             f"{self._words['judge']['task']}\n\nQuestion: {_one_line(question.text)}\n"
             f"Right answers:\n{right}\nAnswer: {_one_line(guess)}\nReason:"
         )
-
-
-def options_of(question: Question) -> tuple[str, ...]:
-    """One right and the wrong answers, in an order that only the question decides."""
-    options = [question.right[0], *question.wrong][: len(_LETTERS)]
-    seed = hashlib.sha256(f"{question.question_id}\0{question.text}".encode()).digest()
-    random.Random(seed).shuffle(options)  # noqa: S311 - an order, not a secret
-    return tuple(options)
-
-
-def _block(form: Form) -> str:
-    return "phrase" if form == "own-phrase" else form
-
-
-def _offered(task: str, phrases: Sequence[str]) -> str:
-    return task.replace("{words}", "; ".join(phrases))
 
 
 def _one_line(text: str) -> str:

@@ -10,8 +10,10 @@ Cases are questions with lettered options, or texts to classify.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import random
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -23,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from extraction.errors import ExtractionError
-from extraction.neighbours.forms import options_of
 from extraction.neighbours.questions import Question
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -76,6 +77,14 @@ def cases_of_questions(questions: Sequence[Question], *, options: int) -> tuple[
     )
     names = tuple(question.question_id for question in kept)
     return Cases("choose", names, prompts, right, letters), len(questions) - len(kept)
+
+
+def options_of(question: Question) -> tuple[str, ...]:
+    """One right and the wrong answers, in an order that only the question decides."""
+    options = [question.right[0], *question.wrong][: len(_LETTERS)]
+    seed = hashlib.sha256(f"{question.question_id}\0{question.text}".encode()).digest()
+    random.Random(seed).shuffle(options)  # noqa: S311 - an order, not a secret
+    return tuple(options)
 
 
 def cases_of_texts(

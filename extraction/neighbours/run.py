@@ -4,10 +4,6 @@
 
 Three states that stay apart: ``answered``, ``unreadable`` (the model wrote something of no use) and
 ``failed`` (the model was never heard). Only answered rows are right or wrong.
-
-A claim is a finding as a question: one pathology of one report with the phrase the reader gave it,
-at report level; it is right when the gold label of that pathology has the same phrase. Reports that
-failed make no claim.
 """
 
 from __future__ import annotations
@@ -16,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from extraction.audit.gold import GoldReport
-from extraction.finding import Failed, FailureReason, Outcome
+from extraction.engines.completer import Completion
+from extraction.finding import FailureReason
 from extraction.neighbours.answers import (
     Stated,
     Unreadable,
@@ -36,8 +32,6 @@ from extraction.neighbours.forms import (
     matched,
 )
 from extraction.neighbours.questions import Question, RememberingCompleter
-from extraction.resolution import resolve
-from extraction.vocabulary import Vocabulary
 
 ANSWER_TOKENS: Final = 96
 """Room for a short guess and its confidence."""
@@ -83,15 +77,11 @@ class Way:
         The words that ask.
     phrases
         Those on offer, in the forms that choose one.
-    choose
-        Offer the wrong answers as options beside a right one. Only a letter or an option's own
-        words are then an answer, and no judge is needed.
     """
 
     form: Form
     prompter: Prompter
     phrases: Sequence[str] = ()
-    choose: bool = False
 
 
 def elicit(
@@ -114,50 +104,34 @@ def elicit(
     judge
         Decides what comparison of words does not find right; None leaves it at the comparison.
     """
-    asked = [
-        way.prompter.question(q, way.form, phrases=way.phrases, choose=way.choose)
-        for q in questions
-    ]
-    rows = put([q.question_id for q in questions], asked, completer=completer, phrases=way.phrases)
-    pairs = [
-        (place, (question, row.stated.guess))
-        for place, (question, row) in enumerate(zip(questions, rows, strict=True))
-        if row.stated is not None
-    ]
-    guesses = [pair for _, pair in pairs]
-    found = (
-        judge.judge(guesses)
-        if judge is not None and not way.choose
-        else [matched(question, guess) for question, guess in guesses]
-    )
-    for (place, _), verdict in zip(pairs, found, strict=True):
-        row = rows[place]
-        rows[place] = Elicited(row.item, row.form, row.outcome, None, row.stated, verdict)
-    return rows
-
-
-def put(
-    items: Sequence[str],
-    asked: Sequence[Asked],
-    *,
-    completer: RememberingCompleter,
-    phrases: Sequence[str],
-) -> list[Elicited]:
-    """Put prompts to the model and read its answers; nothing is judged yet."""
+    asked = [way.prompter.question(q, way.form, phrases=way.phrases) for q in questions]
     replies = completer.complete(
         [one.prompt for one in asked], max_tokens=ANSWER_TOKENS, stop=STOPS
     )
-    rows = []
-    for item, one, reply in zip(items, asked, replies, strict=True):
-        if isinstance(reply, str):
-            rows.append(Elicited(item, one.form, "failed", reply))
-            continue
-        found = read_answer(reply.text, one, phrases=phrases, cut=reply.cut)
-        if isinstance(found, Unreadable):
-            rows.append(Elicited(item, one.form, "unreadable", found.reason))
-        else:
-            rows.append(Elicited(item, one.form, "answered", None, found))
-    return rows
+    rows = [
+        _read(question, one, reply, phrases=way.phrases)
+        for question, one, reply in zip(questions, asked, replies, strict=True)
+    ]
+    pairs = [
+        (question, row.stated.guess)
+        for question, row in zip(questions, rows, strict=True)
+        if row.stated is not None
+    ]
+    found = iter(judge.judge(pairs) if judge else [matched(*pair) for pair in pairs])
+    return [replace(row, verdict=next(found)) if row.stated is not None else row for row in rows]
+
+
+def _read(
+    question: Question, asked: Asked, reply: Completion, *, phrases: Sequence[str]
+) -> Elicited:
+    """Read the reply to one question; nothing is judged yet."""
+    item, form = question.question_id, asked.form
+    if isinstance(reply, str):
+        return Elicited(item, form, "failed", reply)
+    found = read_answer(reply.text, asked, phrases=phrases, cut=reply.cut)
+    if isinstance(found, Unreadable):
+        return Elicited(item, form, "unreadable", found.reason)
+    return Elicited(item, form, "answered", None, found)
 
 
 def own_phrases(
@@ -170,52 +144,3 @@ def own_phrases(
         return reply
     listed = read_own_phrases("-" + reply.text)
     return dict(list(listed.items())[:OWN_PHRASES])
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One finding as a statement about its report.
-
-    Attributes
-    ----------
-    item
-        ``report_id: pathology``.
-    report, statement
-        The report's text, and what is claimed of it.
-    right
-        Whether the labels agree.
-    """
-
-    item: str
-    report: str
-    statement: str
-    right: bool
-
-
-def claims_of(
-    reports: Sequence[GoldReport], outcomes: Sequence[Outcome], vocabulary: Vocabulary
-) -> tuple[list[Claim], int]:
-    """Make every stated finding a claim; also count the reports that failed."""
-    strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
-    claims, failed = [], 0
-    for report, outcome in zip(reports, outcomes, strict=True):
-        failed += isinstance(outcome, Failed)
-        truth = report.cells(strength)
-        claims += [
-            Claim(
-                f"{report.report_id}: {row.pathology}",
-                report.text,
-                f'The report calls {row.pathology} "{row.phrase}".',
-                truth.get(row.pathology) == row.phrase,
-            )
-            for row in resolve(outcome, vocabulary=vocabulary).values()
-            if row.outcome == "stated"
-        ]
-    return claims, failed
-
-
-def with_truth(row: Elicited, claim: Claim) -> Elicited:
-    """Say whether an answered claim is right; what was not answered stays unjudged."""
-    if row.outcome != "answered":
-        return row
-    return replace(row, verdict=Verdict(claim.right, "match"))

@@ -1,36 +1,149 @@
-"""``radcal lm elicit`` and ``audit``: ask a model how sure it is, of answers or of what it read."""
+"""``radcal lm elicit``: ask a model questions, and how sure it is of its answers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, cast
 
+import pandas as pd
 import typer
 
+from calibration.distributions import Beta
+from calibration.survey import PhraseTable
+from extraction.engines.settings import revision
+from extraction.errors import ModelOutageError
 from extraction.neighbours.forms import FORMS, Form, Judge, Prompter
 from extraction.neighbours.questions import Question, RememberingCompleter, load_questions
-from extraction.neighbours.run import Claim, Elicited, Way, claims_of, put, with_truth
+from extraction.neighbours.run import Elicited, Way, own_phrases
 from extraction.neighbours.run import elicit as put_questions
-from pipeline.cli.common import one_of
-from pipeline.cli.extraction_shared import (
-    closing_model,
-    gold_reports,
-    named_engine,
-    outcomes_of,
-    rule_engine,
-)
-from pipeline.errors import EXIT_QUARANTINED, InputError
+from pipeline.cli.common import one_of, phrase_table
+from pipeline.cli.extraction_shared import model_settings
+from pipeline.errors import EXIT_QUARANTINED
 from pipeline.formats.tables import write_table
-from pipeline.neighbours.lm_engine import (
-    Words,
-    answers_table,
-    completing,
-    refuse_silence,
-    summed_up,
-    words,
-)
-from pipeline.neighbours.options import Audit, Elicitation
+from pipeline.neighbours.options import Asking, Elicitation
+from pipeline.site import engines
+
+_ENGINES: Final = ("server", "vllm", "transformers")
+
+
+@contextmanager
+def completing(
+    asking: Asking, out: Path, *, model: str | None = None
+) -> Iterator[RememberingCompleter]:
+    """Open the model, or another one of the same engine, its replies kept beside the output."""
+    one_of("--engine", asking.engine, _ENGINES)
+    choice = replace(asking.choice, model=model) if model else asking.choice
+    kept = asking.cache or out.with_name(f"{out.name}.replies")
+    settings = model_settings(asking.engine, choice)
+    running = engines.completer(settings, folder=Path.cwd())
+    named = str(settings.model)
+    name = named if asking.engine == "server" else f"{Path(named).name}+{revision(Path(named))}"
+    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        yield RememberingCompleter(running, kept, name=name)
+    finally:
+        running.close()
+
+
+COLUMNS: Final = (
+    "item", "form", "outcome", "reason", "guess", "probability", "phrase", "alpha", "beta",
+    "correct", "judged_by", "phrases", "model", "prompts",
+)  # fmt: skip
+"""Columns of the answers, one row per question and form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Phrases that one form offers, with what they stand for; empty for forms without phrases."""
+
+    name: str
+    table: PhraseTable | None = None
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """The phrases."""
+        return () if self.table is None else self.table.phrases
+
+
+def words(
+    form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
+) -> Words | str:
+    """Phrases that a form offers; a model's own are asked for first. A text says why none."""
+    if form == "phrase":
+        return Words(phrases, phrase_table(phrases))
+    if form != "own-phrase":
+        return Words("")
+    listed = own_phrases(completer, prompter)
+    if isinstance(listed, str) or len(listed) < 2:
+        return listed if isinstance(listed, str) else "unreadable list of phrases"
+    given = tuple(Beta(alpha, beta) for alpha, beta in listed.values())
+    name = "the model's own phrases"
+    return Words(name, PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name))
+
+
+def answers_table(
+    rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
+) -> pd.DataFrame:
+    """One row per question and form, as ``radcal lm calibrate`` reads it."""
+    cells = []
+    for row, offered in rows:
+        said = row.stated
+        alpha, beta = (said.alpha, said.beta) if said else (None, None)
+        if said and said.phrase and row.form == "own-phrase" and offered.table:
+            given = offered.table.distributions[offered.table.index(said.phrase)]
+            alpha, beta = (getattr(given, name) for name in ("alpha", "beta"))
+        verdict = row.verdict
+        right = None if verdict is None or verdict.right is None else int(verdict.right)
+        reason = row.reason or (verdict.by if verdict and verdict.right is None else None)
+        cells.append(
+            (
+                row.item, row.form, row.outcome, reason, said.guess if said else None,
+                said.probability if said else None, said.phrase if said else None, alpha, beta,
+                right, verdict.by if verdict and right is not None else None,
+                offered.name if row.form == "phrase" else None, model, prompts,
+            )
+        )  # fmt: skip
+    frame = pd.DataFrame(cells, columns=list(COLUMNS))
+    return frame.astype({"correct": "Int64"})
+
+
+def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
+    """Stop where the model was never heard: that is an outage, not a table of failures.
+
+    Raises
+    ------
+    ModelOutageError
+        If every question failed.
+    """
+    if not rows or any(row.outcome != "failed" for row, _ in rows):
+        return
+    reasons = Counter(str(row.reason) for row, _ in rows)
+    counts = ", ".join(f"{reason}: {n}" for reason, n in reasons.items())
+    msg = (
+        f"{model}: none of {len(rows)} questions got a reply ({counts}). Nothing was written; "
+        "check the server or the model, its name and the key, and run again."
+    )
+    raise ModelOutageError(msg)
+
+
+def summed_up(
+    rows: Sequence[tuple[Elicited, Words]], questions: int, unusable: int, missing: dict[str, str]
+) -> dict[str, object]:
+    """Say for each form how many answered, how many were right, and what was set aside."""
+    summary: dict[str, object] = {"questions": questions, "unusable_lines": unusable}
+    for form in dict.fromkeys(row.form for row, _ in rows):
+        held = [row for row, _ in rows if row.form == form]
+        right = [row.verdict.right for row in held if row.verdict]
+        reasons = Counter(str(row.reason) for row in held if row.reason)
+        reasons["unjudged"] = right.count(None)
+        lost = ", ".join(f"{n} {reason}" for reason, n in reasons.most_common() if n)
+        said = f"{len(right)} answered, {right.count(True)} right"
+        summary[cast("str", form)] = f"{said}; set aside: {lost}" if lost else said
+    return summary | {form: f"not asked: {reason}" for form, reason in missing.items()}
 
 
 def elicit(given: Elicitation) -> None:
@@ -38,9 +151,6 @@ def elicit(given: Elicitation) -> None:
     one_of("--judge", given.judge, ("match", "model"))
     _forms(given.form)
     asked, problems = load_questions(given.questions)
-    if given.choose:
-        asked, lonely = _with_options(asked)
-        problems += lonely
     for problem in problems if not given.output.quiet else ():
         typer.echo(f"{given.questions.name}: {problem}; left out", err=True)
     prompter = Prompter()
@@ -64,16 +174,6 @@ def elicit(given: Elicitation) -> None:
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def _with_options(questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Keep questions that have a wrong answer to offer; one option alone would be no question."""
-    kept = [question for question in questions if question.wrong]
-    if not kept:
-        msg = "--choose: no question has a wrong answer to offer beside the right one."
-        raise InputError(msg)
-    lonely = [f"{q.question_id}: no wrong answer to offer" for q in questions if not q.wrong]
-    return kept, lonely
-
-
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:
     for name in named or ():
         one_of("--form", name, FORMS)
@@ -95,66 +195,7 @@ def _asked(
         if isinstance(offered, str):
             missing[form] = offered
             continue
-        way = Way(form, prompter, offered.phrases, given.choose)
+        way = Way(form, prompter, offered.phrases)
         found = put_questions(questions, way=way, completer=answerer, judge=judge)
         rows += [(row, offered) for row in found]
     return rows, missing
-
-
-def audit(given: Audit) -> None:
-    """Ask a model how sure it is of every finding, and write its answers."""
-    one_of("--reader", given.reader, ("model", "rules"))
-    one_of("--form", given.form, FORMS)
-    reports, claims, failed = _claims(given)
-    prompter = Prompter()
-    with completing(given.asking, given.out) as answerer:
-        rows = _sure(given, claims, answerer, prompter)
-        name = answerer.name
-    refuse_silence(rows, name)
-    write_table(answers_table(rows, model=name, prompts=prompter.digest), given.out)
-    reasons = Counter(str(row.reason) for row, _ in rows if row.reason)
-    summary: dict[str, object] = {
-        "reports": reports,
-        "reports_failed": failed,
-        "findings": len(claims),
-        "right": sum(one.right for one in claims),
-        "confidence_not_read": dict(reasons) or "none",
-        "answers": str(given.out),
-    }
-    given.output.tell(summary)
-    if failed or reasons:
-        raise typer.Exit(EXIT_QUARANTINED)
-
-
-def _claims(given: Audit) -> tuple[int, list[Claim], int]:
-    """Count the labelled reports, and give what was read in them and in how many nothing could."""
-    extractor = (
-        rule_engine(None)
-        if given.reader == "rules"
-        else named_engine(given.asking.engine, given.asking.choice, vocabulary=None)
-    )
-    reports = gold_reports(given.gold, extractor.vocabulary)
-    with closing_model(extractor):
-        outcomes = outcomes_of(extractor, reports, given.output)
-    claims, failed = claims_of(reports, outcomes, extractor.vocabulary)
-    if not claims:
-        msg = f"{given.gold.name}: no finding was read in {len(reports)} reports ({failed} failed)."
-        raise InputError(msg)
-    return len(reports), list(claims), failed
-
-
-def _sure(
-    given: Audit, claims: Sequence[Claim], answerer: RememberingCompleter, prompter: Prompter
-) -> list[tuple[Elicited, Words]]:
-    """Ask how sure the model is of every claim, and say which are right."""
-    form = cast("Form", given.form)
-    offered = words(form, given.asking.phrases, answerer, prompter)
-    if isinstance(offered, str):
-        msg = f"--form {given.form}: the model gave no phrases of its own ({offered})."
-        raise InputError(msg)
-    asked = [
-        prompter.claim(one.report, one.statement, form, phrases=offered.phrases) for one in claims
-    ]
-    names = [one.item for one in claims]
-    found = put(names, asked, completer=answerer, phrases=offered.phrases)
-    return [(with_truth(row, one), offered) for row, one in zip(found, claims, strict=True)]

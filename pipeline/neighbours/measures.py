@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
-from pipeline.cli.common import JsonOption, QuietOption, emit, taking, write_whole
+from pipeline.cli.common import taking
 from pipeline.neighbours.options import (
-    Audit,
     Difficulty,
     Disagreement,
     Elicitation,
@@ -27,9 +23,7 @@ def register(app: typer.Typer) -> None:
     app.command("scalar")(taking(scalar))
     app.command("difficulty")(taking(difficulty))
     _lm.command("elicit")(taking(elicit))
-    _lm.command("audit")(taking(audit))
     _lm.command("calibrate")(taking(calibrate))
-    _lm.command("report")(report)
     _lm.command("layers")(taking(layers))
     app.add_typer(_lm, name="lm")
 
@@ -67,19 +61,6 @@ def elicit(given: Elicitation) -> None:
     lm_elicit.elicit(given)
 
 
-def audit(given: Audit) -> None:
-    """Ask a model how sure it is of every finding read in labelled reports.
-
-    The reader's findings are taken at report level; one is right if the labels give the same
-    phrase to the same pathology. ``radcal lm calibrate`` on the answers says whether the model's
-    certainty about its own reading can be believed. Reports that could not be read, and
-    confidences that could not, are counted (exit code 3).
-    """
-    from pipeline.neighbours import lm_elicit
-
-    lm_elicit.audit(given)
-
-
 def calibrate(given: Recalibration) -> None:
     """Compare uncalibrated, Platt, histogram, isotonic, beta, transport and monotone, held out.
 
@@ -101,18 +82,3 @@ def layers(given: Layers) -> None:
     from pipeline.neighbours import difficulty
 
     difficulty.layers(given)
-
-
-def report(
-    result: Annotated[Path, typer.Argument(help="Result of radcal lm calibrate.")],
-    out: Annotated[Path, typer.Option(help="Pages, one PDF.")],
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
-    """Draw reliability diagrams, recalibrations and what was stated, a page for each form."""
-    from pipeline.neighbours.lm_result import read_forms
-    from reports.neighbours.stated_confidence import to_document
-
-    forms = read_forms(result)
-    write_whole(out, to_document(forms))
-    emit({"pages": len(forms), "report": str(out)}, as_json=as_json, quiet=quiet)

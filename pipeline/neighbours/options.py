@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.common import OutOption, Output, argument, flag, option
+from pipeline.cli.common import OutOption, Output, argument, option
 from pipeline.cli.extraction_shared import ModelChoice
 
 SeedOption = Annotated[int, typer.Option("--seed", min=0)]
@@ -92,21 +92,8 @@ class Elicitation:
     out: Path = option(..., "Answers, one row per question and form.")
     asking: Asking
     form: FormOption = None
-    choose: bool = flag("--choose", "Offer the wrong answers as options beside a right one.")
     judge: str = option("match", "match: equal words are right; model: a model judges the others.")
     judge_model: str | None = option(None, "Model that judges; default the model that answers.")
-    output: Output
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """Options of ``radcal lm audit``."""
-
-    gold: Path = argument(..., "Labelled reports, one JSON per line.")
-    out: Path = option(..., "Answers, one row per finding.")
-    asking: Asking
-    reader: str = option("model", "Who reads the reports: the model, or rules.")
-    form: str = option("probability", "probability, phrase, beta or own-phrase.")
     output: Output
 
 

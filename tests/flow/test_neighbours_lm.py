@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
-from pypdf import PdfReader
 from typer.testing import CliRunner
 
 from calibration.survey import builtin
@@ -136,31 +135,3 @@ def test_answers_that_are_all_right_have_scores_but_no_platt(
 def test_table_without_a_confidence_is_refused(answers: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no answers with a column probability, phrase"):
         run(answers[["correct"]], tmp_path)
-
-
-def test_report_has_a_page_per_form_and_is_the_same_twice(
-    answers: pd.DataFrame, tmp_path: Path
-) -> None:
-    run(answers, tmp_path)
-    made = []
-    for name in ("one.pdf", "two.pdf"):
-        done = CliRunner().invoke(
-            _APP, ["lm", "report", str(tmp_path / "lm.json"), "--out", str(tmp_path / name)]
-        )
-        assert done.exit_code == 0
-        made.append((tmp_path / name).read_bytes())
-    assert made[0] == made[1]
-    pages = PdfReader(tmp_path / "one.pdf").pages
-    assert len(pages) == 2
-    text = pages[1].extract_text()
-    for word in ("Stated as a phrase", "uncalibrated", "transport", "monotone", "likely"):
-        assert word in text
-
-
-def test_report_refuses_another_file(tmp_path: Path) -> None:
-    path = tmp_path / "other.json"
-    path.write_text('{"groups": []}', encoding="utf-8")
-    result = CliRunner().invoke(_APP, ["lm", "report", str(path), "--out", str(tmp_path / "x.pdf")])
-    assert isinstance(result.exception, InputError)
-    assert "not a result of radcal lm calibrate" in str(result.exception)
-    assert not (tmp_path / "x.pdf").exists()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from extraction.neighbours.answers import Stated, Unreadable, read_answer, read_own_phrases
-from extraction.neighbours.forms import Asked, Form, Prompter, matched, options_of
+from extraction.neighbours.forms import Asked, Form, Prompter, matched
 from extraction.neighbours.questions import Question, QuestionError, load_questions
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
@@ -179,11 +179,9 @@ def test_file_without_a_question_is_refused(tmp_path: Path) -> None:
         load_questions(lines(tmp_path, "{"))
 
 
-def test_prompt_shows_phrases_and_options_and_ends_at_the_guess() -> None:
+def test_prompt_shows_phrases_and_ends_at_the_guess() -> None:
     question = Question("q", "Which\nplanet?", ("Mars",), ("Venus", "Earth"))
-    asked = Prompter().question(question, "phrase", phrases=PHRASES, choose=True)
+    asked = Prompter().question(question, "phrase", phrases=PHRASES)
     assert "; ".join(PHRASES) in asked.prompt
     assert "Question: Which planet?" in asked.prompt
     assert asked.prompt.endswith("\nGuess:")
-    assert sorted(asked.options) == ["Earth", "Mars", "Venus"]
-    assert asked.options == options_of(question)
