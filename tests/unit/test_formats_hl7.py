@@ -477,6 +477,11 @@ def test_a_message_that_goes_on_in_another_is_one_report_or_none(tmp_path: Path)
         feed = write(tmp_path, frame + head + end, frame + rest + end)
         assert exams(feed)["text"].tolist() == ["FINDINGS: Clear.\nIMPRESSION: Likely normal."]
         assert reasons(feed) == []
+        begin, trailer = "FHS|^~\\&\rBHS|^~\\&\r", "BTS|1\rFTS\r"
+        feed = write(tmp_path, begin + frame + head + end + trailer, begin + frame + rest + end)
+        assert exams(feed)["text"].tolist() == ["FINDINGS: Clear.\nIMPRESSION: Likely normal."]
+        cut = write(tmp_path, begin + frame + head + end + trailer)
+        assert judged(cut) == ([], ["message_incomplete"])
     assert reasons(write(tmp_path, head)) == ["message_incomplete"]
     assert reasons(write(tmp_path, rest)) == ["message_incomplete"]
 

@@ -54,7 +54,11 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
         yield number, _INCOMPLETE
 
 
-_CONTINUED: Final = re.compile(rb"[\r\n]DSC([^A-Za-z0-9\s])([^\r\n]*)[\s\x1c]*\Z")
+_CONTINUED: Final = re.compile(
+    rb"[\r\n]DSC([^A-Za-z0-9\s])([^\r\n]*)"
+    rb"(?:[\s\x0b\x1c]+(?:BTS|FTS|BHS|FHS)(?![A-Za-z0-9])[^\r\n]*)*[\s\x0b\x1c]*\Z"
+)
+"""The last segment says that the message goes on; a batch may end or begin after it."""
 _FIRST_ROW: Final = re.compile(rb"[\r\n](?=(?:OBX|NTE)[^A-Za-z0-9\s])")
 _LATER_ROW: Final = re.compile(rb"\A(?:(?![\r\n]OBX).)*[\r\n]OBX.(?!0*1\D)\d", re.DOTALL)
 _POINTER: Final = 13
