@@ -227,17 +227,6 @@ def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
     return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
 
 
-def builtin_answers(name: str) -> dict[str, UniformMixture]:
-    """Give the surveyed histogram of each phrase of a built-in table, where answers are kept."""
-    rows, facts = builtin_source(name)
-    edges, columns = _ranges(facts)
-    return {
-        row["phrase"]: UniformMixture.from_counts(edges, _proportions(row, columns))
-        for row in rows
-        if row["kind"] == "ranges"
-    }
-
-
 def _ranges(facts: Mapping[str, object]) -> tuple[FloatArray, tuple[str, ...]]:
     edges, columns = facts.get("range_edges", []), facts.get("range_columns", [])
     if not isinstance(columns, Sequence):

@@ -25,7 +25,6 @@ from calibration.distributions import (
     Atom,
     Beta,
     Distribution,
-    UniformMixture,
     fit_likelihood,
     fit_moments,
     moments_of_percentages,
@@ -71,13 +70,6 @@ class PhraseSurvey:
         if self.is_raw:
             return moments_of_percentages(100.0 * self.answers)
         return moments_of_ranges(self.edges, self.counts)
-
-    def histogram(self) -> UniformMixture:
-        """Give the answers as a histogram: their own ranges, or 20 equal ones for raw answers."""
-        if not self.is_raw:
-            return UniformMixture.from_counts(self.edges, self.counts)
-        edges = np.arange(21) / 20
-        return UniformMixture.from_counts(edges, np.histogram(self.answers, bins=edges)[0])
 
     def resampled(self, rng: np.random.Generator) -> PhraseSurvey:
         """Draw as many respondents again with replacement."""

@@ -15,9 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from calibration.neighbours.binned import classwise_ece, confidence_ece, majority_accuracy
-from calibration.neighbours.control import marginals
 from calibration.neighbours.difficulty import difficulty
-from calibration.neighbours.disagreement import disagreement
 from calibration.neighbours.per_item import (
     brier_of_votes,
     distribution_calibration_error,
@@ -30,7 +28,6 @@ from reports.drawing.marks import Box, Disc, Drawing, Polygon
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put
 from reports.drawing.web import to_svg
-from reports.neighbours.disagreement import disagreement_pages
 from reports.numbers import decimal
 
 HERE = Path(__file__).parent
@@ -111,16 +108,6 @@ def _expected(measure: object, grid: np.ndarray, pi: np.ndarray, size: int) -> n
     return total
 
 
-def panels() -> Drawing:
-    """Draw the panels of ``radcal disagreement --figures`` for the first prediction."""
-    votes, models = readers_and_models()
-    probs = models["tuned to the majority"]
-    g = np.random.default_rng(1)
-    found = disagreement(probs=probs, votes=votes, rng=g, bootstrap=0, control_votes=10)
-    (page,) = disagreement_pages(found, marginals(probs=probs, votes=votes), classes=CLASSES)
-    return page
-
-
 def misleading() -> tuple[Drawing, str]:
     """Make a pool that is sure of its errors: doubt rises and falls again with the failure rate."""
     g = np.random.default_rng(2025)
@@ -178,7 +165,6 @@ def save(drawing: Drawing, name: str, label: str) -> None:
 def main() -> None:
     """Write everything."""
     drawing, split = misleading()
-    save(panels(), "neighbours_panels.svg", "A prediction against 40 readers")
     save(drawing, "neighbours_misleading.svg", "Doubt of a pool against its failures")
     parts = {
         "Three predictions, 1,500 exams, 40 readers": measures_table(),

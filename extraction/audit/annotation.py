@@ -9,7 +9,6 @@ has at least one row, so that a report nobody looked at can be told from one wit
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from html import escape
 from typing import Final
 
 from extraction.audit.gold import GoldError, GoldFinding, GoldReport
@@ -39,23 +38,6 @@ def sheet(
             row = (report_id, modality, section, sentence, pathology, cue, phrase)
             yield (*row, "", "", "", shown)
             shown = ""
-
-
-def sheet_html(rows: Sequence[Sequence[str]], *, vocabulary: Vocabulary) -> str:
-    """Build the same sheet as one page to read beside the table; it needs no network."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in COLUMNS[:-1])
-    body = "".join(_html_row(row) for row in rows)
-    known = ", ".join(vocabulary.pathologies)
-    phrases = ", ".join(vocabulary.phrases)
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Review sheet</title>'
-        "<style>body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
-        "td,th{border:1px solid #999;padding:3px 6px;vertical-align:top;text-align:left}"
-        "pre{white-space:pre-wrap}</style>"
-        f"<p>Verdicts: {', '.join(VERDICTS)}. Pathologies: {escape(known)}. "
-        f"Phrases: {escape(phrases)}.</p>"
-        f"<table><tr>{head}</tr>{body}</table></html>\n"
-    )
 
 
 def gold_from_sheet(
@@ -116,12 +98,6 @@ def _proposals(text: str, outcome: Outcome) -> Iterator[tuple[str, str, str, str
             yield found.section, sentence, found.pathology, found.cue, found.phrase or ""
     else:
         yield "", f"failed: {outcome.reason}" if isinstance(outcome, Failed) else "", "", "", ""
-
-
-def _html_row(row: Sequence[str]) -> str:
-    *cells, text = row
-    whole = f'<tr><td colspan="{len(cells)}"><pre>{escape(text)}</pre></td></tr>' if text else ""
-    return whole + "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
 
 
 def _verdict(row: Mapping[str, str]) -> str:

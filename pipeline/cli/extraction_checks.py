@@ -89,7 +89,6 @@ class Annotate:
     out: Path = option(..., "Sheet (.csv) or, with --read, gold (.jsonl).")
     read: bool = flag("--read", "Read a corrected sheet back as gold.")
     partial: bool = flag("--partial", "With --read: leave out reports without a verdict.")
-    html: Path | None = option(None, "Also write a page to read beside the sheet.")
     vocabulary: VocabularyOption = None
     output: Output
 
@@ -112,10 +111,6 @@ def annotate(given: Annotate) -> None:
     import pandas as pd
 
     write_table(pd.DataFrame(rows, columns=list(COLUMNS)), given.out)
-    if given.html is not None:
-        from extraction.audit.annotation import sheet_html
-
-        write_whole(given.html, sheet_html(rows, vocabulary=engine.vocabulary).encode())
     given.output.tell({"reports": len(frame), "rows": len(rows)})
 
 

@@ -20,7 +20,6 @@ from calibration.neighbours.class_scores import (
     expected_score,
     scalar_error,
 )
-from calibration.neighbours.control import marginals
 from calibration.neighbours.disagreement import Disagreement as Measured
 from calibration.neighbours.disagreement import disagreement as measure
 from calibration.neighbours.export import (
@@ -34,7 +33,7 @@ from calibration.neighbours.regret import ranking_bound
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
-from pipeline.cli.common import blaming, phrase_table, write_result, write_whole
+from pipeline.cli.common import blaming, phrase_table, write_result
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.tables import read_table, require_columns, write_table
 from pipeline.neighbours.categories import (
@@ -46,7 +45,6 @@ from pipeline.neighbours.categories import (
     refuse,
 )
 from pipeline.neighbours.options import Disagreement, Scalar
-from reports.neighbours.disagreement import disagreement_pdf
 
 
 def disagreement(given: Disagreement) -> None:
@@ -59,9 +57,6 @@ def disagreement(given: Disagreement) -> None:
         frame = found.to_frame()
         frame.insert(0, "item", list(predicted.items))
         write_table(frame, given.items_out)
-    if given.figures is not None:
-        views = marginals(probs=predicted.cells, votes=voted.cells)
-        write_whole(given.figures, disagreement_pdf(found, views, classes=predicted.classes))
     names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
     summary: dict[str, object] = {"items": found.n}
     summary |= {name: _short(float(found.estimates[name].value)) for name in names}

@@ -32,7 +32,6 @@ class Disagreement:
     predictions: Path = option(..., "item and one probability column per class.")
     out: OutOption
     items_out: Path | None = option(None, "Measures of every item, one table.")
-    figures: Path | None = option(None, "The paper's panels, one PDF.")
     bins: int = option(10, "Bins of the binned errors.", min=1)
     bootstrap: int = option(1000, min=0)
     control: int = option(0, "Votes drawn per item as the yardstick.", min=0)

@@ -8,7 +8,6 @@ from typing import Final
 
 import numpy as np
 
-from calibration.distributions import Atom, Distribution, UniformMixture
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis
@@ -35,15 +34,6 @@ class Histogram:
     bars: np.ndarray
     line: np.ndarray | None = None
     across: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Binned:
-    """Items (M,) in each bin (M + 1,), and the share of them that was right."""
-
-    edges: np.ndarray
-    count: np.ndarray
-    accuracy: np.ndarray
 
 
 def histogram_panel(
@@ -95,34 +85,6 @@ def _bar(
 def _steps(x: Scale, y: Scale, edges: np.ndarray, line: np.ndarray, name: str) -> Polygon:
     points = [(x(float(edges[m + i])), y(float(v))) for m, v in enumerate(line) for i in (0, 1)]
     return Polygon(tuple(points), stroke=palette.department, stroke_width=1.2, id=name)
-
-
-def reliability_bars(
-    drawing: Drawing, frame: Box, binned: Binned, *, title: str, name: str
-) -> None:
-    """Draw accuracy per bin against the diagonal, and the items per bin below."""
-    edges, count = binned.edges, binned.count
-    with drawing.figure(title, frame):
-        below = 30.0
-        plot = frame.cut(top=14.0, bottom=16.0 + below + 4.0).inset(_SIDE, 0.0)
-        strip = Box(plot.x, plot.bottom + 4.0, plot.width, below)
-        x = Scale(0.0, 1.0, plot.x, plot.right)
-        y = Scale(0.0, 1.0, plot.bottom, plot.y)
-        rows = Scale(0.0, max(float(count.max()), 1.0), strip.bottom, strip.y)
-        _title(drawing, frame, title, 0.0)
-        x_axis(drawing, strip, x, HALVES)
-        for m in np.flatnonzero(count > 0):
-            ends = (float(edges[m]), float(edges[m + 1]))
-            _bar(drawing, x, y, ends, float(binned.accuracy[m]), f"{name}.{m}")
-            left, high = x(ends[0]) + 0.3, rows(float(count[m]))
-            size = Rect(
-                left, high, x(ends[1]) - left - 0.3, strip.bottom - high, palette.band,
-                id=f"{name}.count.{m}", hint=f"n {count[m]:.0f}",
-            )  # fmt: skip
-            drawing.add(size)
-        for line in (plot, strip):
-            drawing.add(Line(line.x, line.bottom, line.right, line.bottom, palette.rule, 0.5))
-        drawing.add(Line(x(0), y(0), x(1), y(1), palette.muted, 0.7, dash=(1.5, 2.0)))
 
 
 _LABELS: Final = 118.0
@@ -217,55 +179,3 @@ def _spread(
     across = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
     shown = Histogram(part.edges, part.share, part.expected, across)
     histogram_panel(drawing, box, shown, title=title, name=f"apart.{name}", ticks=ticks)
-
-
-_ACROSS, _WIDE, _TALL, _SPACE = 4, 150.0, 84.0, 20.0
-_GRID: Final = (np.arange(400) + 0.5) / 400
-
-
-@dataclass(frozen=True, slots=True)
-class Surveyed:
-    """A phrase of a survey: its answers where there are any to show, and what was fitted."""
-
-    title: str
-    fitted: Distribution
-    answers: UniformMixture | None
-
-
-def survey_fit(phrases: Sequence[Surveyed]) -> Drawing:
-    """Draw a survey, a panel a phrase: answers as a density over their own ranges, the fit on them.
-
-    A statement of 0 % or 100 % is a line at its score. Panels share the axis from 0 to 100 %; each
-    has its own height, because peaked phrases would flatten the rest.
-    """
-    rows, row = -(-len(phrases) // _ACROSS), _TALL + 2 * _SPACE
-    drawing = Drawing(_ACROSS * (_WIDE + _SPACE) + _SPACE, rows * row + _SPACE)
-    for i, phrase in enumerate(phrases):
-        down, along = divmod(i, _ACROSS)
-        corner = _SPACE + along * (_WIDE + _SPACE), _SPACE + down * row
-        with drawing.figure(phrase.title, Box(*corner, _WIDE, _TALL + _SPACE)):
-            put(drawing, (corner[0], corner[1] + 9.0), phrase.title, CAPTION)
-            _fit(drawing, Box(corner[0], corner[1] + 14.0, _WIDE, _TALL), phrase)
-    return drawing
-
-
-def _fit(drawing: Drawing, plot: Box, phrase: Surveyed) -> None:
-    """Draw one phrase's answers as bars, a statement of 0 % or 100 % as 1 % wide, and the fit."""
-    fitted, said = phrase.fitted, phrase.answers
-    ends = () if said is None else zip(said.edges, said.edges[1:], said.weights, strict=False)
-    bars = [(low, high, w / max(high - low, 0.01)) for low, high, w in ends if w > 0]
-    line = np.zeros_like(_GRID) if isinstance(fitted, Atom) else fitted.density(_GRID)
-    top = 1.05 * max([float(np.quantile(line, 0.995)), *(tall for *_, tall in bars), 1e-9])
-    x = Scale(0.0, 1.0, plot.x, plot.right)
-    y = Scale(0.0, top, plot.bottom, plot.y)
-    for low, high, tall in bars:
-        wide = max(x(high) - x(low), 1.2)
-        drawing.add(Rect(x(low), y(tall), wide, plot.bottom - y(tall), palette.band))
-    if isinstance(fitted, Atom):
-        at = x(fitted.at)
-        drawing.add(Line(at, plot.y, at, plot.bottom, palette.own, 1.6))
-    else:
-        path = tuple((x(at), y(float(tall))) for at, tall in zip(_GRID, line, strict=True))
-        drawing.add(Polygon(path, stroke=palette.own, stroke_width=1.2))
-    drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.6))
-    x_axis(drawing, plot, x, HALVES, grid=False)

@@ -144,16 +144,6 @@ class Strings:
         """Give a name that results carry in this language; as it is where there is none."""
         return self.sentences.get(f"{_NAME}{text}", text)
 
-    def under(self, prefix: str) -> Strings:
-        """Look below a prefix first; what is not there is looked up as it is.
-
-        >>> Strings({"axis": "share", "stated.axis": "answers"}).under("stated")("axis")
-        'answers'
-        """
-        start = f"{prefix}."
-        own = {key[len(start) :]: s for key, s in self.sentences.items() if key.startswith(start)}
-        return Strings({**self.sentences, **own}, self.language)
-
     def several(self, key: str, count: int, **values: object) -> str:
         """Singular (``key.one``) or plural (``key.many``) by count; the slot is ``{n}``."""
         form = "one" if count == 1 else "many"

@@ -172,7 +172,7 @@ def test_a_sheet_goes_out_and_comes_back_as_gold(
     app: typer.Typer, reports: Path, tmp_path: Path
 ) -> None:
     paper, gold = tmp_path / "sheet.csv", tmp_path / "gold.jsonl"
-    run(app, "annotate", reports, "--out", paper, "--html", tmp_path / "sheet.html")
+    run(app, "annotate", reports, "--out", paper)
     table = pd.read_csv(paper, dtype=str, keep_default_na=False)
     table["verdict"] = ["ok" if name else "none" for name in table["pathology"]]
     table.to_csv(paper, index=False)

@@ -13,7 +13,6 @@ from calibration.neighbours.binned import classwise_ece, confidence_ece, majorit
 from calibration.neighbours.control import (
     error_histogram,
     histogram_divergence,
-    marginals,
     reader_control,
     subsample_votes,
 )
@@ -156,15 +155,6 @@ def test_drawing_all_votes_gives_the_votes_back() -> None:
     assert reader_control(votes=VOTES, size=10, rng=np.random.default_rng(0)) == 0.0
 
 
-def test_control_against_the_rest_is_further_than_against_all_votes() -> None:
-    votes = np.tile([[60, 30, 10]], (2000, 1))
-    against = [
-        reader_control(votes=votes, size=20, rng=np.random.default_rng(1), against=a)
-        for a in ("all", "rest")
-    ]
-    assert against[1] == pytest.approx(against[0] * 100 / 80)
-
-
 def test_divergence_is_smoothed_only_where_the_other_histogram_is_empty() -> None:
     plain = histogram_divergence([1, 3], [2, 2])
     assert plain.kl == pytest.approx(0.25 * math.log(0.5) + 0.75 * math.log(1.5))
@@ -190,15 +180,6 @@ def test_phrases_against_uncertain_ct_are_a_distribution_over_cases() -> None:
     assert found.mean_distance == pytest.approx((0.8 + 0.3 + 0.4) / 4)
     assert found.histogram(bins=2).tolist() == [3.0, 1.0]
     assert math.isnan(phrase_disagreement(Tally.empty(2), means=np.array([0.1, 0.2])).mean_distance)
-
-
-def test_marginals_count_every_item_once_in_every_view() -> None:
-    views = marginals(probs=PROBS, votes=VOTES, bins=10)
-    pairs = (*views.classes, *views.guesses, views.entropy)
-    assert all(p.predicted.sum() == pytest.approx(1.0) for p in pairs)
-    assert all(p.voted.sum() == pytest.approx(1.0) for p in pairs)
-    # First guesses .7, .5, .6; their bins are (.6, .7], (.4, .5], (.5, .6].
-    assert np.flatnonzero(views.guesses[0].predicted).tolist() == [4, 5, 6]
 
 
 def test_study_agrees_with_the_single_measures_and_brackets_them() -> None:
