@@ -205,7 +205,6 @@ def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:
 
 def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: bool) -> str:
     scope = _capital(swap.finding) if swap.finding else words("verdict.swap.all")
-    unit = "unit.exams" if swap.finding else "unit.statements"
     start = "verdict.swap.scope_exception" if exception else "verdict.swap.scope"
     parts = [
         words(start, scope=scope),
@@ -215,7 +214,7 @@ def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: 
             instead=swap.instead,
             rate=about(swap.rate.value, words),
             interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
-            exams=words.several(unit, round(swap.n)),
+            statements=words.several("unit.statements", round(swap.n)),
             meaning=percent(swap.meaning),
             instead_meaning=percent(swap.instead_meaning),
             probability=percent(swap.probability),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -47,6 +47,10 @@ if TYPE_CHECKING:
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
+_OF_CASE = (
+    "pathology", "phrase", "ct_phrase", "interval_hours", "agreed", "showed", "performed_month",
+)  # fmt: skip
+"""Columns of a case after its two studies, in the order of `Case`."""
 _LANGUAGES = {"en": "en-GB", "de": "de-DE"}
 
 
@@ -248,22 +252,8 @@ def action_cases(
 
 def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:
     """Turn chosen rows of the observations (`tables.results`) into cases."""
-    return tuple(_case(row) for row in chosen.to_dict("records"))
-
-
-def _case(row: Mapping[Hashable, object]) -> Case:
-    xray, ct = str(row["pair_id"]).split(":")
-    return Case(
-        xray_code=xray,
-        ct_code=ct,
-        pathology=str(row["pathology"]),
-        phrase=str(row["phrase"]),
-        ct_phrase=str(row["ct_phrase"]),
-        interval_hours=float(str(row["interval_hours"])),
-        agreed=cast("bool | None", row["agreed"]),
-        showed=cast("bool | None", row["showed"]),
-        month=str(row["performed_month"]),
-    )
+    rows = chosen[["pair_id", *_OF_CASE]].itertuples(index=False, name=None)
+    return tuple(Case(*pair.split(":"), *row) for pair, *row in rows)
 
 
 def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:

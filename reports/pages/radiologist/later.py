@@ -166,10 +166,8 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> Non
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    shown = ["line", "tick"]
-    if content.department is not None and not isinstance(content.department, SuppressedCell):
-        shown.append("department")
-    return tuple(words(f"how.{key}") for key in shown)
+    none = content.department is None or isinstance(content.department, SuppressedCell)
+    return tuple(words(f"how.{key}") for key in ("line", "tick", *["department"] * (not none)))
 
 
 def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:

@@ -1,0 +1,107 @@
+"""Every count of one reader's documents agrees wherever it stands, or is named as another thing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+
+import pytest
+
+from calibration.profile import Swap
+from calibration.profile.whole import profile_data
+from calibration.rounding import counted
+from reports import disclosure, swaps
+from reports.content import RadiologistContent
+from reports.drawing.marks import Text
+from reports.drawing.style import Style
+from reports.pages import radiologist
+from reports.pages.radiologist import later
+from tests.fixtures.reports import sample_contents as samples
+from tests.fixtures.reports import sample_profiles
+from tests.fixtures.reports.measured import words_of
+
+_ROW = re.compile(r"([a-z][a-z ,]*): says [^():]*\([^()]*\), n ([\d,]+)")
+_SWAP = re.compile(
+    r"(?:“[^”]+” → “[^”]+” .*?)?(All findings|[A-Z][a-z ]+)(?::|, unlike the rest of your words:) "
+    r"where you write “([^”]+)”, CT shows the finding [^()]*\([^()]*, ([\d,]+) statements?\)"
+)
+_HABIT = re.compile(
+    r"“([^”]+)”(?: for ([a-z ]+?))? (?:stands apart|probably stands apart \(\d in 10\)|by itself "
+    r"stands off): CT shows [^()]*\([^()]*, ([\d,]+) statements?\)"
+)
+_HEDGES = re.compile(r"[Tt]he ([\d,]+) (?:hedges|of them)")
+_COVERED = re.compile(r"([\d,]+ of [\d,]+) X-rays (?:with|had) a CT within")
+_EVIDENCE = swaps._evidence
+_LINES = re.compile(r"A line a phrase, \d+ of (\d+)")
+
+
+def counts(page: str) -> dict[str, set[str]]:
+    """Read what is counted off a reader's HTML page: each thing's name, and every figure it has."""
+    words, found = words_of(page), defaultdict[str, set[str]](set)
+    for name, n in _ROW.findall(words):
+        found[name.strip()].add(n)
+    for scope, phrase, n in _SWAP.findall(words):
+        finding = "" if scope == "All findings" else f", {scope[:1].lower()}{scope[1:]}"
+        found[f"{phrase}{finding}"].add(n)
+    for phrase, finding, n in _HABIT.findall(words):
+        found[f"{phrase}, {finding}" if finding else phrase].add(n)
+    for cells in re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL):
+        row = [words_of(cell).strip() for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", cells)]
+        if len(row) >= 6 and re.fullmatch(r"[\d,]+", row[1]):
+            found[row[0]].add(row[1])
+    for name, pattern in {"hedges": _HEDGES, "covered": _COVERED, "lines": _LINES}.items():
+        found[f"({name})"].update(pattern.findall(words))
+    return found
+
+
+def differing(filled: RadiologistContent) -> list[str]:
+    """Name what has two counts on the page, or another than the profile's file or the PDF says."""
+    found = counts(radiologist.build_both(filled, style=Style())[1].decode())
+    whole = sample_profiles.department_of(["R-7Q2F"])
+    (told,) = profile_data(replace(whole, readers=(filled.profile,)), messages={"R-7Q2F": ""})[
+        "readers"
+    ]
+    by_file = {each["phrase"]: each["n"] for each in told["phrases"]} | {"(hedges)": told["hedges"]}
+    for name in by_file.keys() & found.keys():
+        found[name].add(f"{round(float(counted(by_file[name]))):,}")
+    for page in radiologist.pages(filled, style=Style()):
+        for mark in page.marks:
+            if isinstance(mark, Text) and mark.id.startswith("n."):
+                found[mark.id.removeprefix("n.")].add(mark.string)
+    return [f"{name}: {sorted(each)}" for name, each in found.items() if len(each) > 1]
+
+
+@pytest.mark.parametrize("start", range(0, 60, 20))
+def test_every_count_of_a_reader_is_the_same_wherever_it_stands(start: int) -> None:
+    things = 0
+    for seed in range(start, start + 20):
+        filled = samples.simulated(seed)
+        if "goes on and on" in str(filled.profile):
+            continue  # names that no expression here reads
+        assert differing(filled) == [], seed
+        page = radiologist.build_both(filled, style=Style())[1].decode()
+        things += sum(bool(each) for each in counts(page).values())
+    assert things > 100
+
+
+def _more(swap: Swap, *rest: object, **named: object) -> str:
+    return _EVIDENCE(replace(swap, n=swap.n + 5), *rest, **named)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "broken"),
+    [
+        (swaps, "_evidence", _more),
+        (later, "count", lambda n: f"{n + 1:,.0f}"),
+        (disclosure.rounded, "profile", lambda found: found),
+        (radiologist, "guard_radiologist", lambda content: content),
+    ],
+    ids=["card", "table", "profile unrounded", "nothing rounded"],
+)
+def test_the_check_of_counts_fails_where_one_of_them_is_another(
+    where: object, name: str, broken: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [differing(samples.simulated(seed)) for seed in range(6)] == [[]] * 6
+    monkeypatch.setattr(where, name, broken)
+    assert any(differing(samples.simulated(seed)) for seed in range(6))
