@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 
 __all__ = [
-    "twin_best_order",
     "twin_classwise_ece",
     "twin_confidence_ece",
     "twin_distance",
@@ -146,12 +145,6 @@ def twin_least(truth: Table) -> float:
     for a, b in itertools.combinations(truth, 2):
         classes = itertools.combinations(range(len(a)), 2)
         losses.append(sum(min(a[i] * b[j], a[j] * b[i]) for i, j in classes))
-    return sum(losses) / len(losses)
-
-
-def twin_best_order(truth: Table) -> float:
-    """Mean over pairs of the better order's risk."""
-    losses = [min(_on_top(a, b), _on_top(b, a)) for a, b in itertools.combinations(truth, 2)]
     return sum(losses) / len(losses)
 
 

@@ -7,8 +7,8 @@
 
 Bins are (a, b] of equal width; a probability of exactly 0 belongs to the first bin. The released
 code drops such items from the class-wise error and divides by the rest: ``zeros="dropped"``.
-Both errors blame a prediction that equals the votes wherever readers disagree. ``target="votes"``
-credits a class with its share of the votes instead of all or nothing, and does not.
+Both errors blame a prediction that equals the votes wherever readers disagree. Of tied classes, on
+either side, the lowest index is meant.
 
 Bootstrap of items: every statistic of a replicate is read off one set of weights.
 """
@@ -24,14 +24,13 @@ from numpy.typing import ArrayLike
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import bin_edges, places
 from calibration.errors import check_option
-from calibration.neighbours.categorical import Ties, checked_pair, credit, frequencies, predicted
+from calibration.neighbours.categorical import checked_pair, majority_credit
 from calibration.neighbours.score import BinnedScore, ItemScore
 
-Target = Literal["majority", "votes"]
 Zeros = Literal["first bin", "dropped"]
 
 
-def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowest") -> ItemScore:
+def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """Share of items whose most probable class is the majority's.
 
     Parameters
@@ -40,30 +39,18 @@ def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike, ties: Ties = "lowes
         Predicted class probabilities, shape (n, C).
     votes
         Votes per class, counts or shares, shape (n, C).
-    ties
-        Which of tied classes is meant, on both sides: the lowest index, the highest (as the
-        released accuracy does), or, on the votes' side, all of them with shared credit.
 
     Raises
     ------
     CalibrationError
-        If a row is not a distribution, holds no vote, the shapes differ, or the rule is unknown.
+        If a row is not a distribution, holds no vote, or the shapes differ.
     """
-    check_option("ties", ties, Ties)
-    predictions, counts = checked_pair(probs, votes, shares=True)
-    earned = credit(counts, ties=ties)
-    hit = earned[np.arange(len(earned)), predicted(predictions, ties=ties)]
-    return ItemScore(hit, f"accuracy against the majority (ties: {ties})")
+    predictions, earned = _prepared(probs, votes)
+    hit = earned[np.arange(len(earned)), predictions.argmax(axis=1)]
+    return ItemScore(hit, "accuracy against the majority")
 
 
-def confidence_ece(
-    *,
-    probs: ArrayLike,
-    votes: ArrayLike,
-    bins: int = 10,
-    target: Target = "majority",
-    ties: Ties = "lowest",
-) -> BinnedScore:
+def confidence_ece(*, probs: ArrayLike, votes: ArrayLike, bins: int = 10) -> BinnedScore:
     """Confidence ECE of the most probable class, in [0, 1].
 
     Parameters
@@ -74,15 +61,11 @@ def confidence_ece(
         Votes per class, counts or shares, shape (n, C).
     bins
         Number M of equal bins.
-    target
-        What a prediction is held against: the majority class, or the votes' shares.
-    ties
-        Which of tied classes is meant.
 
     Raises
     ------
     CalibrationError
-        If a row is not a distribution, holds no vote, the shapes differ, or an option is unknown.
+        If a row is not a distribution, holds no vote, or the shapes differ.
 
     Examples
     --------
@@ -91,32 +74,24 @@ def confidence_ece(
     >>> votes = [[6, 4], [10, 0]]
     >>> round(confidence_ece(probs=[[0.6, 0.4], [1, 0]], votes=votes), 3)
     0.2
-    >>> round(confidence_ece(probs=[[0.6, 0.4], [1, 0]], votes=votes, target="votes"), 3)
-    0.0
     """
-    predictions, earned = _prepared(probs, votes, target, ties)
-    rows, top = np.arange(len(earned)), predicted(predictions, ties=ties)
+    predictions, earned = _prepared(probs, votes)
+    rows, top = np.arange(len(earned)), predictions.argmax(axis=1)
     keep = np.ones((len(rows), 1), dtype=np.bool_)
     return _binned(
         predictions[rows, top][:, None], earned[rows, top][:, None], keep, bins,
-        f"confidence ECE ({bins} bins, target: {target})",
+        f"confidence ECE ({bins} bins)",
     )  # fmt: skip
 
 
 def classwise_ece(
-    *,
-    probs: ArrayLike,
-    votes: ArrayLike,
-    bins: int = 10,
-    target: Target = "majority",
-    ties: Ties = "lowest",
-    zeros: Zeros = "first bin",
+    *, probs: ArrayLike, votes: ArrayLike, bins: int = 10, zeros: Zeros = "first bin"
 ) -> BinnedScore:
     """Class-wise ECE, the mean over classes, in [0, 1].
 
     Parameters
     ----------
-    probs, votes, bins, target, ties
+    probs, votes, bins
         As for :func:`confidence_ece`.
     zeros
         Whether items that give a class probability 0 lie in its first bin or are dropped.
@@ -127,24 +102,18 @@ def classwise_ece(
         If a row is not a distribution, holds no vote, the shapes differ, or an option is unknown.
     """
     check_option("zeros", zeros, Zeros)
-    predictions, earned = _prepared(probs, votes, target, ties)
+    predictions, earned = _prepared(probs, votes)
     keep = np.full(predictions.shape, fill_value=True)
     if zeros == "dropped":
         keep = predictions > 0
-    method = f"class-wise ECE ({bins} bins, target: {target}, probability 0: {zeros})"
+    method = f"class-wise ECE ({bins} bins, probability 0: {zeros})"
     return _binned(predictions, earned, keep, bins, method)
 
 
-def _prepared(
-    probs: ArrayLike, votes: ArrayLike, target: str, ties: str
-) -> tuple[FloatArray, FloatArray]:
-    """Predictions and the credit of every class, options checked."""
-    check_option("target", target, Target)
-    check_option("ties", ties, Ties)
+def _prepared(probs: ArrayLike, votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Predictions, and what each class earns."""
     predictions, counts = checked_pair(probs, votes, shares=True)
-    if target == "votes":
-        return predictions, frequencies(counts)
-    return predictions, credit(counts, ties=ties)  # type: ignore[arg-type]
+    return predictions, majority_credit(counts)
 
 
 def _binned(
@@ -190,8 +159,8 @@ def replicates_of(
     """
     n = len(probs)
     table = np.stack([score.per_item for score in averaged.values()])
-    earned, edges = credit(votes), bin_edges(bins)
-    rows, top = np.arange(n), predicted(probs)
+    earned, edges = majority_credit(votes), bin_edges(bins)
+    rows, top = np.arange(n), probs.argmax(axis=1)
     columns = [(probs[rows, top], earned[rows, top])]
     columns += [(probs[:, k], earned[:, k]) for k in range(probs.shape[1])]
     cells = [(places(f, edges), y - f) for f, y in columns]

@@ -9,7 +9,7 @@ v       (n, C)    votes each class received: whole numbers, or their shares (see
 ======  ========  ==============================================================
 
 Rows must sum to 1 within ``SUM_TOLERANCE`` and are used as given, never renormalised. Where a
-prediction ties, its class is the lowest index unless the caller says otherwise. Measures that need
+prediction ties, its class is the lowest index. Measures that need
 no number of votes also take shares of votes, as some data sets publish them: a row with fractions
 must then sum to 1.
 """
@@ -17,18 +17,16 @@ must then sum to 1.
 from __future__ import annotations
 
 from functools import partial
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError, refuse
 
 SUM_TOLERANCE: Final = 1e-3
 """How far a row of probabilities may be from 1: room for three printed decimals, not for errors."""
-
-Ties = Literal["lowest", "highest", "shared"]
 
 
 def checked_probabilities(
@@ -112,25 +110,10 @@ def frequencies(votes: FloatArray) -> FloatArray:
     return np.asarray(votes / votes.sum(axis=1, keepdims=True), dtype=np.float64)
 
 
-def predicted(probs: FloatArray, *, ties: Ties = "lowest") -> IntArray:
-    """Most probable class of every item, shape (n,); "shared" takes the lowest of tied classes."""
-    if ties == "highest":
-        last = probs.shape[1] - 1
-        return np.asarray(last - probs[:, ::-1].argmax(axis=1), dtype=np.int64)
-    return np.asarray(probs.argmax(axis=1), dtype=np.int64)
-
-
-def credit(votes: FloatArray, *, ties: Ties = "lowest") -> FloatArray:
-    """Say what predicting each class earns against the majority of votes, shape (n, C).
-
-    1 for the majority class and 0 elsewhere; where classes tie, the lowest or highest index takes
-    it all, or "shared" splits it evenly.
-    """
-    if ties == "shared":
-        top: BoolArray = votes == votes.max(axis=1, keepdims=True)
-        return np.asarray(top / top.sum(axis=1, keepdims=True), dtype=np.float64)
+def majority_credit(votes: FloatArray) -> FloatArray:
+    """1 for the majority class of an item's votes, the lowest of tied ones, 0 elsewhere, (n, C)."""
     earned = np.zeros(votes.shape)
-    earned[np.arange(len(votes)), predicted(votes, ties=ties)] = 1.0
+    earned[np.arange(len(votes)), votes.argmax(axis=1)] = 1.0
     return earned
 
 

@@ -27,28 +27,13 @@ _ROUNDING = 1e-12
 _METHOD = "Spearman, Bonett-Wright interval"
 
 
-def spearman(first: FloatArray, second: FloatArray) -> Estimate:
-    """Spearman's ρ of two indicators, each (n,), with its 95 % interval.
-
-    Raises
-    ------
-    CalibrationError
-        If lengths differ or a value is missing.
-    """
-    return _estimate(_ranks(first, "first"), _ranks(second, "second"))
-
-
-def correlations(
-    indicators: Mapping[str, FloatArray], *, against: tuple[str, ...] = ()
-) -> dict[tuple[str, str], Estimate]:
+def correlations(indicators: Mapping[str, FloatArray]) -> dict[tuple[str, str], Estimate]:
     """ρ of every pair of named indicators, each ranked once.
 
     Parameters
     ----------
     indicators
         Name → values, each (n,).
-    against
-        Pair every indicator with these only; with every other if empty.
 
     Raises
     ------
@@ -58,8 +43,6 @@ def correlations(
     ranks = {name: _ranks(values, name) for name, values in indicators.items()}
     names = list(ranks)
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    if against:
-        pairs = [(a, b) for a in names for b in against if a != b]
     return {(a, b): _estimate(ranks[a], ranks[b]) for a, b in pairs}
 
 

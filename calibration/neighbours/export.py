@@ -74,7 +74,7 @@ def ranking_data(risk: RankingRisk) -> dict[str, Plain]:
             "untied": risk.untied,
             "wrong": risk.wrong,
             "tied_scores": risk.tied,
-            "tied_scores_cost": risk.ties,
+            "tied_scores_cost": "half",
         }
     )
 

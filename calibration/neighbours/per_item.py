@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr, gammaln, xlog1py, xlogy
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.errors import check_option, refuse
+from calibration.errors import check_option
 from calibration.neighbours.categorical import checked_pair, frequencies
 from calibration.neighbours.score import ItemScore, SignedScore
 
@@ -100,26 +100,6 @@ def log_score_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     predictions, counts = checked_pair(probs, votes, shares=True)
     loss = -xlogy(frequencies(counts), predictions).sum(axis=1)
     return ItemScore(np.asarray(loss + 0.0, dtype=np.float64), "log score of the votes (nats)")
-
-
-def squared_distance(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
-    """Unbiased estimate of Σ_c (f_c − π_c)²; single items may be negative.
-
-    Raises
-    ------
-    CalibrationError
-        If an item has a single vote, from which the spread of votes cannot be told.
-    """
-    predictions, counts = checked_pair(probs, votes)
-    size = counts.sum(axis=1)
-    fault = (
-        "rows hold a single vote. The squared distance needs two; use the Brier score of the votes."
-    )
-    refuse("votes", size < 2, fault)
-    shares = frequencies(counts)
-    plain = ((predictions - shares) ** 2).sum(axis=1)
-    noise = (shares * (1.0 - shares)).sum(axis=1) / (size - 1.0)
-    return ItemScore(plain - noise, "squared distance, unbiased")
 
 
 def _floor(probs: FloatArray, votes: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 Jiang et al. 2024, §4: RR = P{(z − z')·r < 0} for the order r that the score gives.
 
 * Pairs judged equal (z = z') can never be wrong.
-* Pairs with equal scores and unequal judgements count ½ (``ties="half"``), 1 or 0.
+* Pairs with equal scores and unequal judgements count ½ ; how many there are is in the result.
 * The denominator is all N(N − 1)/2 pairs, or only those judged unequal; both are in the result.
 
 Pairs out of order are counted by scipy's Kendall tau_b, in O(N log N): of its numerator, a whole
@@ -14,17 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.errors import CalibrationError, check_option, refuse
-
-ScoreTies = Literal["half", "wrong", "right"]
-_TIE_COST = {"half": 0.5, "wrong": 1.0, "right": 0.0}
+from calibration.errors import CalibrationError, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +39,6 @@ class RankingRisk:
         All pairs, N(N − 1)/2.
     n
         Items.
-    ties
-        What a tied score costs: half, wrong or right.
     """
 
     wrong: int
@@ -52,12 +46,11 @@ class RankingRisk:
     untied: int
     pairs: int
     n: int
-    ties: ScoreTies
 
     @property
     def lost(self) -> float:
-        """Wrong pairs with ties at their cost."""
-        return self.wrong + _TIE_COST[self.ties] * self.tied
+        """Wrong pairs, and half of those whose scores tie."""
+        return self.wrong + 0.5 * self.tied
 
     @property
     def over_all_pairs(self) -> float:
@@ -74,7 +67,7 @@ class RankingRisk:
         return self.over_all_pairs
 
 
-def ranking_risk(*, score: ArrayLike, judged: ArrayLike, ties: ScoreTies = "half") -> RankingRisk:
+def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
     """Count wrongly ordered pairs in O(N log N).
 
     Parameters
@@ -83,20 +76,17 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike, ties: ScoreTies = "half
         What the prediction says, shape (N,).
     judged
         What the annotator says, shape (N,).
-    ties
-        Cost of a pair with equal scores and unequal judgements.
 
     Raises
     ------
     CalibrationError
-        If lengths differ, a value is missing, or the rule is unknown.
+        If lengths differ or a value is missing.
 
     Examples
     --------
     >>> ranking_risk(score=[0.66, 0.12, 0.32], judged=[0.2, 0.9, 0.9]).over_untied
     1.0
     """
-    check_option("ties", ties, ScoreTies)
     s, z = checked_scalars(score=score, judged=judged)
     pairs = len(s) * (len(s) - 1) // 2
     own, theirs = _dense(s), _dense(z)
@@ -112,7 +102,6 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike, ties: ScoreTies = "half
         untied=untied,
         pairs=pairs,
         n=len(s),
-        ties=ties,
     )
 
 

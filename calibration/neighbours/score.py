@@ -36,10 +36,6 @@ class ItemScore(float):
         self.per_item, self.method = values, method
         return self
 
-    def __getnewargs__(self) -> tuple[FloatArray, str]:  # type: ignore[override]
-        """Give what copying and pickling make it from."""
-        return self.per_item, self.method
-
     @property
     def n(self) -> int:
         """Items."""
@@ -79,10 +75,6 @@ class SignedScore(ItemScore):
             raise TypeError
         self.signed = signed
         return self
-
-    def __getnewargs__(self) -> tuple[FloatArray, str]:  # type: ignore[override]
-        """Give what copying and pickling make it from."""
-        return self.signed, self.method
 
     def to_frame(self) -> pd.DataFrame:
         """One row per item: item, value (absolute) and signed."""
@@ -126,10 +118,6 @@ class BinnedScore(float):
         self.edges, self.count, self.confidence = edges, count, confidence
         self.accuracy, self.method = accuracy, method
         return self
-
-    def __getnewargs__(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, str]:  # type: ignore[override]
-        """Give what copying and pickling make it from."""
-        return self.edges, self.count, self.confidence, self.accuracy, self.method
 
     @property
     def n(self) -> int:

@@ -234,7 +234,7 @@ def _against_votes(
             "error_tight": plain(by_error.tight),
             "ranking": plain(by_rank.bound),
             "ranking_regret": plain(by_rank.regret),
-            "ranking_optimum": by_rank.optimum,
+            "ranking_optimum": "least",
         },
     }
 
