@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import betainc, betaincc, betaincinv, xlog1py, xlogy
 from scipy.special import betaln as log_beta
 
@@ -319,6 +318,8 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
     SurveyError
         If fewer than two ranges were chosen, or the search did not converge.
     """
+    from scipy.optimize import minimize  # here: all who only look a phrase up would wait for it
+
     if np.count_nonzero(counts) < 2:
         msg = (
             f"{phrase!r}: every respondent chose the same range, so the likelihood has no "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from extraction.finding import (
@@ -17,7 +18,7 @@ from extraction.finding import (
 )
 from extraction.report import Section, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide
-from extraction.rules.lexicon import build
+from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import is_run_on, pieces
 from extraction.rules.scan import Item, clauses, scan
@@ -72,10 +73,17 @@ class RuleEngine:
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self.vocabulary = vocabulary or load()
         self.version = f"{REVISION}+{self.vocabulary.digest}"
-        self._root = build(self.vocabulary)
-        self._reader = TokenReader(self.vocabulary.grammar.spelling)
         self._sections = SectionReader(self.vocabulary)
         self._mentions = MentionFinder(self.vocabulary)
+
+    # Made when first read by: most processes of a run ask an engine only for its name.
+    @cached_property
+    def _root(self) -> Node:
+        return build(self.vocabulary)
+
+    @cached_property
+    def _reader(self) -> TokenReader:
+        return TokenReader(self.vocabulary.grammar.spelling)
 
     def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
         """Read reports; see `extraction.finding.Engine.extract`."""

@@ -38,7 +38,7 @@ class TokenReader:
     """Splits text into tokens; spellings are normalised by a table (``oedema`` → ``edema``)."""
 
     def __init__(self, spelling: Mapping[str, str]) -> None:
-        # Here, because most processes of a run hold an engine's name and never read by it.
+        # Here, because most of what imports this module reads nothing, and this takes a while.
         import spacy
         from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]  # compiled, no stub
 

@@ -9,12 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
-from calibration.errors import CalibrationError
-from extraction.errors import ExtractionError
 from pipeline.cli.common import audit
-from pipeline.errors import RadcalError
 from pipeline.run import seldom_searched
-from pipeline.run.shield import in_words, shielded
+from pipeline.run.shield import FORESEEN, in_words, shielded
 
 __all__ = ["app", "main"]
 
@@ -96,7 +93,7 @@ def main() -> None:
     _register()
     try:
         shielded(app)
-    except (RadcalError, CalibrationError, ExtractionError, KeyboardInterrupt) as error:
+    except (*FORESEEN, KeyboardInterrupt) as error:
         message, code = in_words(error)
         typer.echo(f"radcal: {message}", err=True)
         sys.exit(code)

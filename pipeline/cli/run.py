@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,7 +26,8 @@ from pipeline.cli.common import (
     taking,
 )
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.run.shield import LogFormat
+from pipeline.run import begin_worker
+from pipeline.run.shield import LogFormat, shielded
 
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
@@ -220,7 +224,7 @@ def _whole_job(
     log_format: LogFormat = "text",
     beside: Callable[[], None] | None = None,
 ) -> Summary:
-    """Go the whole way; `beside` is done while the server starts that a large run needs."""
+    """Go the whole way; `beside` is done while all that a large run needs starts."""
     from pipeline.config import load
     from pipeline.run.server import is_configured, settle, temporary_server, trim
     from pipeline.run.shield import on_terminal
@@ -237,13 +241,23 @@ def _whole_job(
 
             return whole_job.fn(path, period) if pages else nightly.fn(path)
         trim(home)
-        with temporary_server() as wait:
-            if beside is not None:
-                beside()
+        with temporary_server() as wait, _at_work(beside) as ready:
             from pipeline.flows import nightly, whole_job
 
+            ready()
             wait()
             return whole_job(path, period) if pages else nightly(path)
+
+
+@contextmanager
+def _at_work(beside: Callable[[], None] | None) -> Iterator[Callable[[], None]]:
+    """Do something in a process of its own; gives a function that waits until it is done."""
+    if beside is None:
+        yield lambda: None
+        return
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn, initializer=begin_worker) as process:
+        yield process.submit(shielded, beside).result
 
 
 def _needs_no_server(path: str) -> bool:

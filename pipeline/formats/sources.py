@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import sqlalchemy
-from sqlalchemy.exc import SQLAlchemyError
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of
 from pipeline.errors import ConfigurationError, InputError
@@ -31,6 +29,8 @@ from pipeline.formats.people import named_reader
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
+    import sqlalchemy
+
     from pipeline.config.sections import Input
 
 _BY_SUFFIX: Final[Mapping[str, str]] = {
@@ -192,10 +192,13 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
     InputError
         If the query fails, at once or after some rows, or lacks a needed column.
     """
+    from sqlalchemy import text
+    from sqlalchemy.exc import SQLAlchemyError
+
     engine = _engine(address)
     try:
         with _connected(engine) as database:
-            rows = database.execute(sqlalchemy.text(settings.query or ""))
+            rows = database.execute(text(settings.query or ""))
             names = list(rows.keys())
             columns = ColumnMap(settings.columns).within(keys_of(names))
             exports.require("input.query", names, columns)
@@ -214,6 +217,9 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
 
 
 def _engine(source: str) -> sqlalchemy.Engine:
+    import sqlalchemy
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         return sqlalchemy.create_engine(source, hide_parameters=True)
     except (SQLAlchemyError, ImportError, ValueError) as error:
@@ -227,6 +233,8 @@ def _engine(source: str) -> sqlalchemy.Engine:
 
 def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
     """Connect, with a cursor that keeps the rows on the server until they are asked for."""
+    from sqlalchemy.exc import SQLAlchemyError
+
     try:
         connection = engine.connect()
     except SQLAlchemyError as error:

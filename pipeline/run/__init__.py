@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import atexit
 import gc
+import multiprocessing
+import os
+import threading
 from typing import Final
 
-__all__ = ["seldom_searched"]
+__all__ = ["begin_worker", "seldom_searched"]
 
 _OBJECTS: Final = 50_000
 
@@ -19,3 +22,16 @@ def seldom_searched() -> None:
     """
     gc.set_threshold(_OBJECTS)
     atexit.register(gc.freeze)
+
+
+def begin_worker() -> None:
+    """Let this worker end when its parent does, whatever it is doing."""
+    seldom_searched()
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, name="end-with-parent", daemon=True).start()

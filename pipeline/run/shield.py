@@ -35,7 +35,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _HOUSE: Final = Path(__file__).resolve().parents[2]
-_FORESEEN: Final = (RadcalError, CalibrationError, ExtractionError, BrokenProcessPool)
+FORESEEN: Final = (RadcalError, CalibrationError, ExtractionError, BrokenProcessPool)
 
 
 class UnforeseenError(RadcalError):
@@ -63,7 +63,7 @@ def shielded(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> 
     """
     try:
         return function(*args, **kwargs)
-    except _FORESEEN:
+    except FORESEEN:
         raise
     except Exception as error:
         if known := storage_error(error):
@@ -81,6 +81,9 @@ def in_words(error: BaseException) -> tuple[str, int]:
         return str(error), RadcalError.exit_code
     if isinstance(error, (CalibrationError, ExtractionError)):
         return str(error), ConfigurationError.exit_code
+    if isinstance(error, BrokenProcessPool):
+        told = "a worker process died: killed from outside, or out of memory"
+        return f"{told}. What was finished is kept, run again to go on.", RadcalError.exit_code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; what was finished is kept, run again to go on.", RadcalError.exit_code
     return str(UnforeseenError.of(error)), UnforeseenError.exit_code

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Generic, ParamSpec, TypeVar
 
 from pipeline.errors import ShardTimeoutError
-from pipeline.run import seldom_searched
+from pipeline.run import begin_worker
 from pipeline.run.shield import shielded
 from pipeline.site.site import Site
 from pipeline.stages import Made, Stage
@@ -93,7 +93,7 @@ class _Pool:
                     os.environ.setdefault(variable, "1")
                 context = multiprocessing.get_context("spawn")
                 self.executor = ProcessPoolExecutor(
-                    self.size, mp_context=context, initializer=_begin
+                    self.size, mp_context=context, initializer=begin_worker
                 )
             return self.executor
 
@@ -114,19 +114,6 @@ class _Pool:
 
 
 _POOL = _Pool()
-
-
-def _begin() -> None:
-    """Let this worker end when its parent does, whatever it is doing."""
-    seldom_searched()
-    parent = multiprocessing.parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=wait, name="end-with-parent", daemon=True).start()
 
 
 @contextmanager

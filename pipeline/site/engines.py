@@ -14,9 +14,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from extraction.engines.kinds import OfflineEngine, ReplayEngine, ServerCompleter, ServerEngine
 from extraction.engines.ledger import Memory
 from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.process import ModelProcess
@@ -26,6 +25,9 @@ from extraction.prompt.examples import load as load_prompts
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from pipeline.config.sections import Extraction
+
+if TYPE_CHECKING:
+    from extraction.engines.kinds import ServerCompleter
 
 KEY_VARIABLE: Final = "RADCAL_SERVER_KEY"
 """The environment variable that holds a model server's key; it stands nowhere else."""
@@ -77,6 +79,8 @@ def engine(
 
 def _asking(settings: Extraction, folder: Path, terms: Terms) -> ModelEngine:
     """Make an engine that asks a model."""
+    from extraction.engines.kinds import OfflineEngine, ReplayEngine, ServerEngine
+
     if settings.engine == "server":
         return ServerEngine(settings.server(os.environ.get(KEY_VARIABLE, "")), terms)
     if settings.engine == "replay":
@@ -86,6 +90,8 @@ def _asking(settings: Extraction, folder: Path, terms: Terms) -> ModelEngine:
 
 def completer(settings: Extraction, *, folder: Path) -> ServerCompleter | ModelProcess:
     """Make what completes prompts, for questions that are not about reports; close it after."""
+    from extraction.engines.kinds import ServerCompleter
+
     if settings.engine == "server":
         return ServerCompleter(settings.server(os.environ.get(KEY_VARIABLE, "")))
     return ModelProcess(local_settings(settings, folder=folder))

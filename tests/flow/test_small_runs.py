@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +171,23 @@ def test_a_large_export_a_query_and_a_model_are_not_small(folder: Path) -> None:
         path.write_text(text)
         Site.forget()
         assert not is_small(Site.open(str(path)))
+
+
+def test_what_leads_a_run_loads_nothing_that_only_its_workers_use(folder: Path) -> None:
+    program = (
+        "import sys; import pipeline.flows; from pipeline.site.site import Site; "
+        f"Site.open({str(folder / 'radcal.toml')!r}).engine.version; "
+        "print(*sorted({'spacy', 'sqlalchemy', 'aiohttp'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_a_large_demonstration_without_a_hospital_says_why(folder: Path) -> None:
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "demo"]
+    options = ["--out", str(folder / "demo"), "--department", str(folder / "nowhere.toml")]
+    environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
+    done = subprocess.run([*command, *options], capture_output=True, check=False, env=environment)
+    assert done.returncode == 2
+    assert b"nowhere.toml" in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from concurrent.futures.process import BrokenProcessPool
+
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.run.shield import UnforeseenError, shielded
+from pipeline.run.shield import FORESEEN, UnforeseenError, in_words, shielded
 from pipeline.run.workers import in_worker, workers
 
 
@@ -47,3 +51,15 @@ def test_worker_process_is_shielded_too(monkeypatch: pytest.MonkeyPatch) -> None
         in_worker("Ada Example".index, "pneumonia")
     assert "Example" not in str(caught.value)
     assert "pneumonia" not in str(caught.value)
+
+
+def dies() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_worker_that_is_killed_is_told_as_one_and_what_to_do() -> None:
+    with workers(2), pytest.raises(FORESEEN) as caught:
+        in_worker(dies)
+    assert isinstance(caught.value, BrokenProcessPool)
+    told, code = in_words(caught.value)
+    assert (code, "killed" in told, "run again" in told) == (1, True, True)
