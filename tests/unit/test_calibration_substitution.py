@@ -188,6 +188,68 @@ def test_splitting_a_weighted_tally_loses_no_weight() -> None:
     whole = Tally(np.array([0.0, 1.0]), np.array([[2.5, 3.25], [0.4, 0.0]]))
     first, second = split_tally(whole, rng=rng())
     assert np.allclose(first.counts + second.counts, whole.counts)
+    assert np.allclose(first.counts % 1.0, [[0.25, 0.125], [0.2, 0.0]])
+
+
+TWO = PhraseTable("two", ("low", "high"), (Beta(2, 6), Beta(6, 2)), (None, None))
+
+
+def two_scores() -> Scores:
+    return Scores(phrase_bins(TWO.distributions), TWO.means, TWO.variances)
+
+
+def mixed(part: Tally) -> np.ndarray:
+    """Give a map that differs with what it was fitted on."""
+    rate = part.label_mass / np.maximum(part.n, 1.0)
+    return np.array([[1.0 - rate[0], rate[0]], [1.0 - rate[1], rate[1]]])
+
+
+def test_the_held_out_effect_is_that_of_maps_fitted_on_all_other_parts() -> None:
+    whole = Tally.from_moments(np.array([3000.0, 1500.0]), np.array([1800.0, 600.0]))
+    found = held_out_effect(whole, fit=mixed, scores=two_scores(), folds=3, splits=1, rng=rng(5))
+    parts = fold_tally(whole, folds=3, rng=rng(5))
+    expected = np.zeros(4)
+    for at, part in enumerate(parts):
+        rest = sum(other.counts for i, other in enumerate(parts) if i != at)
+        weights = mixed(Tally(whole.label_values, rest))
+        expected += part.total / 4500.0 * two_scores().of(part.n, part.label_mass, weights)
+    got = found.ece_before, found.ece_after, found.brier_before, found.brier_after
+    assert got == pytest.approx(expected.tolist(), abs=1e-12)
+    assert (found.n_fit, found.n_test) == (3000.0, 1500.0)
+    for change, after, before in (
+        (found.ece_difference, expected[1], expected[0]),
+        (found.brier_difference, expected[3], expected[2]),
+    ):
+        assert change.value == pytest.approx(after - before)
+        assert change.low < change.value < change.high
+        assert change.high - change.low < abs(change.value)  # 4,500 observations
+
+
+def test_one_split_holds_out_the_share_that_is_asked_for() -> None:
+    found = split_effect(
+        overconfident(),
+        fit=lambda part: np.eye(part.n_phrases),
+        scores=Scores(phrase_bins(SCALE.distributions), SCALE.means, SCALE.variances),
+        test_share=0.2,
+        rng=rng(),
+    )
+    whole = overconfident().total
+    assert found.n_test == pytest.approx(0.2 * whole, abs=len(SCALE))
+    assert found.n_fit + found.n_test == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_without_an_observation_count_for_nothing(seed: int) -> None:
+    one = Tally.from_moments(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    fit = lambda part: np.eye(part.n_phrases)  # noqa: E731
+    found = held_out_effect(one, fit=fit, scores=two_scores(), folds=3, splits=1, rng=rng(seed))
+    alone = two_scores().of(one.n, one.label_mass, np.eye(2))
+    assert (found.ece_before, found.brier_before) == pytest.approx((alone[0], alone[2]))
+    nothing = held_out_effect(
+        Tally.empty(2), fit=fit, scores=two_scores(), folds=3, splits=1, rng=rng(seed)
+    )
+    assert math.isnan(nothing.ece_before)
+    assert math.isnan(nothing.brier_difference.value)
 
 
 def test_the_identity_map_changes_nothing_on_held_out_data() -> None:
