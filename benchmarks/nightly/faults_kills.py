@@ -24,6 +24,9 @@ one code more. To save time, only every fifth run is a fresh interpreter with a 
 its own; the others are forked from one that has the program imported, and share a server. Where not
 a worker is to be killed, two runs in three work in the parent process itself. Limits: 0 failed,
 0 differences, 0 orphans.
+
+``--results FILE`` writes down each kill as it is done; the same command goes on where the last one
+stopped, with kills of this commit, this hospital and this seed alone, and reports on all of them.
 """
 
 from __future__ import annotations
@@ -34,13 +37,14 @@ import os
 import random
 import shutil
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -72,9 +76,29 @@ class Trial:
 
     lengths: tuple[float, float]
     """Seconds of the start-up and of the run proper, undisturbed."""
-    stages: Counter[tuple[str, str]] = field(default_factory=Counter)
-    found: Counter[str] = field(default_factory=Counter)
-    wrong: list[str] = field(default_factory=list)
+    done: list[Kill] = field(default_factory=list)
+
+    @property
+    def kills(self) -> int:
+        """How many were killed, leaving out those that had ended before."""
+        return sum(bool(each.stage) for each in self.done)
+
+    @property
+    def wrong(self) -> list[str]:
+        """What went wrong, and at which kill."""
+        return [f"kill {each.number}: {what}" for each in self.done for what in each.wrong]
+
+
+@dataclass(frozen=True)
+class Kill:
+    """One run that was started to be killed; no stage where it had ended before its moment."""
+
+    number: int
+    ended: str
+    stage: str = ""
+    whom: str = ""
+    orphans: int = 0
+    wrong: tuple[str, ...] = ()
 
 
 def main() -> None:
@@ -83,8 +107,8 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--pairs", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--results", type=Path, help="kills so far, a line each; added to")
     options = parser.parse_args()
-    chance = random.Random(options.seed)  # noqa: S311 - moments, not secrets
     began = time.monotonic()
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary,
@@ -100,55 +124,78 @@ def main() -> None:
         warm(api, folder / "prefect")
         start_up, _ = undisturbed(site(folder / "cold", None), cold=True)
         _, length = undisturbed(site(whole, None))
-        trial = Trial((start_up, length))
+        piece = [_commit(), options.pairs, options.seed]
+        trial = Trial((start_up, length), _earlier(options.results, piece))
         print(
             f"{os.cpu_count()} cores; {len(exams)} exams; undisturbed: start-up "
-            f"{trial.lengths[0]:.0f} s, run {trial.lengths[1]:.0f} s",
+            f"{trial.lengths[0]:.0f} s, run {trial.lengths[1]:.0f} s; {trial.kills} kills so far",
             flush=True,
         )
-        number = 0
-        while trial.found["kills"] < options.kills:
-            number += 1
-            cycle(folder / f"{number:03d}", whole, number, trial, chance)
+        while trial.kills < options.kills:
+            number = len(trial.done) + 1
+            chance = random.Random(f"{options.seed}-{number}")  # noqa: S311 - moments, not secrets
+            kill = cycle(folder / f"{number:03d}", whole, trial.lengths, chance)
+            trial.done.append(kill)
+            if options.results:
+                with options.results.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps({"piece": piece, "kill": asdict(kill)}) + "\n")
     report(trial, time.monotonic() - began)
     sys.exit(bool(trial.wrong))
 
 
-def cycle(folder: Path, whole: Path, number: int, trial: Trial, chance: random.Random) -> None:
+def _commit() -> str:
+    """Name what is tried: the commit, and whether anything was changed since."""
+    told = subprocess.run(
+        ["git", "describe", "--always", "--abbrev=40", "--dirty"],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return told.stdout.strip()
+
+
+def _earlier(results: Path | None, piece: list[object]) -> list[Kill]:
+    """Read the kills of former commands that tried the same."""
+    if results is None or not results.exists():
+        return []
+    lines = map(json.loads, results.read_text(encoding="utf-8").splitlines())
+    return [
+        Kill(**{**line["kill"], "wrong": tuple(line["kill"]["wrong"])})
+        for line in lines
+        if line["piece"] == piece
+    ]
+
+
+def cycle(folder: Path, whole: Path, lengths: tuple[float, float], chance: random.Random) -> Kill:
     """Start, kill, resume and compare once."""
+    number = int(folder.name)
     early, new_vault = number % 10 == 0, number % 12 == 7
     cold = early or number % 10 == 5
-    moment = chance.uniform(0, trial.lengths[0 if early else 1])
+    moment = chance.uniform(0, lengths[0 if early else 1])
     whom = chance.choice(("all", "parent", "a worker"))
     workers = 2 if whom == "a worker" else chance.choice((1, 1, 2))
     site(folder, None if new_vault else whole, workers=workers)
     run = Run(folder, cold=cold)
     if not (early or run.holds_the_workspace()) or run.ends_within(moment):
         run.finish()
-        trial.found["ended before their moment, drawn again"] += 1
-        return
+        return Kill(number, "ended before their moment, drawn again")
     stage = run.stage()
     struck = strike(run, whom, chance)
-    trial.found["kills"] += 1
-    trial.stages[stage, struck.whom] += 1
-    trial.found["processes that outlived their parent"] += struck.orphans
-    resumed = struck.code
+    resumed, ended = struck.code, "went on by themselves"
     if resumed not in (0, 3):
-        resumed = Run(folder, cold=cold).finish()
-        trial.found["resumed"] += 1
-    else:
-        trial.found["went on by themselves"] += 1
+        resumed, ended = Run(folder, cold=cold).finish(), "resumed"
     wrong = [f"ended with {resumed}"] if resumed not in (0, 3) else []
     wrong += ["orphans"] * struck.orphans
     with reference(folder, whole, new=new_vault) as undisturbed_one:
         wrong += [] if wrong else differences(undisturbed_one, folder)
-    told = f"{trial.found['kills']:3d}  {struck.whom:<9} killed in {stage:<12} at {moment:5.1f} s"
+    told = f"{number:3d}  {struck.whom:<9} killed in {stage:<12} at {moment:5.1f} s"
     print(f"{told}  {'; '.join(wrong) or 'equal'}", flush=True)
-    trial.wrong += [f"kill {trial.found['kills']}: {each}" for each in wrong]
     if wrong:
         print((folder / "told.txt").read_text(errors="replace")[-2000:])
     else:
         shutil.rmtree(folder)
+    return Kill(number, ended, stage, struck.whom, struck.orphans, tuple(wrong))
 
 
 def site(folder: Path, vault_of: Path | None, *, workers: int = 1) -> Path:
@@ -225,10 +272,14 @@ def report(trial: Trial, seconds: float) -> None:
     """Print how the kills fell on stages and processes, and what went wrong."""
     kinds = ("all", "parent", "a worker")
     print(f"\nkilled in      {''.join(f'{kind:>10}' for kind in kinds)}")
-    for stage in dict.fromkeys(stage for stage, _ in trial.stages):
-        print(f"  {stage:<12} {''.join(f'{trial.stages[stage, k]:10d}' for k in kinds)}")
-    trial.found["failed, different or left over"] = len(trial.wrong)
-    for name, count in sorted(trial.found.items()):
+    stages = Counter((each.stage, each.whom) for each in trial.done if each.stage)
+    for stage in dict.fromkeys(stage for stage, _ in stages):
+        print(f"  {stage:<12} {''.join(f'{stages[stage, k]:10d}' for k in kinds)}")
+    found = Counter(each.ended for each in trial.done)
+    found["kills"] = trial.kills
+    found["processes that outlived their parent"] = sum(each.orphans for each in trial.done)
+    found["failed, different or left over"] = len(trial.wrong)
+    for name, count in sorted(found.items()):
         print(f"  {name:<40}{count:5d}")
     print(f"  {'seconds in all':<40}{seconds:5.0f}")
     for each in trial.wrong:

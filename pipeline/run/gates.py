@@ -126,7 +126,7 @@ class Gathered:
 
     @property
     def contradictory(self) -> int:
-        """Versions of reports that contradict another, with no order between them."""
+        """Exams with versions that contradict each other and have no order between them."""
         return sum(block.contradictory for block in self.paired)
 
     @property

@@ -72,7 +72,7 @@ class Manifest:
     flow: tuple[FlowStep, ...]
     months: tuple[str, ...]
     versions_signed_after_the_ct: int
-    versions_contradicting_another: int
+    exams_with_contradicting_versions: int
     versions_taken_back: int
     returned: Mapping[str, int]
     unmapped_cues: Mapping[str, int]
@@ -102,7 +102,7 @@ class Manifest:
             flow=gathered.flow,
             months=gathered.months,
             versions_signed_after_the_ct=gathered.late_versions,
-            versions_contradicting_another=gathered.contradictory,
+            exams_with_contradicting_versions=gathered.contradictory,
             versions_taken_back=gathered.taken_back,
             returned=gathered.returned,
             unmapped_cues=dict(gathered.unmapped.most_common()),

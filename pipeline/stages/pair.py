@@ -47,6 +47,7 @@ class Block:
 class Paired:
     """What a block came to: pairs, the flow diagram, and where its reports lie.
 
+    ``contradictory`` counts exams, however many of their versions contradict each other;
     ``windows`` names the pairs under each other window (hours, key), ``shards`` the coded shards
     that hold the reports of all of them.
     """
@@ -118,7 +119,7 @@ class Pair(Keyed[Block, Paired]):
             key=key,
             pairs=len(paired.pairs),
             late_versions=paired.late_versions,
-            contradictory=len(paired.contradictory),
+            contradictory=paired.contradictory["study_code"].nunique(),
             flow=paired.flow,
             windows=tuple((hours, f"{key}-{hours:g}") for hours in others),
             shards=tuple(sorted(wanted["shard"].unique())),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import ConfigurationError, StorageError
+from pipeline.formats.fhir.resources import Index
 from pipeline.run.shield import shielded
 from pipeline.store.workspace import Workspace
 from pipeline.vault.vault import Vault
@@ -81,6 +83,25 @@ def test_store_that_became_read_only_is_told(disk: Path) -> None:
     with pytest.raises(ConfigurationError, match="Read-only file system"):
         store.prepare()
     assert len(store.read("analysis", "t", ["k"])) == 12_000
+
+
+def test_an_index_of_earlier_files_that_finds_no_room_is_told_and_learns_them_afterwards(
+    disk: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    export = tmp_path_factory.mktemp("exports") / "patients.ndjson"
+    people = ({"resourceType": "Patient", "id": f"p{number}"} for number in range(60_000))
+    export.write_text("".join(f"{json.dumps(each)}\n" for each in people))
+    index = Index(disk / "index" / "places.sqlite")
+
+    def found() -> list[object]:
+        return [each["id"] for each in index.resources({"Patient/p59999"}, [export])]
+
+    with pytest.raises(StorageError, match="disk is full"):
+        shielded(found)
+    with pytest.raises(StorageError, match="disk is full"):
+        shielded(found)
+    subprocess.run(["mount", "-o", "remount,size=16m", str(disk)], check=True)
+    assert found() == ["p59999"]
 
 
 def _free(path: Path) -> float:
