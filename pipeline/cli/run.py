@@ -88,11 +88,7 @@ def run(
     """Take report exports to delivered pages."""
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
-    emit(_told(summary), as_json=as_json, quiet=quiet)
-    if not (as_json or quiet):
-        typer.echo(_next(summary, config))
-    if summary.exit_code:
-        raise typer.Exit(summary.exit_code)
+    _end(summary, config, as_json=as_json, quiet=quiet)
 
 
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
@@ -151,11 +147,7 @@ def demo(given: Demo) -> None:
         make()
     beside = make if large else None
     summary = _whole_job(config, None, quiet=given.output.silent, beside=beside)
-    given.output.tell(_told(summary))
-    if not given.output.silent:
-        typer.echo(_next(summary, config))
-    if summary.exit_code:
-        raise typer.Exit(summary.exit_code)
+    _end(summary, config, as_json=given.output.as_json, quiet=given.output.quiet)
 
 
 def _hospital(given: Demo, out: Path) -> None:
@@ -269,11 +261,36 @@ def _needs_no_server(path: str) -> bool:
     return is_small(site) or not is_fit(site)
 
 
-def _told(summary: Summary) -> dict[str, object]:
-    """Give what a run came to, without what does not apply to it."""
+def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
+    """Say what a run came to, without what does not apply to it, and end as it did."""
     from pipeline.store.files import plain
 
-    return {name: value for name, value in plain(summary).items() if value is not None}
+    told = {name: value for name, value in plain(summary).items() if value is not None}
+    emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
+    if not (as_json or quiet):
+        typer.echo(_next(summary, config))
+    if summary.exit_code:
+        raise typer.Exit(summary.exit_code)
+
+
+_ASIDE: Final = {
+    "quarantined": "rows",
+    "withheld": "reports withheld",
+    "contradictory": "exams whose versions contradict each other",
+}
+_IF_ANY: Final = ("exit_code", "reading_notes", "damaged_shards_made_anew", "pages_unchanged")
+
+
+def _in_short(told: dict[str, object]) -> dict[str, object]:
+    """Put all that was set aside in one line, and leave out what seldom happens and did not."""
+    lines: dict[str, object] = {}
+    for name, value in told.items():
+        if name == "quarantined":
+            aside = {what: told[each] for each, what in _ASIDE.items() if told[each]}
+            lines["set_aside"] = aside or "nothing"
+        elif name not in _ASIDE and (value or name not in _IF_ANY):
+            lines[name] = value
+    return lines
 
 
 def _new_key(folder: Path) -> Path:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
+from pipeline.cli.run import _end
 from pipeline.errors import ConfigurationError, GateFailedError
 from pipeline.flows import nightly
 from pipeline.run import server
@@ -191,3 +193,24 @@ def test_a_large_demonstration_without_a_hospital_says_why(folder: Path) -> None
     assert done.returncode == 2
     assert b"nowhere.toml" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.usefixtures("no_server")
+def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = nightly.fn(str(folder / "radcal.toml"))
+    _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:4] == ["outcome: gathered", "pairs: 3", "observations: 3", "set aside: nothing"]
+    assert not [line for line in lines if line.endswith((": 0", ": none"))]
+    write(folder, *pair(0), *pair(1), "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.")
+    done = nightly.fn(str(folder / "radcal.toml"))
+    with pytest.raises(typer.Exit) as ended:
+        _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    assert ended.value.exit_code == 3
+    assert "set aside: rows 1" in capsys.readouterr().out.splitlines()
+    with pytest.raises(typer.Exit):
+        _end(done, folder / "radcal.toml", as_json=True, quiet=False)
+    told = json.loads(capsys.readouterr().out)
+    assert (told["quarantined"], told["withheld"], told["contradictory"]) == (1, 0, 0)
