@@ -12,7 +12,7 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
 from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
-from reports.drawing.tables import Column, Row, Table
+from reports.drawing.tables import Row, Table, heads
 from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, points
@@ -30,6 +30,8 @@ _MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
 _LINE: Final = 40.0
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 """Height at which a picture of so many lines is legible: it comes before a roomy chart."""
+_LISTED: Final = 108.0
+"""Room for some own cases below the sentence, where no card shows any."""
 _HEADING: Final = 30.0
 _ASIDE: Final = 60.0
 _APART: Final = 12.0
@@ -176,8 +178,10 @@ class _Verdict:
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
-            clear = max(_CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE - least, 0.0)
-            spare = max(spare - self.chart.height(width, roomy=True), min(clear, charted))
+            listed = 0.0 if self.cards else tall + _LISTED
+            clear = max(_CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE, listed)
+            roomy = spare - self.chart.height(width, roomy=True)
+            spare = max(roomy, min(clear - least, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
         return min(least + max(spare, 0.0), most)
 
@@ -224,10 +228,8 @@ def _own_cases(
     rank = {name: 2 * (atom.state != "more often") for atom in atoms for name in atom.phrases}
     rest = sorted(content.cases or (), key=lambda case: rank.get(case.phrase, 1))
     found = [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
-    wrapped = ("pathology", "phrase", "ct_phrase")
-    columns = tuple(
-        Column(words(f"cases.{key}"), 1.0, wraps=key in wrapped) for key in ("xray", *wrapped)
-    )
+    wraps = ((key, 1.0, "wraps") for key in ("pathology", "phrase", "ct_phrase"))
+    columns = heads(words, "cases", ("xray", 1.0), *wraps)
     for most in range(min(len(found), _MOST_CASES), _LEAST_CASES - 1, -1):
         rows = (
             Row((case.xray_code, words.name(case.pathology), case.phrase,

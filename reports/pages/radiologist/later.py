@@ -19,7 +19,7 @@ from reports.content import (
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
-from reports.drawing.tables import Column, Row, Table, TickBox
+from reports.drawing.tables import Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
@@ -244,21 +244,19 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     profile = content.profile
     rated = profile.phrases if isinstance(profile, ReaderProfile) else ()
     judged = {each.phrase: percent(each.rate.value) for each in rated}
-    columns = [
-        Column(words("numbers.phrase"), 2.6, wraps=True),
-        Column(words("numbers.n"), 1.9, "right"),
-        Column(words("numbers.observed"), 1.2, "right"),
-        Column(words("numbers.interval"), 1.3, "right"),
-        *([Column(words("numbers.judged"), 1.3, "right")] if judged else []),
-        Column(words("numbers.expected"), 1.2, "right"),
-        Column(words("numbers.range"), 1.3, "right"),
-    ]
     shown = department is not None
-    columns += [Column(words("numbers.department"), 1.3, "right")] if shown else []
+    columns = heads(
+        words, "numbers",
+        ("phrase", 2.6, "wraps"), ("n", 1.9, "right"),
+        ("observed", 1.2, "right"), ("interval", 1.3, "right"),
+        *[("judged", 1.3, "right")] * bool(judged),
+        ("expected", 1.2, "right"), ("range", 1.3, "right"),
+        *[("department", 1.3, "right")] * shown,
+    )  # fmt: skip
     body = tuple(
         _number_row(row, judged, content.minimum_n, words, department=shown) for row in rows
     )
-    return Table(tuple(columns), body, id="numbers")
+    return Table(columns, body, id="numbers")
 
 
 def _number_row(
@@ -298,15 +296,12 @@ def _cases(composer: Composer, content: RadiologistContent) -> None:
 
 def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     """One line per case, four boxes to tick."""
-    columns = (
-        Column(words("cases.xray"), 1.6),
-        Column(words("cases.ct"), 1.6),
-        Column(words("cases.pathology"), 2.2, wraps=True),
-        Column(words("cases.phrase"), 1.9, wraps=True),
-        Column(words("cases.ct_phrase"), 1.9, wraps=True),
-        Column(words("cases.interval"), 0.8, "right"),
-        *(Column(words(f"cases.{choice.replace(' ', '_')}"), 1.05) for choice in get_args(Answer)),
-    )
+    columns = heads(
+        words, "cases",
+        ("xray", 1.6), ("ct", 1.6), ("pathology", 2.2, "wraps"), ("phrase", 1.9, "wraps"),
+        ("ct_phrase", 1.9, "wraps"), ("interval", 0.8, "right"),
+        *((choice.replace(" ", "_"), 1.05) for choice in get_args(Answer)),
+    )  # fmt: skip
     rows = tuple(
         Row(
             (
