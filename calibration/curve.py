@@ -126,15 +126,6 @@ def calibration_error_without_end_bins(
     return calibration_error(n, label_mass, tables=inner)
 
 
-def maximum_calibration_error(
-    n: FloatArray, label_mass: FloatArray, *, tables: BinTables, min_density: float = 0.0
-) -> float:
-    """Largest |r_m − g_m| over bins that hold more than ``min_density`` of the use."""
-    observed, confidence, density = curve_points(n, label_mass, tables=tables)
-    gaps = np.abs(observed - confidence)[density > min_density]
-    return float(gaps.max()) if gaps.size else float("nan")
-
-
 _LEAST_DENSITY = 1e-6
 
 

@@ -24,7 +24,7 @@ from scipy.optimize import brentq, isotonic_regression
 from scipy.special import chdtrc, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.curve import calibration_error_without_end_bins, maximum_calibration_error
+from calibration.curve import calibration_error_without_end_bins
 from calibration.estimate import Estimate, Options, estimate_from_replicates, multinomial_moments
 from calibration.plain import LEFT_OUT
 from calibration.scores import auroc, order_probabilities
@@ -138,8 +138,6 @@ class Diagnostics:
         With its interval; NaN where all labels agree.
     ece_star_end_bins
         ECE without the first and last bin, as the paper's released code has it.
-    maximum_error
-        Largest |observed − confidence| over bins that hold at least 1 in 10,000 of the use.
     smooth_ece
         Of the phrase means.
     spiegelhalter, chi_squared
@@ -150,7 +148,6 @@ class Diagnostics:
 
     auroc: Estimate
     ece_star_end_bins: float
-    maximum_error: float
     smooth_ece: float
     spiegelhalter: FitTest
     chi_squared: FitTest
@@ -177,7 +174,6 @@ def diagnose(
             rule="percentile",
         ),
         ece_star_end_bins=float(calibration_error_without_end_bins(n, mass, tables=tables)),
-        maximum_error=maximum_calibration_error(n, mass, tables=tables, min_density=1e-4),
         smooth_ece=smooth_calibration_error(tally, means=means),
         spiegelhalter=spiegelhalter_z(tally, means=means),
         chi_squared=phrase_chi_squared(tally, means=means),

@@ -23,8 +23,9 @@ from extraction.engines.completer import Completion, LoopThread, Question, Usage
 from extraction.engines.ledger import Named, ReplayCompleter, read_heading
 from extraction.engines.model import USUAL, ModelEngine, Terms
 from extraction.engines.process import ModelProcess
-from extraction.engines.settings import LocalSettings, ServerSettings, revision
+from extraction.engines.settings import LocalSettings, ServerSettings
 from extraction.engines.traffic import Traffic
+from extraction.engines.weights import revision
 
 _TURN_SECONDS = 0.0005
 """How long a thread of ours that reads answers may hold the interpreter against the one that asks:

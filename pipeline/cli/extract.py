@@ -15,7 +15,7 @@ import typer
 
 from pipeline.cli.common import Output, argument, audit, flag, one_of, option, taking
 from pipeline.cli.extraction_audit import audit_extraction
-from pipeline.cli.extraction_checks import annotate, pool, vocabulary_check, vocabulary_list
+from pipeline.cli.extraction_checks import annotate, vocabulary_check, vocabulary_list
 from pipeline.cli.extraction_shared import (
     Held,
     ModelChoice,
@@ -25,6 +25,7 @@ from pipeline.cli.extraction_shared import (
     read_reports,
     run_answers,
 )
+from pipeline.cli.pool import pool
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, GateFailedError
 
 if TYPE_CHECKING:

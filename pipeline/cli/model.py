@@ -127,7 +127,7 @@ def _machine() -> Iterator[Tried]:
 
 def _digests(model: Path) -> dict[str, str]:
     """Give the SHA-256 of each file of weights; read whole once, then remembered."""
-    from extraction.engines.settings import weight_digests
+    from extraction.engines.weights import weight_digests
 
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return weight_digests(model, kept=Path(home) / "radcal" / "weights.json")
@@ -136,7 +136,7 @@ def _digests(model: Path) -> dict[str, str]:
 def _folder(model: Path, digests: Mapping[str, str]) -> Iterator[Tried]:
     """Say what the folder holds: revision and digest of the weights, their size, licence."""
     from extraction.audit.trial import Tried
-    from extraction.engines.settings import has_chat_template, revision, weight_files
+    from extraction.engines.weights import has_chat_template, revision, weight_files
 
     size = sum(path.stat().st_size for path in weight_files(model))
     whole = hashlib.sha256("".join(f"{n} {d}\n" for n, d in digests.items()).encode()).hexdigest()

@@ -14,7 +14,7 @@ import typer
 
 from calibration.distributions import Beta
 from calibration.survey import PhraseTable
-from extraction.engines.settings import revision
+from extraction.engines.weights import revision
 from extraction.errors import ModelOutageError
 from extraction.neighbours.forms import FORMS, Form, Judge, Prompter
 from extraction.neighbours.questions import Question, RememberingCompleter, load_questions

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Final
 from extraction.engines.ledger import Memory
 from extraction.engines.model import ModelEngine, Terms
 from extraction.engines.process import ModelProcess
-from extraction.engines.settings import Backend, LocalSettings, has_chat_template
+from extraction.engines.settings import Backend, LocalSettings
+from extraction.engines.weights import has_chat_template
 from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
 from extraction.prompt.examples import load as load_prompts
 from extraction.rules.engine import RuleEngine

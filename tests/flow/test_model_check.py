@@ -14,7 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.audit.trial import known
-from extraction.engines.settings import weight_digests
+from extraction.engines.weights import weight_digests
 from extraction.finding import Extracted
 from extraction.prompt.examples import Line, written
 from extraction.rules.engine import RuleEngine

@@ -16,7 +16,8 @@ import pytest
 from extraction.engines import model_process
 from extraction.engines.kinds import OfflineEngine
 from extraction.engines.model import ModelEngine, Terms
-from extraction.engines.settings import LocalSettings, revision
+from extraction.engines.settings import LocalSettings
+from extraction.engines.weights import revision
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Extracted, Failed, NothingStated, Outcome
 from extraction.prompt.examples import NONE

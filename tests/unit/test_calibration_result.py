@@ -12,7 +12,6 @@ from calibration.analysis import Settings, Study
 from calibration.bins import BinTables, phrase_bins
 from calibration.curve import (
     curve_points,
-    maximum_calibration_error,
     simultaneous_band,
 )
 from calibration.diagnostics import (
@@ -277,13 +276,6 @@ def test_a_curve_as_a_table_has_a_row_for_each_bin() -> None:
         np.testing.assert_array_equal(table[name], getattr(curve, name))
 
 
-def test_maximum_error_ignores_empty_bins() -> None:
-    tables = phrase_bins(ATOMS.distributions, bins=10)
-    n, mass = np.array([10.0, 0.0]), np.array([7.0, 0.0])
-    assert maximum_calibration_error(n, mass, tables=tables) == pytest.approx(0.5)
-    assert math.isnan(maximum_calibration_error(0 * n, 0 * mass, tables=tables))
-
-
 def test_the_curve_of_a_reader_right_on_average_lies_on_its_zero_line_not_on_the_diagonal() -> None:
     table = builtin("diagnostic-certainty-scale")
     n = np.full(len(table), 50.0)
@@ -347,7 +339,6 @@ def test_baseline_without_both_labels_is_refused() -> None:
 def test_diagnostics_of_an_empty_group_are_nan() -> None:
     found = diagnose(Tally.empty(2), phrase_table=ATOMS, rng=rng())
     assert math.isnan(found.auroc.value)
-    assert math.isnan(found.maximum_error)
     assert math.isnan(found.corp.score)
 
 
