@@ -141,8 +141,9 @@ def patients_joined(store: Workspace, *, shared: bool) -> Joined:
 
     A number that stands for others is given as it was written.
     """
-    tables = (store.read("raw", "merges", [key]) for key in store.keys("raw", "merges"))
-    said = {each for table in tables for each in said_in(table, shared=shared)}
+    keys = store.keys("raw", "merges")
+    every = store.read("raw", "merges", keys, columns=_SAID)
+    said = set(said_in(every, shared=shared))
     found = joined(map(folded, said))
     written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}
     return replace(found, stands={n: written[one] for n, one in found.stands.items()})
