@@ -174,6 +174,16 @@ def test_a_single_phrase_maps_to_itself() -> None:
     assert solved.weights().tolist() == [[1.0]]
 
 
+def test_a_map_that_did_not_converge_changes_nothing_where_its_effect_is_measured() -> None:
+    shares = np.array([0.6, 0.4])
+    swap = np.array([[5.0, 0.0], [0.0, 5.0]])  # each phrase is far better said as the other
+    solved = transport_map(swap, phrases=("a", "b"), source_weights=shares)
+    assert solved.converged
+    assert np.array_equal(solved.weights_or_identity(), solved.weights())
+    assert solved.weights()[0, 1] > 0.9
+    assert np.array_equal(replace(solved, converged=False).weights_or_identity(), np.eye(2))
+
+
 def test_splitting_keeps_every_observation_and_halves_every_phrase() -> None:
     whole = overconfident()
     first, second = split_tally(whole, rng=rng())
