@@ -174,10 +174,15 @@ def _csv_records(
             decoded_as = FALLBACK if is_foreign else ""
             if isinstance(row, str):
                 yield Record(number, row, decoded_as)
-            elif header.names and all(map(_is_name, row, header.names)):
+            elif header.names and (all(map(_is_name, row, header.names)) or _is_line(row)):
                 yield Record(number, "repeated_header")
             else:
                 yield Record(number, dict(zip(keys, row, strict=True)), decoded_as)
+
+
+def _is_line(row: Sequence[str]) -> bool:
+    """Tell whether a row only draws a line, as databases' clients do below a header."""
+    return min(map(len, row)) > 0 and set().union(*row) <= set("-=")
 
 
 def _is_name(cell: str, name: str) -> bool:

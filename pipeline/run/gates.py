@@ -135,15 +135,20 @@ class Gathered:
         return dict(sorted(self.tallied[0].returned.items())) if self.tallied else {}
 
     @property
-    def why_unpaired(self) -> str:
-        """Say what lost most rows or X-rays where none was kept or paired; '' where one was."""
+    def why_nothing(self) -> str:
+        """Say what lost most rows, X-rays or statements where none is left; '' where any is."""
+        a = self.accounting()
         if not self.coded:
             aside = ", ".join(f"{why} {n:,}" for why, n in self.quarantined.most_common(3))
-            return f" No exam in {self.accounting().rows_in:,} rows; set aside: {aside or 'none'}."
-        lost = [step for step in self.flow if step.reason in LEFT_OUT and step.excluded]
-        if not lost or any(block.pairs for block in self.paired):
+            return f" No exam in {a.rows_in:,} rows; set aside: {aside or 'none'}."
+        if a.pairs:
+            lost = {why: n for why, n in a.left_out.items() if n and not a.observations}
+            told = ", ".join(f"{why} {n:,}" for why, n in lost.items())
+            return f" Left out of {a.pairs:,} pairs: {told}." if told else ""
+        steps = [step for step in self.flow if step.reason in LEFT_OUT and step.excluded]
+        if not steps:
             return ""
-        most = max(lost, key=lambda step: step.excluded)
+        most = max(steps, key=lambda step: step.excluded)
         hint = LEFT_OUT[most.reason]
         return f" No X-ray was paired; most ({most.excluded:,}) left out: {most.reason}{hint}."
 

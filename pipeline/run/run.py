@@ -182,7 +182,7 @@ class Run:
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             msg = (
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
-                f"{gathered.why_unpaired} See {page}."
+                f"{gathered.why_nothing} See {page}."
             )
             raise GateFailedError(msg)
         return RunFacts(

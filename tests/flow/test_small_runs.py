@@ -214,3 +214,10 @@ def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
         _end(done, folder / "radcal.toml", as_json=True, quiet=False)
     told = json.loads(capsys.readouterr().out)
     assert (told["quarantined"], told["withheld"], told["contradictory"]) == (1, 0, 0)
+
+
+@pytest.mark.usefixtures("no_server")
+def test_pairs_without_a_reader_are_named_where_they_leave_nothing(folder: Path) -> None:
+    write(folder, *(line.replace("KS1", "").replace("KS2", "") for line in pair(0)))
+    with pytest.raises(GateFailedError, match="Left out of 1 pairs: no reader is named 1"):
+        nightly.fn(str(folder / "radcal.toml"))

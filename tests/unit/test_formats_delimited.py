@@ -272,3 +272,12 @@ def test_an_open_quote_gives_back_the_rows_that_it_swallowed(tmp_path: Path) -> 
     exams, aside = ingested(path)
     assert exams["accession"].tolist() == ["A2", "A3"]
     assert aside == [(1, "wrong_field_count")]
+
+
+def test_a_header_printed_on_every_page_with_a_line_below_it_is_no_exam(tmp_path: Path) -> None:
+    path = tmp_path / "spool.csv"
+    lines = ["-" * len(name) for name in HEADER]
+    path.write_text(table([lines, *ROWS[:1], HEADER, lines, *ROWS[1:]]), encoding="utf-8")
+    exams, aside = ingested(path)
+    assert len(exams) == len(ROWS)
+    assert [reason for _, reason in aside] == ["repeated_header"] * 3
