@@ -107,6 +107,15 @@ def points(value: float) -> str:
     return _marked(f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}")
 
 
+def hours(value: float) -> str:
+    """Print hours with as many decimals as were configured.
+
+    >>> hours(12.0), hours(1.5)
+    ('12', '1.5')
+    """
+    return _marked(f"{value:g}")
+
+
 def decimal(value: float, places: int = 3) -> str:
     """Print a plain decimal with a real minus sign.
 

@@ -24,7 +24,7 @@ import pandas as pd
 from calibration.analysis import Settings, Study
 from calibration.estimate import Estimate
 from calibration.groups import GroupResults
-from calibration.profile import ReaderProfile
+from calibration.profile import ProfileSettings, ReaderProfile
 from calibration.result import GroupResult
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
@@ -177,6 +177,7 @@ _GOOD, _POOR = 0.25, 0.5
 _PLAIN: Final = 0.25
 """A CT label, or what a word means, nearer to ½ than this takes no side."""
 _OF_EACH: Final = 4
+_CERTAIN: Final = ProfileSettings().certain
 _TELLING, _MOST = 3, 5
 
 
@@ -194,13 +195,19 @@ def plainest(observations: pd.DataFrame, phrases: PhraseTable) -> pd.DataFrame:
     rows = rows.sort_values(["_gap", "pair_id", "pathology"], kind="stable")
     apart, together = (rows["agreed"].map(lambda a, side=side: a is side) for side in (False, True))
     missed = rows[apart & (rows["_gap"] >= _POOR)][::-1]
+    good = rows[together & (rows["_gap"] <= _GOOD)]
     each = (
-        missed[missed["_meaning"] % 1.0 > 0.0],
-        missed[missed["_meaning"] == 0.0],
-        missed[missed["_meaning"] == 1.0],
-        rows[together & (rows["_meaning"] % 1.0 > 0.0) & (rows["_gap"] <= _GOOD)],
+        _hedged(missed),
+        missed[missed["_meaning"] < _CERTAIN],
+        missed[missed["_meaning"] > 1.0 - _CERTAIN],
+        _hedged(good),
     )
     return pd.concat([part.head(_OF_EACH) for part in each])[[*observations, "agreed", "showed"]]
+
+
+def _hedged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the certainties, as a profile calls them."""
+    return rows[rows["_meaning"].between(_CERTAIN, 1.0 - _CERTAIN)]
 
 
 def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Span, Table, heads
 from reports.figures.run import exam_flow, exam_flow_height
-from reports.numbers import BLANK, count, percent, percent_interval
+from reports.numbers import BLANK, count, decimal, percent, percent_interval
 from reports.strings import Strings
 
 
@@ -236,7 +236,7 @@ def _times(stages: Sequence[RunStage], words: Strings) -> Table:
     scale = 0.0, max((stage.seconds for stage in stages), default=0.0) or 1.0
     rows = []
     for stage in stages:
-        time, made = f"{stage.seconds:.1f} s", f"{count(stage.made)} / {count(stage.items)}"
+        time, made = f"{decimal(stage.seconds, 1)} s", f"{count(stage.made)} / {count(stage.items)}"
         bar = Span(stage.seconds, 0.0, stage.seconds, scale, hint=time)
         cells = (stage.name, time, bar, made, f"{stage.peak_mib:.0f} MiB", stage.counted)
         rows.append(Row(cells, quiet=not stage.made))

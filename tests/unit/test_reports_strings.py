@@ -18,7 +18,7 @@ from pipeline.tables.observations import SILENT
 from reports.content import Case, Exclusion, FlowStep
 from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import style_for
-from reports.pages import committee, radiologist
+from reports.pages import committee, radiologist, run_report
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings, translated
 from tests.fixtures.reports import sample_contents as samples
@@ -164,3 +164,17 @@ def test_a_german_page_writes_its_numbers_as_german_does() -> None:
     assert "24,117" in drawn["en"]
     assert "24.117" in drawn["de"]
     assert "24,117" not in drawn["de"]
+
+
+def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
+    style = style_for("A4", language="de")
+    drawn = committee.pages(samples.committee(), style=style)
+    drawn += run_report.refusal_pages(samples.gate_failure(), style=style)
+    for seed in range(0, 40, 8):
+        filled = replace(samples.simulated(seed), masthead=samples.masthead(version="1"))
+        drawn += radiologist.pages(filled, style=style)
+    marks = (m for page in drawn for m in page.marks if isinstance(m, Text))
+    texts = {mark.string.replace("rules 1.0", "rules") for mark in marks}
+    pointed = re.compile(r"(?<![\w.])\d+\.(?!\d{3}(?!\d))\d+(?![\w.])")
+    assert sorted(text for text in texts if pointed.search(text)) == []
+    assert any(re.search(r"\d,\d", text) for text in texts)

@@ -13,7 +13,7 @@ from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.series import printed, run_chart
-from reports.numbers import count, percent
+from reports.numbers import count, hours, percent
 from reports.pages.radiologist.later import swap_counts
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -83,7 +83,7 @@ def _coverage(content: CommitteeContent, words: Strings) -> str:
         return ""
     said = words(
         "run_chart.coverage",
-        hours=f"{cover.window_hours:g}",
+        hours=hours(cover.window_hours),
         paired=count(cover.paired),
         xrays=count(cover.xrays),
         share=percent(cover.paired / cover.xrays),

@@ -15,7 +15,7 @@ from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING,
 from reports.drawing.tables import Row, Table, heads
 from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
-from reports.numbers import count, points
+from reports.numbers import count, hours, points
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.chart import PhraseChart, picture_rows
 from reports.strings import Strings
@@ -270,7 +270,7 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     if content.coverage is not None:
         cover = content.coverage
         of = words("radiologist.facts.of", paired=count(cover.paired), xrays=count(cover.xrays))
-        label = words("radiologist.facts.paired", hours=f"{cover.window_hours:g}")
+        label = words("radiologist.facts.paired", hours=hours(cover.window_hours))
         shown.append((of, label))
     overall = content.overall
     if isinstance(overall, SuppressedCell):

@@ -24,7 +24,7 @@ from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.series import trend
-from reports.numbers import BLANK, count, percent, percent_interval
+from reports.numbers import BLANK, count, decimal, hours, percent, percent_interval
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.return_sheet import Answer
@@ -190,7 +190,7 @@ def _coverage(coverage: Coverage | None, words: Strings) -> str:
         "not.coverage",
         paired=count(coverage.paired),
         xrays=count(coverage.xrays),
-        hours=f"{coverage.window_hours:g}",
+        hours=hours(coverage.window_hours),
     )
     return f"{text} {words('not.silence')}" if coverage.ct_silence_is_absent else text
 
@@ -310,7 +310,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
                 words.name(case.pathology),
                 case.phrase,
                 words.name(case.ct_phrase),
-                f"{case.interval_hours:.1f}",
+                decimal(case.interval_hours, 1),
                 *_boxes(case, number, words),
             )
         )
