@@ -178,23 +178,17 @@ def _weight(phrase: PhraseRate) -> float:
 
 def example(shown: Sequence[PhraseRate], pattern: Pattern, words: Strings) -> str:
     """Show the pattern in the phrases that carry it, or say that a side of it has none."""
-    sides = {*claimed(pattern)} - {None}
-    lacking = len(shown) < len(sides)
-    together = words(f"verdict.together.{'one' if shown else 'none'}") if lacking else ""
-    return " ".join(text for text in (_in_figures(shown, words), together) if text)
-
-
-def _in_figures(shown: Sequence[PhraseRate], words: Strings) -> str:
     values = [
         {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
         for p in shown
     ]
-    if not values:
-        return ""
-    if len(values) == 1:
-        return words("verdict.example", **values[0])
-    second = {f"{key}2": value for key, value in values[1].items()}
-    return words("verdict.examples", **values[0], **second)
+    said = [words("verdict.example", **values[0])] if values else []
+    if len(values) > 1:
+        second = {f"{key}2": value for key, value in values[1].items()}
+        said = [words("verdict.examples", **values[0], **second)]
+    if len(values) < len({*claimed(pattern)} - {None}):
+        said.append(words(f"verdict.together.{'one' if shown else 'none'}"))
+    return " ".join(said)
 
 
 def quoted(phrases: Sequence[str], words: Strings) -> str:

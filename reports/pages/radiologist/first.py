@@ -140,10 +140,12 @@ class _Verdict:
             y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, self.kind) + 4.0
         if rows:
             x = box.x + width + 2 * GUTTER
-            note = self._note(len(rows))
+            words, lines = composer.style.strings, min(len(rows), MOST_LINES)
+            some = words("ladder.some", shown=lines, of=len(rows)) if lines < len(rows) else ""
+            note = words("ladder.note", some=some)
             right = Box(x, box.y, box.right - x, picture)
             foot = paragraph_height(note, NOTE, right.width) + 4.0
-            ladder(composer.page, right.cut(bottom=foot), rows=rows, words=composer.style.strings)
+            ladder(composer.page, right.cut(bottom=foot), rows=rows, words=words)
             paragraph(composer.page, right.cut(top=picture - foot + 4.0), note, NOTE.muted)
         listed = self._beside(Box(box.x, y + _APART, width, box.bottom - y - _APART))
         composer.skip(6.0)
@@ -161,12 +163,6 @@ class _Verdict:
         heading(composer.page, box.x, box.y + 10.0, title, SUBHEADING, composer.level(1))
         table.draw(composer.page, below)
         return True
-
-    def _note(self, lines: int) -> str:
-        """Say how to read the picture, and of which of so many lines it is."""
-        words, shown = self.composer.style.strings, min(lines, MOST_LINES)
-        some = words("ladder.some", shown=shown, of=lines) if shown < lines else ""
-        return words("ladder.note", some=some)
 
     def _picture_height(self, tall: float, *, lines: int) -> float:
         """Give the picture the room that what to try and chart leave, and its lines can use."""
