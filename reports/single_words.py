@@ -8,13 +8,13 @@ swap is offered, the word that is spoken of first is placed on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from reports.numbers import count, decimal, percent, percent_interval, percent_limits
 from reports.strings import Strings
-from reports.swaps import VISIBLE, Scale, Side, about, claimed, reaches, side_of
+from reports.swaps import VISIBLE, Rated, Scale, Side, about, claimed, reaches, side_of
 
 # Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
@@ -115,11 +115,21 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     spoken_of += unlike(profile, ())
     state = profile.pattern.verdict.state
     if spoken_of and scale:
-        return _between(spoken_of[0], words, scale)
+        return between(spoken_of[0], words, scale)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
     few = state == "too few" and not besides(profile, ())
     return words("verdict.stay.few") if few else ""
+
+
+def weightier(
+    swaps: Sequence[Swap], marked: Container[str], profile: ReaderProfile
+) -> PhraseRate | None:
+    """Give the marked word without a swap that weighs more than each one with a swap, or none."""
+    named = {word for swap in swaps for word in (swap.phrase, swap.instead)}
+    rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in named]
+    heaviest = max(rest, key=_weight, default=None)
+    return heaviest if heaviest and _weight(heaviest) > max(map(_weight, swaps)) else None
 
 
 def held(swaps: Iterable[Swap], words: Strings) -> str:
@@ -136,7 +146,7 @@ def held(swaps: Iterable[Swap], words: Strings) -> str:
     )
 
 
-def _between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
+def between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
     """Say what holds back the recommended word that lies nearest, or that none is nearer."""
     rate = word.rate
     away = {other: abs(scale[other] - rate.value) for other in scale if other != word.phrase}
@@ -172,7 +182,7 @@ def _on_line(phrase: PhraseRate, pattern: Pattern) -> float:
     return 1.0 / (1.0 + math.exp(-pattern.shift.value - pattern.slope.value * log_odds))
 
 
-def _weight(phrase: PhraseRate) -> float:
+def _weight(phrase: Rated) -> float:
     return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 

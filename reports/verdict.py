@@ -19,6 +19,7 @@ from reports.numbers import count, decimal
 from reports.single_words import (
     alone,
     besides,
+    between,
     carriers,
     example,
     explained,
@@ -27,6 +28,7 @@ from reports.single_words import (
     stay,
     told,
     unlike,
+    weightier,
 )
 from reports.strings import Strings
 from reports.swaps import (
@@ -111,7 +113,11 @@ def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     withheld, first = [*filter(needless, profile.advice)], subjects(profile)[:1]
     reason = held(withheld, words)
     told_of = {(swap.phrase, swap.finding) for swap in withheld}
-    if kept_swaps(profile) or any((each.phrase, each.finding) in told_of for each in first):
+    swaps = kept_swaps(profile)
+    if swaps:
+        heavier = weightier(swaps, sides(profile), profile)
+        return _joined(between(heavier, words, scale) if heavier and scale else "", reason)
+    if any((each.phrase, each.finding) in told_of for each in first):
         return reason
     return _joined(stay(profile, words, scale), reason)
 

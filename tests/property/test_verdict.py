@@ -446,17 +446,39 @@ NEARER = {
     r"näher an „([^“]+)“ \((\d+)\s%\), aber das Intervall \((\d+)–(\d+)\s%\) reicht bis zur Mitte "
     r"zwischen beiden Worten \((\d+)\s%\)",
 }
+HEAVIER = {
+    "en": r"No swap for “([^”]+)”(?: yet)?: CT shows it",
+    "de": r"[Kk]ein Tausch für „([^“]+)“: das CT zeigt es",
+}
+
+
+def _holds_more(word: str, said: Said, profile: ReaderProfile) -> None:
+    """Check that a word whose missing swap is explained is marked and weighs more than any card."""
+    (own,) = (p for p in profile.phrases if p.phrase == word)
+    cards = [a.swap for a in said.actions]
+    assert word in sides(profile)
+    assert word not in {name for swap in cards for name in (swap.phrase, swap.instead)}
+    for swap in cards:
+        least = swap.n * (swap.rate.value - swap.meaning) ** 2
+        assert own.n * (own.rate.value - own.meaning) ** 2 > least
+
+
 FEW = {"en": "Nothing to change now.", "de": "Zurzeit ist nichts zu ändern."}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_where_no_swap_is_offered_the_page_says_why_unless_it_has_said_so(language: str) -> None:
     words = Strings.load(language=language)
-    placed = few = 0
+    placed = few = more = 0
     for profile in DRAWN:
         said = in_words(profile, words=words, scale=SCALE)
         if said.actions or any(map(needless, profile.advice)):
-            assert (said.stay == "") == (not any(map(needless, profile.advice)))
+            heavier = re.search(HEAVIER[language], said.stay)
+            reasons = any(map(needless, profile.advice)) or heavier is not None
+            assert (said.stay == "") == (not reasons)
+            if heavier is not None:
+                more += 1
+                _holds_more(heavier.group(1), said, profile)
             continue
         state = profile.pattern.verdict.state
         assert said.stay or state != "pattern"
@@ -475,6 +497,7 @@ def test_where_no_swap_is_offered_the_page_says_why_unless_it_has_said_so(langua
             assert abs(rate - other) <= abs(rate - 100 * samples.MEANINGS[word]) + 1
             assert round(100 * SCALE[nearer]) == other
     assert placed > 3
+    assert more > 3
     assert few > 0
 
 
