@@ -38,7 +38,7 @@ def majority_accuracy(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, counts or shares, shape (n, C).
+        Votes per class, shape (n, C).
 
     Raises
     ------
@@ -58,7 +58,7 @@ def confidence_ece(*, probs: ArrayLike, votes: ArrayLike, bins: int = 10) -> Bin
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, counts or shares, shape (n, C).
+        Votes per class, shape (n, C).
     bins
         Number M of equal bins.
 
@@ -112,7 +112,7 @@ def classwise_ece(
 
 def _prepared(probs: ArrayLike, votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Predictions, and what each class earns."""
-    predictions, counts = checked_pair(probs, votes, shares=True)
+    predictions, counts = checked_pair(probs, votes)
     return predictions, majority_credit(counts)
 
 

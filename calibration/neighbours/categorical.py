@@ -4,14 +4,12 @@
 symbol  shape     meaning
 ======  ========  ==============================================================
 f       (n, C)    predicted distribution over C classes, one row per item
-v       (n, C)    votes each class received: whole numbers, or their shares (see below)
+v       (n, C)    votes each class received, whole numbers
 π̄       (n, C)    v divided by its row sum, the frequency estimate of Baan et al.
 ======  ========  ==============================================================
 
 Rows must sum to 1 within ``SUM_TOLERANCE`` and are used as given, never renormalised. Where a
-prediction ties, its class is the lowest index. Measures that need
-no number of votes also take shares of votes, as some data sets publish them: a row with fractions
-must then sum to 1.
+prediction ties, its class is the lowest index.
 """
 
 from __future__ import annotations
@@ -56,9 +54,7 @@ def checked_probabilities(
     return values
 
 
-def checked_votes(
-    votes: ArrayLike, *, name: str = "votes", first_row: int = 0, shares: bool = False
-) -> FloatArray:
+def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) -> FloatArray:
     """Return vote counts (n, C) as floats, or say which row holds none or no counts.
 
     Parameters
@@ -67,14 +63,12 @@ def checked_votes(
         Whole numbers, shape (n, C), C ≥ 2.
     name, first_row
         What messages call the array, and the number they give its first row.
-    shares
-        Also take rows of fractions that sum to 1.
 
     Raises
     ------
     CalibrationError
         If the array has another shape, one class or no row, or a row holds a missing, negative or
-        fractional value that is no share, or no vote at all.
+        fractional value, or no vote at all.
     """
     counts = _matrix(votes, name)
     refused = partial(refuse, name, first_row=first_row)
@@ -82,20 +76,14 @@ def checked_votes(
     refused(~np.isfinite(counts).all(axis=1), "rows hold a missing or infinite value")
     refused(least < 0, "rows hold a negative count", shown=least)
     broken = (counts != np.floor(counts)).any(axis=1)
-    if shares:
-        broken &= np.abs(sums - 1.0) > SUM_TOLERANCE
-        fault = "rows hold fractions that do not sum to 1, neither counts nor shares"
-        refused(broken, fault, shown=sums)
     refused(broken, "rows hold fractions where counts are needed")
     refused(sums == 0, "rows hold no vote")
     return counts
 
 
-def checked_pair(
-    probs: ArrayLike, votes: ArrayLike, *, shares: bool = False
-) -> tuple[FloatArray, FloatArray]:
+def checked_pair(probs: ArrayLike, votes: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return both, checked, of one shape."""
-    predictions, counts = checked_probabilities(probs), checked_votes(votes, shares=shares)
+    predictions, counts = checked_probabilities(probs), checked_votes(votes)
     if predictions.shape != counts.shape:
         msg = (
             f"probs has {predictions.shape[0]} rows of {predictions.shape[1]} classes but votes "

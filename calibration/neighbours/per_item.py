@@ -45,7 +45,7 @@ def distribution_calibration_error(
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, counts or (without ``less_floor``) shares, shape (n, C).
+        Votes per class, shape (n, C).
     less_floor
         Subtract each item's noise floor; 0 is then what a right prediction scores on average, and
         single items may be negative.
@@ -61,7 +61,7 @@ def distribution_calibration_error(
     >>> round(score, 3), score.per_item.round(3).tolist()
     (0.15, [0.3, 0.0])
     """
-    predictions, counts = checked_pair(probs, votes, shares=not less_floor)
+    predictions, counts = checked_pair(probs, votes)
     distance = 0.5 * np.abs(predictions - frequencies(counts)).sum(axis=1)
     if less_floor:
         return ItemScore(distance - _floor(predictions, counts), "DistCE above its noise floor")
@@ -89,7 +89,7 @@ def noise_floor(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
 
 def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """Mean over votes of Σ_c (f_c − 1[vote = c])², in [0, 2]; proper for any number of votes."""
-    predictions, counts = checked_pair(probs, votes, shares=True)
+    predictions, counts = checked_pair(probs, votes)
     shares = frequencies(counts)
     loss = (predictions**2).sum(axis=1) - 2.0 * (predictions * shares).sum(axis=1) + 1.0
     return ItemScore(loss, "Brier score of the votes")
@@ -97,7 +97,7 @@ def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
 
 def log_score_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     """Mean over votes of −log f at the class voted for, in nats; infinite if f is 0 there."""
-    predictions, counts = checked_pair(probs, votes, shares=True)
+    predictions, counts = checked_pair(probs, votes)
     loss = -xlogy(frequencies(counts), predictions).sum(axis=1)
     return ItemScore(np.asarray(loss + 0.0, dtype=np.float64), "log score of the votes (nats)")
 
@@ -125,7 +125,7 @@ def entropy_calibration_error(*, probs: ArrayLike, votes: ArrayLike) -> SignedSc
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, counts or shares, shape (n, C).
+        Votes per class, shape (n, C).
 
     Raises
     ------
@@ -138,7 +138,7 @@ def entropy_calibration_error(*, probs: ArrayLike, votes: ArrayLike) -> SignedSc
     >>> score.signed.round(4).tolist(), round(score, 4)
     ([0.6931, -0.6931], 0.6931)
     """
-    predictions, counts = checked_pair(probs, votes, shares=True)
+    predictions, counts = checked_pair(probs, votes)
     signed = entr(predictions).sum(axis=1) - entr(frequencies(counts)).sum(axis=1)
     return SignedScore(np.asarray(signed, dtype=np.float64), "|EntCE| (nats)")
 
@@ -156,7 +156,7 @@ def ranking_calibration_score(
     probs
         Predicted class probabilities, shape (n, C).
     votes
-        Votes per class, counts or shares, shape (n, C).
+        Votes per class, shape (n, C).
     ties
         How tied classes are ordered; see the module.
 
@@ -173,7 +173,7 @@ def ranking_calibration_score(
     (0.0, 1.0)
     """
     check_option("ties", ties, RankTies)
-    predictions, counts = checked_pair(probs, votes, shares=True)
+    predictions, counts = checked_pair(probs, votes)
     agrees = _by_index(predictions, counts) if ties == "index" else _aware(predictions, counts)
     return ItemScore(agrees.astype(np.float64), f"RankCS (ties: {ties})")
 

@@ -206,7 +206,11 @@ BAD = {
     "negative": ([[1.5, -0.5]], [[1, 1]], "negative probability; first at row 0"),
     "no votes": ([[1, 0], [1, 0]], [[1, 1], [0, 0]], "hold no vote; first at row 1"),
     "negative votes": ([[1, 0]], [[2, -1]], "votes: 1 of 1 rows hold a negative count"),
-    "fractions": ([[1, 0], [1, 0]], [[0.5, 0.5], [0.5, 0.7]], "neither counts nor shares; first"),
+    "fractions": (
+        [[1, 0], [1, 0]],
+        [[0.5, 0.5], [0.5, 0.7]],
+        "rows hold fractions where counts are needed; first",
+    ),
     "missing votes": ([[1, 0]], [[math.nan, 1]], "votes: 1 of 1 rows hold a missing"),
     "one class": ([[1], [1]], [[1], [2]], "1 class; a distribution needs at least 2"),
     "mismatch": ([[1, 0]], [[1, 1], [1, 1]], "probs has 1 rows of 2 classes but votes has 2 rows"),
@@ -232,25 +236,6 @@ def test_bad_input_names_its_first_row(
 ) -> None:
     with pytest.raises(CalibrationError, match=message):
         measure(probs=probs, votes=votes)
-
-
-def test_shares_of_votes_do_wherever_their_number_does_not_matter() -> None:
-    counts = np.asarray(VOTES)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    for measure in (
-        distribution_calibration_error,
-        entropy_calibration_error,
-        ranking_calibration_score,
-        confidence_ece,
-        classwise_ece,
-    ):
-        assert measure(probs=PROBS, votes=shares) == measure(probs=PROBS, votes=VOTES)
-    for call in (
-        lambda: distribution_calibration_error(probs=PROBS, votes=shares, less_floor=True),
-        lambda: noise_floor(probs=PROBS, votes=shares),
-    ):
-        with pytest.raises(CalibrationError, match="fractions where counts are needed"):
-            call()
 
 
 @pytest.mark.parametrize(
