@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--weights", type=Path, required=True)
     folder = parser.parse_args().weights
     rules, gold = Deidentifier(), authors()
-    looks = {fold: load_weights(folder / file_of(fold)) for fold in (*FOLDS, "")}
+    looks = {fold: load_weights(folder / file_of(fold)) for fold in (*FOLDS, ())}
     features = second_features(looks.values())
     shown = {}
     for fold in FOLDS:
@@ -122,7 +122,7 @@ def main() -> None:
         shown |= {name: seen(gold[name][:REPORTS], rules, judge, features) for name in fold}
     seconds = {
         fold: second(each for author, each in shown.items() if author not in fold)
-        for fold in (*FOLDS, "")
+        for fold in (*FOLDS, ())
     }
     odds = {author: odds_of(seconds[fold], shown[author]) for fold in FOLDS for author in fold}
     for fold, look in seconds.items():

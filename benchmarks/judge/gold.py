@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 25 authors' and our own, all invented.
+"""The annotated reports that the judge learns from: 27 authors' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -7,6 +7,7 @@ and is none (`nothing_to_find.txt`) put into some of them.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -14,18 +15,21 @@ import numpy as np
 
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 
-FOLDS = ("aiqu", "bjrvy", "cksw", "dltz", "emox", "ghnp")
+FOLDS = tuple(
+    tuple(each.split())
+    for each in ("a i q u ab", "b j r v y", "c k s w", "d l t z aa", "e m o x", "g h n p")
+)
 """Authors left out of the training together."""
-AUTHORS = tuple(sorted("".join(FOLDS)))
+AUTHORS = tuple(sorted(name for fold in FOLDS for name in fold))
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 _LINES = 6
 
 
-def file_of(fold: str) -> str:
+def file_of(fold: Sequence[str]) -> str:
     """Name the file of the weights without some authors."""
-    return f"without_{fold}.npz" if fold else "weights.npz"
+    return f"without_{'-'.join(fold)}.npz" if fold else "weights.npz"
 
 
 def authors() -> dict[str, list[GoldReport]]:

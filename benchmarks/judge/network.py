@@ -1,4 +1,4 @@
-"""The first look's network and its training, in PyTorch on one thread (equations in `model`).
+"""The first look's networks and their training, in PyTorch on one thread (equations in `model`).
 
 What a word is, is the sum of its features' numbers; each batch hides a share of the features of
 every word and gap, and then of all inputs of every row, so that no decision hangs on one of them.
@@ -201,15 +201,24 @@ def first_lesson(sets: Mapping[str, Rows], space: Space) -> Lesson:
     )
 
 
-def exported(network: First, space: Space) -> Weights:
-    """Give the fitted first look as tables; the second, and calibration, are none yet."""
+def exported(networks: Sequence[First], space: Space) -> Weights:
+    """Give fitted first looks as tables side by side; the second, and calibration, are none yet."""
     shapes = {
         "second_words": (0, len(WORD_OFFSETS), 1), "second_numbers": (INPUTS, 1),
         "second_bias": (1,), "second_out": (1, len(LABELS)), "second_out_bias": (len(LABELS),),
     }  # fmt: skip
+    every = [network.tables() for network in networks]
+    joined = {name: _side_by_side(name, [each[name] for each in every]) for name in every[0]}
     return Weights(
         token_features=space.tokens, gap_features=space.gaps, rules=space.rules,
         second_features=(), calibration=np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
-        **network.tables(),
+        **joined,
         **{name: np.zeros(shape, np.float32) for name, shape in shapes.items()},
     )  # fmt: skip
+
+
+def _side_by_side(name: str, parts: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Join the same table of several networks as `Weights` has it."""
+    if name in ("votes", "own", "own_votes", "facts", "bias"):
+        return np.concatenate(parts, axis=-1)
+    return np.stack(parts)

@@ -24,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--caution", type=float, nargs="+", default=[Options().caution])
-    parser.add_argument("--authors", default="".join(AUTHORS))
+    parser.add_argument("--authors", nargs="+", default=AUTHORS)
     asked = parser.parse_args()
     gold = authors()
     for caution in (0.0, *asked.caution):

@@ -195,7 +195,7 @@ class Deidentifier:
         every = Words(text)
         for start, end in locks.guarded(text, every, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self.rules.find(Window(text, every, self.lexicon, claims.is_taken)))
+        _take(claims, self.rules.find(Window(text, every, self.lexicon)))
         return Hearing(text, claims, phrases)
 
     def _removed(

@@ -5,8 +5,8 @@ Every phrase is locked, so that no rule can take it, but for a few: a single let
 another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
 stay open to rules, for there they may be part of a name or an address. The letter of an
 abbreviation (R/V) or a vessel (V. jugularis) is no initial and is locked, and so is the clinic of a
-department (Geriatrics Clinic). An open phrase that no rule took is expected in the
-result like any other.
+department (Geriatrics Clinic). An open phrase that no rule took is expected in the result like any
+other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them.
@@ -31,7 +31,7 @@ from pipeline.deidentify.spans import Removed
 from pipeline.names.lexicon import Lexicon
 
 Span = tuple[int, int]
-_NUMBER: Final = re.compile(r"no\.?[ ]?\d", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"no[.:-]?[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
 _DEPARTMENT: Final = re.compile(
@@ -39,7 +39,9 @@ _DEPARTMENT: Final = re.compile(
     r"|Nodule|Heart|Renal|Stroke|Sleep|Wound|TB|ENT)$"
 )
 """Whose clinic is a department of a hospital, not a hospital."""
-_VESSEL: Final = re.compile(r"\.?[ ][a-z]")
+_NEAR: Final = 24
+"""How far before a phrase the word is looked for that makes it part of a name."""
+_VESSEL: Final = re.compile(r"\.?[ ](?!d[.]|on[ ]|at[ ])[a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
@@ -130,7 +132,7 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
-    near = text[max(0, start - 24) : start]
+    near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _DEPARTMENT.search(last)
     if not word[0].isupper() or not word.isalpha():

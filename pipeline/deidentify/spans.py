@@ -108,10 +108,6 @@ class Claims:
         for at in range(start, end):
             self._marks[at] = self._marks[at] or GUARD
 
-    def is_taken(self, at: int) -> bool:
-        """Tell whether an identifier was already found at this character; -1 is outside."""
-        return self._marks[at] == _TAKEN
-
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""
         marks = self._marks

@@ -73,7 +73,7 @@ def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -
         "start": 0,
         "end": 10,
         "category": "NAME",
-        "rule": "name-opening",
+        "rule": "known-name",
     }
     written = done.out + done.err + out.read_text() + spans.read_text()
     assert CANARY not in written

@@ -39,14 +39,15 @@ def zeros(*words: str) -> dict[str, object]:
     facts = sum(size for _, size in FACTS)
     return {
         "token_features": tuple(f"w:{word}" for word in words), "gap_features": ("k:blank",),
-        "rules": ("name-uncued",), "tokens": np.zeros((len(words), 1), np.float32),
-        "gaps": np.zeros((1, 1), np.float32), "token_mix": np.zeros((11, 1, 1), np.float32),
-        "gap_mix": np.zeros((8, 1, 1), np.float32), "middle": np.ones((1, 1), np.float32),
-        "middle_bias": np.zeros(1, np.float32), "votes": np.zeros((len(VOTES), 8, 1), np.float32),
+        "rules": ("name-uncued",), "tokens": np.zeros((1, len(words), 1), np.float32),
+        "gaps": np.zeros((1, 1, 1), np.float32), "token_mix": np.zeros((1, 11, 1, 1), np.float32),
+        "gap_mix": np.zeros((1, 8, 1, 1), np.float32), "middle": np.ones((1, 1, 1), np.float32),
+        "middle_bias": np.zeros((1, 1), np.float32),
+        "votes": np.zeros((len(VOTES), 8, 1), np.float32),
         "own": np.zeros((1, 1), np.float32), "own_votes": np.zeros((len(VOTES), 1), np.float32),
         "facts": np.zeros((facts, 1), np.float32), "bias": np.zeros(1, np.float32),
-        "out": np.zeros((1, len(LABELS)), np.float32),
-        "out_bias": np.eye(1, len(LABELS), dtype=np.float32)[0] * 10,
+        "out": np.zeros((1, 1, len(LABELS)), np.float32),
+        "out_bias": np.eye(1, len(LABELS), dtype=np.float32) * 10,
         "calibration": np.array([[1, 0], [1, 0]], np.float32),
     } | unmoved()  # fmt: skip
 
@@ -73,8 +74,8 @@ def taking(*words: str) -> Weights:
     """Give a network that takes some words for names wherever they stand, and nothing else."""
     tables = zeros(*words)
     tables["tokens"][:] = 1  # type: ignore[index]
-    tables["token_mix"][4] = 1  # type: ignore[index]
-    tables["out"][0, NAME] = 30  # type: ignore[index]
+    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    tables["out"][0, 0, NAME] = 30  # type: ignore[index]
     return Weights(**tables)  # type: ignore[arg-type]
 
 
@@ -146,10 +147,10 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 ) -> None:
     tables = zeros("drain")
     tables["tokens"][:] = 1  # type: ignore[index]
-    tables["token_mix"][4] = 1  # type: ignore[index]
-    tables["out"][0, NAME] = 1  # type: ignore[index]
+    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    tables["out"][0, 0, NAME] = 1  # type: ignore[index]
     # softmax over eleven labels: e^(b) against e^1 + 9, so that 1 - p(NONE) = 1/3
-    tables["out_bias"] = np.eye(1, len(LABELS), dtype=np.float32)[0] * np.log(2 * (np.e + 9))
+    tables["out_bias"] = np.eye(1, len(LABELS), dtype=np.float32) * np.log(2 * (np.e + 9))
     weights = Weights(**tables)  # type: ignore[arg-type]
     outcome = Deidentifier(Options(caution=caution), weights=weights).clean(
         "Seen, Drain noted." + REST
@@ -161,12 +162,30 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 def test_a_word_is_likelier_taken_beside_one_that_is_taken() -> None:
     tables = zeros("drain", "hale")
     # log-odds 30 - 10 of Drain, and 7.25 - 10 of Hale: p = .06, between 1/33 and 1/9
-    tables["tokens"][:, 0] = 1, 7.25 / 30  # type: ignore[index]
-    tables["token_mix"][4] = 1  # type: ignore[index]
-    tables["out"][0, NAME] = 30  # type: ignore[index]
+    tables["tokens"][0, :, 0] = 1, 7.25 / 30  # type: ignore[index]
+    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    tables["out"][0, 0, NAME] = 30  # type: ignore[index]
     text = "Told Drain Hale, then Hale Morrow left; Hale: (Drain)"
     told = cleaned(text, Weights(**tables))  # type: ignore[arg-type]
     assert told == "Told [NAME], then Hale Morrow left; Hale: ([NAME])"
+
+
+def test_networks_side_by_side_are_heard_by_the_mean_of_their_logits() -> None:
+    one = zeros("drain")
+    two: dict[str, object] = {}
+    for name, table in one.items():
+        axis = {"votes": 2, "own": 1, "own_votes": 1, "facts": 1, "bias": 0}
+        joined = name not in ("rules", "calibration") and not name.startswith("second")
+        is_table = joined and isinstance(table, np.ndarray)
+        two[name] = np.concatenate([table, table], axis.get(name, 0)) if is_table else table
+    # both know Drain; the first is sure of a name (30 - 10), the second is not asked (-10)
+    two["tokens"][:] = 1  # type: ignore[index]
+    two["token_mix"][:, 4] = 1  # type: ignore[index]
+    two["out"][0, 0, NAME] = 30  # type: ignore[index]
+    told = "Told Drain here."  # (20 - 10) / 2 = 5 for a name
+    assert cleaned(told, Weights(**two)) == "Told [NAME] here."  # type: ignore[arg-type]
+    two["out"][0, 0, NAME] = 14  # type: ignore[index]  # (4 - 10) / 2 = -3: p = .047
+    assert cleaned(told, Weights(**two)) == told  # type: ignore[arg-type]
 
 
 def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
@@ -282,12 +301,12 @@ def test_reports_come_out_alike_however_their_batch_is_split() -> None:
 
 
 def test_rows_are_the_sums_of_their_features_however_the_table_grew() -> None:
-    weights = np.arange(6, dtype=np.float32).reshape(3, 1, 2)
+    weights = np.arange(6, dtype=np.float32).reshape(1, 3, 2)
     rows = Rows(("a", "b", "pad"), weights, list)
     strings = ["", "a", "b", "ab", "zz"]
-    grown = [rows.of(strings[:many])[many - 1, 0].tolist() for many in range(1, 6)]
+    grown = [rows.of(strings[:many])[0, many - 1].tolist() for many in range(1, 6)]
     assert grown == [[4, 5], [0, 1], [2, 3], [2, 4], [0, 0]]
-    assert rows.of(strings)[:5, 0].tolist() == grown
+    assert rows.of(strings)[0, :5].tolist() == grown
 
 
 def test_weights_come_back_from_their_file_as_they_were_but_for_rounding(tmp_path: Path) -> None:

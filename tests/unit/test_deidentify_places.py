@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.deidentify.rules.window import Words
 
 CLEANER = Deidentifier()
 
@@ -17,7 +16,6 @@ def clean(text: str) -> str:
 
 
 PARTS = [
-    ("Told Winter, the on-call hospitalist.", "Told [NAME], the on-call hospitalist."),
     ("Paged Marsh 4471.", "Paged [NAME] [PHONE]."),
     ("On call: Frost, bleep 2991.", "On call: [NAME], bleep [PHONE]."),
     ("Informed the registrar, Bird, at 1708.", "Informed the registrar, [NAME], at [TIME]."),
@@ -35,10 +33,8 @@ def test_a_persons_part_gives_the_name_away(text: str, expected: str) -> None:
 
 
 PLACES = [
-    ("Seen at Bayview Imaging, Trowbridge BA14 8QX.", "Seen at [HOSPITAL], [LOCATION]."),
     ("from Weston-super-Mare today", "from [LOCATION] today"),
     ("45 yrs, R/O Barwani", "45 yrs, R/O [LOCATION]"),
-    ("Scanned in Duluth, MN 55802", "Scanned in [LOCATION]"),
     ("from our Kettle Creek office", "from our [LOCATION] office"),
     ("Ysbyty Glan Afon", "[HOSPITAL]"),
     ("films from Zorblaxspital", "films from [HOSPITAL]"),
@@ -63,10 +59,3 @@ SMALL = [
 @pytest.mark.parametrize(("text", "expected"), SMALL, ids=[text for text, _ in SMALL])
 def test_a_report_without_capitals_is_read_as_one_in_capitals(text: str, expected: str) -> None:
     assert clean(text) == expected
-
-
-def test_a_word_is_settled_when_it_and_its_capitalised_neighbours_are_taken() -> None:
-    words = Words("saw Ann Lee today")
-    assert words.is_settled(1, {4, 8}.__contains__)
-    assert not words.is_settled(1, {4}.__contains__)
-    assert not words.is_settled(3, {4, 8}.__contains__)

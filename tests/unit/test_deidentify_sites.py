@@ -17,7 +17,6 @@ GONE = [
     ("12/23/2023 MGH\nMRN 040231677", "[DATE] [HOSPITAL]\nMRN [ID]"),
     ("Signed by J. Zeldon 27/11/2018 17:46 Overlake\n", "[DATE] [HOSPITAL]"),
     ("Radiology report - Zeldon Park\nXR chest", "report - [HOSPITAL]\n"),
-    ("To: Zeldon Remote Reads LLC\n", "[HOSPITAL]\n"),
     ("NHS Tayside\nCT chest", "[HOSPITAL]\n"),
     ("Lives at Golden Oaks Skilled Nursing.", "Lives at [HOSPITAL]."),
     ("Elderly man, worsening cough, transferred last night from Zeldon\nHospital.", "[HOSPITAL]."),

@@ -31,12 +31,39 @@ GO = [
     ("Sent on; HCA Blessing aware.", "Sent on; HCA [NAME] aware."),
     ("the wife (Zorblaxova) knows", "the wife ([NAME]) knows"),
     ("the prior, cf. Zorblaxova, is stable", "the prior, cf. [NAME], is stable"),
+    ("Compared by Padma Jeffries yesterday.", "Compared by [NAME] yesterday."),
+    ("Prelim was J. Jeffries here.", "Prelim was [NAME] here."),
+    ("as José Ortiz-Reyes asked", "as [NAME] asked"),
+    ("Told Winter, the on-call hospitalist.", "Told [NAME], the on-call hospitalist."),
+    ("HISTORY: Grace Hill is a 45-year-old woman.", "HISTORY: [NAME] is a 45-year-old woman."),
+    ("Department of Radiology, Boston, MA 02115", "Department of Radiology, [LOCATION]"),
+    ("Seen at Bayview Imaging, Trowbridge BA14 8QX.", "Seen at [HOSPITAL], [LOCATION]."),
+    ("Scanned in Duluth, MN 55802", "Scanned in [LOCATION]"),
+    ("Address: London NW1 6XE", "Address: [LOCATION]"),
+    ("Copy to 6196 County Road 12, Apt 5V, Hope, MO 74955.", "Copy to [LOCATION]."),
+    ("Seen at Ashgrove Cancer Center per Bosniak guidelines.",
+     "Seen at [HOSPITAL] per Bosniak guidelines."),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), GO, ids=[text for text, _ in GO])
 def test_a_stranger_goes_from_a_report(text: str, expected: str) -> None:
     assert clean(REPORT + text) == REPORT + expected
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        *(
+            ("See Kirkpatrick, Edwin M. Final report.", "Edwin"),
+            ("J. Smith, MD / 1234567893", "Smith"),
+        ),
+        *(("S.P. de Zandt, radioloog", "Zandt"), ("Discussed with Dr. Van 't Zandt.", "Zandt")),
+        *(("To: Zeldon Remote Reads LLC\n", "Zeldon"), ("Trust: Zeldon Park (ZPH). ED.", "ZPH")),
+    ],
+)
+def test_a_stranger_goes_though_a_word_beside_it_goes_as_well(text: str, name: str) -> None:
+    assert name not in clean(REPORT + text)
 
 
 STAY = [

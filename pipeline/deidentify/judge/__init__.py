@@ -245,7 +245,9 @@ class Judge:
         self.words, self._gaps = describer.glossaries()
         self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
         self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
-        self._second_rows = Rows(weights.second_features, weights.second_words, describer.token)
+        looked = weights.second_words
+        second = looked.reshape(1, len(looked), int(np.prod(looked.shape[1:])))
+        self._second_rows = Rows(weights.second_features, second, describer.token)
 
     def _open(self, hearings: Sequence[Hearing]) -> _Court:
         """Lay the texts out and tell which tokens may be asked about."""
@@ -286,7 +288,7 @@ class Judge:
         first = probabilities(self.weights, case)
         numbers = second_inputs(court.shard, court.ballot, asked, first, **glossaries)
         near = court.shard.words[asked[:, None] + np.array(WORD_OFFSETS)]
-        rows = self._second_rows.of(self.words.strings)
+        rows = self._second_rows.of(self.words.strings)[0]
         shares = second_look(self.weights, numbers, rows, near)
         return Weighed(asked, case, numbers, near, shares, owners >= 0)
 

@@ -1,11 +1,13 @@
-"""The judge's network: numbers for each word and gap, two hidden layers, a chance by label.
+"""The judge's networks: numbers for each word and gap, two hidden layers, a chance by label.
 
-For token i with features f (see `tokens`, `evidence`) of the words and gaps at offsets o:
+For token i with features f (see `tokens`, `evidence`) of the words and gaps at offsets o, in each
+of K networks that differ by what chance showed them:
 
     e(w) = Σ_f E[f]                        what a word is, the same wherever it stands
     g_i = relu(b + Σ_o e(w_io) M_o + votes + rule + facts)      (H units)
     h_i = relu(d + N g_i)
-    p_i = softmax(c + V h_i)               over `LABELS`, the first of which is no identifier
+    l_i = c + V h_i                        over `LABELS`, the first of which is no identifier
+    p_i = softmax(mean of l_i over the networks)
 
 A word is described by few numbers and its offset by a matrix, so that what is learned of a word
 before a name serves it two words away as well (Bengio et al. 2003). Each distinct word or gap is
@@ -48,8 +50,10 @@ Ints = NDArray[np.int64]
 LABELS: Final = ("NONE", *CATEGORIES)
 _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
-_BLOCK: Final = 2048
-"""So many tokens are weighed at once: 3 MB."""
+_SMALL: Final = 128
+"""An array of so many numbers is kept in full precision."""
+_BLOCK: Final = 512
+"""So many tokens are weighed at once: 1 MB."""
 _EXPLAINED: Final = 256
 """So many are explained at once: 4 MB."""
 
@@ -63,17 +67,19 @@ class Weights:
     token_features, gap_features, rules
         What the rows of the three tables stand for.
     tokens, gaps
-        (features, E) and (features, G): the numbers of each feature.
+        (K, features, E) and (K, features, G): the numbers of each feature.
     token_mix, gap_mix
-        (offsets, E, H) and (offsets, G, H).
+        (K, offsets, E, H) and (K, offsets, G, H).
     votes
-        (votes, offsets, H).
+        (votes, offsets, K * H), network after network.
     own, own_votes
-        (rules, H) and (votes, H): the rule that took the token itself, and its category.
+        (rules, K * H) and (votes, K * H): the rule that took the token itself, and its category.
     facts
-        (values of all facts, H), fact after fact.
-    bias, middle, middle_bias, out, out_bias
-        (H,), (H, I), (I,), (I, labels), (labels,).
+        (values of all facts, K * H), fact after fact.
+    bias
+        (K * H,).
+    middle, middle_bias, out, out_bias
+        (K, H, I), (K, I), (K, I, labels), (K, labels).
     second_features, second_words, second_numbers, second_bias, second_out, second_out_bias
         The second look's: (features, 3, H), (numbers, H), (H,), (H, labels), (labels,).
     calibration
@@ -111,7 +117,7 @@ class Weights:
             value = getattr(self, name)
             arrays[name] = (
                 np.array(value) if isinstance(value, tuple)
-                else value.astype(np.float16 if value.ndim > 1 else np.float32)
+                else value.astype(np.float16 if value.size > _SMALL else np.float32)
             )  # fmt: skip
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -131,29 +137,30 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 class Rows:
-    """The summed weights of each string of a glossary, by its number."""
+    """The summed weights of each string of a glossary, by its number, in K networks."""
 
     def __init__(
         self, features: Sequence[str], weights: Floats, describe: Callable[[str], Iterable[str]]
     ) -> None:
         self._number = {feature: at for at, feature in enumerate(features)}
-        self._weights = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
+        self._weights = weights
         self._describe = describe
-        self._summed = np.zeros((1, *weights.shape[1:]), dtype=np.float32)
+        self._summed = np.zeros((len(weights), 1, weights.shape[2]), dtype=np.float32)
         self._filled = 1
         if _PAD in self._number:
-            self._summed[0] = weights[self._number[_PAD]]
+            self._summed[:, 0] = weights[:, self._number[_PAD]]
 
     def of(self, strings: Sequence[str]) -> Floats:
-        """Give the sums of a glossary's strings and some spare rows, (rows, offsets, H)."""
+        """Give the sums of a glossary's strings and some spare rows, (K, rows, numbers)."""
         if len(strings) > self._filled:
             self._fill(strings)
         return self._summed
 
     def _fill(self, strings: Sequence[str]) -> None:
-        if len(strings) > len(self._summed):  # twice as many, so that growing costs no more
-            spare = (2 * len(strings) - len(self._summed), *self._summed.shape[1:])
-            self._summed = np.concatenate([self._summed, np.zeros(spare, dtype=np.float32)])
+        networks, rows, width = self._summed.shape
+        if len(strings) > rows:  # twice as many, so that growing costs no more
+            spare = np.zeros((networks, 2 * len(strings) - rows, width), dtype=np.float32)
+            self._summed = np.concatenate([self._summed, spare], axis=1)
         number, describe = self._number, self._describe
         new = [
             [number[feature] for feature in describe(string) if feature in number]
@@ -161,8 +168,8 @@ class Rows:
         ]
         ends = np.cumsum([0, *map(len, new)])
         flat = np.array([each for some in new for each in some], dtype=np.int64)
-        sums = _sums(ends, flat, self._weights)
-        self._summed[self._filled : len(strings)] = sums.reshape(len(new), *self._summed.shape[1:])
+        for summed, weights in zip(self._summed, self._weights, strict=True):
+            summed[self._filled : len(strings)] = _sums(ends, flat, weights)
         self._filled = len(strings)
 
 
@@ -221,8 +228,10 @@ def probabilities(weights: Weights, case: Case) -> Floats:
     for first in range(0, len(hidden), _BLOCK):
         some = slice(first, first + _BLOCK)
         for rows, numbers, mix in _spoken(weights, case):
-            around = rows[numbers[some]].reshape(len(numbers[some]), -1)
-            hidden[some] += around @ mix.reshape(-1, mix.shape[-1])
+            for at, one in enumerate(mix):
+                units = one.shape[-1]
+                around = rows[at][numbers[some]].reshape(len(numbers[some]), -1)
+                hidden[some, at * units : (at + 1) * units] += around @ one.reshape(-1, units)
     return _shares(weights, hidden)
 
 
@@ -236,7 +245,9 @@ def reasons(weights: Weights, case: Case) -> Floats:
     for first in range(0, len(worth), _EXPLAINED):
         some = slice(first, first + _EXPLAINED)
         spoken = [
-            np.einsum("noe,oeh->noh", rows[numbers[some]], mix)
+            np.einsum("knoe,koeh->nokh", rows[:, numbers[some]], mix).reshape(
+                *numbers[some].shape, -1
+            )
             for rows, numbers, mix in _spoken(weights, case)
         ]
         given = (
@@ -268,13 +279,21 @@ def _own(weights: Weights, case: Case) -> Floats:
 
 
 def _shares(weights: Weights, hidden: Floats) -> Floats:
-    middle: Floats = np.maximum(hidden, 0) @ weights.middle + weights.middle_bias
-    return shares_of(middle, weights.out, weights.out_bias)
+    networks, units, _ = weights.middle.shape
+    shown = np.maximum(hidden, 0).reshape(*hidden.shape[:-1], networks, units)
+    total = weights.out_bias.sum(axis=0)
+    for at in range(networks):
+        middle = shown[..., at, :] @ weights.middle[at] + weights.middle_bias[at]
+        total = total + np.maximum(middle, 0) @ weights.out[at]
+    return _softmax(total / networks)
 
 
 def shares_of(hidden: Floats, out: Floats, bias: Floats) -> Floats:
     """Give the probabilities of the labels for hidden units before their threshold."""
-    logits = np.maximum(hidden, 0) @ out + bias
+    return _softmax(np.maximum(hidden, 0) @ out + bias)
+
+
+def _softmax(logits: Floats) -> Floats:
     logits -= logits.max(axis=-1, keepdims=True)
     exponents = np.exp(logits)
     shares: Floats = exponents / exponents.sum(axis=-1, keepdims=True)

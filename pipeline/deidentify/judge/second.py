@@ -83,12 +83,14 @@ def second_look(weights: Weights, numbers: Floats, words: Floats, near: Ints) ->
     numbers
         From `second_inputs`.
     words
-        (glossary, 3, H) the summed weights of each word (`model.Rows`) at `WORD_OFFSETS`.
+        (glossary, 3 * H) the summed weights of each word (`model.Rows`) at `WORD_OFFSETS`.
     near
         (n, 3) the numbers of the words there.
     """
     hidden = numbers @ weights.second_numbers + weights.second_bias
-    hidden += words[near, np.arange(len(WORD_OFFSETS))].sum(axis=1)
+    units = hidden.shape[1]
+    for at in range(len(WORD_OFFSETS)):
+        hidden += words[:, at * units : (at + 1) * units][near[:, at]]
     return shares_of(hidden, weights.second_out, weights.second_out_bias)
 
 

@@ -61,6 +61,7 @@ _NOBODYS: Final = triggers("credentials_alone") | triggers("countries")
 """Words that are no identifier by themselves, with whatever capitals."""
 _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
 """Words that are none in capitals: what stands behind them may be one."""
+_ARTICLES: Final = frozenset("a")
 _SEX_AND_AGE: Final = re.compile(r"[MF](?:[1-8]?\d)?|[1-8]?\d[MF]")
 _DAYS_IN_WORDS: Final = frozenset(
     map(
@@ -225,6 +226,7 @@ class Describer:
             or token.casefold() in _NOBODYS
             or (token.isupper() and len(token) >= _LABEL and token.casefold() in _LABELS)
             or _SEX_AND_AGE.fullmatch(token) is not None
+            or token in _ARTICLES
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None

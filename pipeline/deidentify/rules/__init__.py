@@ -28,9 +28,9 @@ __all__ = ["ORDER", "SITE", "Rules", "load", "takes_its_example"]
 
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
-    "contacts", "site", "telephones", "numbers", "dates", addresses.postal,
+    "contacts", "site", "telephones", "numbers", "dates",
     "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
-    places.sites, addresses.listed, places.initials, names.pairs,
+    places.sites, addresses.listed,
 )  # fmt: skip
 """Tables by name, families by function; ``site`` are the rows that a site lays over ours."""
 SITE: Final = "site"
@@ -71,10 +71,7 @@ class Rules:
         self._vocabulary = frozenset(self._words[True]) | frozenset(self._words[False])
 
     def find(self, window: Window) -> Iterator[Found]:
-        """Find what the rules take, each in its turn.
-
-        A rule of code sees what those before it took, if the caller marks it before going on.
-        """
+        """Find what the rules take, each in its turn."""
         ranked = self._ranked(window)
         done = 0
         for step in self._steps:
@@ -172,7 +169,7 @@ def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
     pieces = re.split("[⟦⟧]", row.example)
     ends = list(accumulate(map(len, pieces)))
     text = "".join(pieces)
-    window = Window(text, Words(text), lexicon, lambda _: False)
+    window = Window(text, Words(text), lexicon)
     found = {(each.start, each.end) for each in Rules([[row]]).find(window)}
     return sorted(found) == list(zip(ends[:-1:2], ends[1::2], strict=True))
 

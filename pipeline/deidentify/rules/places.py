@@ -1,8 +1,8 @@
-"""Hospitals: by the word of their kind, by what staff call them, by initials.
+"""Hospitals: by the word of their kind, by what staff call them.
 
 The name of a place is a word, a person or a method as well (CHOP, Stanford type A), so the sentence
 must put a place there, or the word for a kind must stand beside it (Oaks Skilled Nursing). What is
-known by a word of another language (Akademiska sjukhuset) is left to the judge.
+known by a word of another language (Akademiska sjukhuset), or by initials, is left to the judge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import KINDS, is_shouted_sentence, patterns, word_list
+from pipeline.deidentify.rules.checks import is_shouted_sentence, patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, line_before
 from pipeline.deidentify.spans import Found
@@ -31,7 +31,6 @@ _LONG: Final = 30
 """From which column on a line may be one that wraps."""
 _SHORTEST: Final = 3
 _SITE_WORDS: Final = 3
-_LONGEST_INITIALS: Final = 6
 
 
 def capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
@@ -65,14 +64,6 @@ def _place(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
         place = _P["sentence"].split(place, maxsplit=1)[0]
     if not is_shouted_sentence(place, window.lexicon):
         yield row.found(start, start + len(place))
-
-
-def _company(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
-    """Find a company by what its law calls it (Big Sky Remote Reads LLC)."""
-    if hit.before:
-        word = hit.place
-        start = trimmed(window.text, hit.base + hit.before.start(), word.start, window.lexicon)
-        yield row.found(start, word.end)._replace(sure=start < word.start)
 
 
 def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
@@ -184,39 +175,4 @@ def _stands_as_place(text: str, start: int, end: int) -> bool:
     return shouted and heads is not None
 
 
-def initials(window: Window) -> Iterator[Found]:
-    """Find hospitals by initials that neither English nor medicine has (CT from LUMC)."""
-    text, words, lexicon = window.text, window.words, window.lexicon
-    for at in words.strangers(lexicon.familiar):
-        word = words.plain[at]
-        if not 1 < len(word) <= _LONGEST_INITIALS or not words.capital[at]:
-            continue
-        start, end = words.span(at)
-        shown = text[start:end]
-        if word in lexicon.acronyms or len(set(word)) == 1 or text[end : end + 1] in tuple("-'’/"):
-            continue
-        if shown.isupper() and shown.isalpha() and _are_cued(text, start, end, lexicon):
-            yield Found(start, end, "HOSPITAL", "hospital-initials", sure=False)
-
-
-def _are_cued(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
-    before, closes = text[max(0, start - 60) : start], _P["initials_close"].match(text, end)
-    if _P["initials_place"].search(before):
-        return not text.isupper() or closes is not None
-    if before.endswith("(") and text[end : end + 1] == ")":
-        dated = _P["initials_date"].search(before) is not None
-        return dated or _abbreviates(before, text[start:end], lexicon)
-    return _P["initials_staff"].search(before) is not None and closes is not None
-
-
-def _abbreviates(before: str, shown: str, lexicon: Lexicon) -> bool:
-    """Tell whether initials stand behind the full name of a place (Frimley Park (FPH))."""
-    line = before.rsplit("\n", 1)[-1].rsplit(":", 1)[-1]
-    words = re.findall(r"[^\W\d_][\w'’]*", line)[-len(shown) :]
-    if len(words) < len("Dr") or words[0][0] != shown[0] or any(w[0].islower() for w in words):
-        return False
-    folded = [word.casefold() for word in words]
-    return not KINDS.isdisjoint(folded) or not all(map(lexicon.is_ordinary, folded))
-
-
-FINDERS: Final[Mapping[str, Finder]] = {"company": _company, "kind": _kind, "place": _place}
+FINDERS: Final[Mapping[str, Finder]] = {"kind": _kind, "place": _place}

@@ -1,4 +1,4 @@
-"""A text as the rules see it: its words by column, its lines, what is taken of it.
+"""A text as the rules see it: its words by column, and its lines.
 
 Most words of a report concern no rule. A text is therefore split by column (see `Words`), sets pick
 the places that matter, and a `Word` is made only there.
@@ -7,9 +7,8 @@ the places that matter, and a `Word` is made only there.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from itertools import accumulate, compress, count
-from operator import not_
 from typing import Final, NamedTuple
 
 from pipeline.names.grammar import LOWER, UPPER
@@ -112,31 +111,13 @@ class Words:
             self._capital_plain = list(compress(self.plain, self.capital))
         return list(compress(self.capitals, map(vocabulary.__contains__, self._capital_plain)))
 
-    def strangers(self, vocabulary: Container[str]) -> list[int]:
-        """Give the numbers of the words whose plain form a vocabulary lacks."""
-        return list(compress(count(), map(not_, map(vocabulary.__contains__, self.plain))))
-
-    def named(self, names: Container[str], is_taken: Callable[[int], bool]) -> list[int]:
-        """Give the numbers of the capitalised words that are one of the names, unless settled."""
-        return [at for at in self.capitals_among(names) if not self.is_settled(at, is_taken)]
-
-    def is_settled(self, at: int, is_taken: Callable[[int], bool]) -> bool:
-        """Tell whether a word and the capitalised words on both sides are taken already."""
-        edges, capital, after = self._edges, self.capital, at + 1
-        if not is_taken(edges[2 * at]):
-            return False
-        if at and capital[at - 1] and not is_taken(edges[2 * at - 2]):
-            return False
-        return after == len(capital) or not capital[after] or is_taken(edges[2 * after])
-
 
 class Window(NamedTuple):
-    """A text with its words, the word lists, and what identifiers already own of it."""
+    """A text with its words, and the word lists."""
 
     text: str
     words: Words
     lexicon: Lexicon
-    is_taken: Callable[[int], bool]
 
 
 def capital_forms(text: str) -> set[str]:
