@@ -61,8 +61,7 @@ _NOBODYS: Final = triggers("credentials_alone") | triggers("countries")
 """Words that are no identifier by themselves, with whatever capitals."""
 _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
 """Words that are none in capitals: what stands behind them may be one."""
-_ARTICLES: Final = frozenset("a")
-_SEX_AND_AGE: Final = re.compile(r"[MF](?:[1-8]?\d)?|[1-8]?\d[MF]")
+_SEX_AGE_OR_ARTICLE: Final = re.compile(r"[MF](?:[1-8]?\d)?|[1-8]?\d[MF]|a")
 _DAYS_IN_WORDS: Final = frozenset(
     map(
         unaccented,
@@ -225,8 +224,7 @@ class Describer:
             (plain and unaccented(token) not in _DAYS_IN_WORDS)
             or token.casefold() in _NOBODYS
             or (token.isupper() and len(token) >= _LABEL and token.casefold() in _LABELS)
-            or _SEX_AND_AGE.fullmatch(token) is not None
-            or token in _ARTICLES
+            or _SEX_AGE_OR_ARTICLE.fullmatch(token) is not None
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
