@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -77,8 +77,19 @@ def temporary_server() -> Iterator[Callable[[], None]]:
     port = free_port()
     child = _started(port)
     os.environ[_ADDRESS] = f"http://127.0.0.1:{port}/api"
+    until_the_end = ExitStack()
+
+    def wait() -> None:
+        from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+        _wait(child, port)
+        # Nobody listens, and a run waits for its heart's thread, up to a second, when it ends.
+        still = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
+        until_the_end.enter_context(temporary_settings(still))
+
     try:
-        yield lambda: _wait(child, port)
+        with until_the_end:
+            yield wait
     finally:
         del os.environ[_ADDRESS]
         if child.stdin is not None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from prefect.settings import get_current_settings
 
 from pipeline.errors import RadcalError
 from pipeline.run import server
@@ -60,3 +61,15 @@ def test_silent_server_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) ->
             server._wait(silent, free_port())
     finally:
         silent.communicate()
+
+
+def test_a_run_waits_for_no_heartbeat_of_a_server_that_nobody_watches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFECT_HOME", str(tmp_path))
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    usual = get_current_settings().flows.heartbeat_frequency
+    with server.temporary_server() as wait:
+        wait()
+        assert get_current_settings().flows.heartbeat_frequency is None
+    assert get_current_settings().flows.heartbeat_frequency == usual is not None
