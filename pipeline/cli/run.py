@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -120,7 +122,13 @@ def _next(summary: Summary, config: Path) -> str:
             return f"next: read {summary.report}, correct the cause, and run again"
         return f"next: `radcal run {config}` makes the pages when the issue is due"
     review = Path(summary.delivery) / "committee" / "review.pdf"
-    return f"next: open {review}; `radcal open {config}` lists every page to hand on"
+    return f"next: open {review}; `{_called()} open {config}` lists every page to hand on"
+
+
+def _called() -> str:
+    """Name this program as it can be called from here: a demonstration's is on no path."""
+    own = sys.argv[0]
+    return "radcal" if shutil.which("radcal") or Path(own).name != "radcal" else own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

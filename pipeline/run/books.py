@@ -150,7 +150,7 @@ class Page:
     def line(self) -> str:
         """Give the stage as one line of progress."""
         counted = ", ".join(f"{value:,} {name}" for name, value in self.entry.counts.items())
-        return f"{self.entry.stage:<12} {self.entry.seconds:7.1f} s   {counted}"
+        return f"{self.entry.stage:<12} {self.entry.seconds:7.1f} s   {counted}".rstrip()
 
 
 def _long(seconds: float) -> str:

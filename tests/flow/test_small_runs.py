@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer
 
-from pipeline.cli.run import _end
+from pipeline.cli.run import _called, _end
 from pipeline.errors import ConfigurationError, GateFailedError
 from pipeline.flows import nightly
 from pipeline.run import server
@@ -221,3 +221,21 @@ def test_pairs_without_a_reader_are_named_where_they_leave_nothing(folder: Path)
     write(folder, *(line.replace("KS1", "").replace("KS2", "") for line in pair(0)))
     with pytest.raises(GateFailedError, match="Left out of 1 pairs: no reader is named 1"):
         nightly.fn(str(folder / "radcal.toml"))
+
+
+@pytest.mark.parametrize(
+    ("called", "on_path", "told"),
+    [
+        (".venv/bin/radcal", False, ".venv/bin/radcal"),
+        ("/usr/bin/radcal", True, "radcal"),
+        ("-c", False, "radcal"),
+    ],
+)
+def test_the_next_command_is_named_as_it_can_be_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, called: str, on_path: bool, told: str
+) -> None:
+    if on_path:
+        (tmp_path / "radcal").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sys.argv", [called])
+    assert _called() == told
