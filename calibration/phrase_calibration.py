@@ -102,57 +102,6 @@ def phrase_error(n: FloatArray, label_mass: FloatArray, *, means: FloatArray) ->
     return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))
 
 
-@dataclass(frozen=True, slots=True)
-class InTheLarge:
-    """Whether words promise as much as CT shows on the whole, and how far single ones lie off.
-
-    Attributes
-    ----------
-    n
-        Statements by phrases of known meaning and printed counts.
-    ratio
-        Observed over expected positives (O/E); NaN where nothing is expected.
-    e50, e90
-        Median and 90th percentile over statements of |rate − meaning| of their phrase (Austin and
-        Steyerberg 2019); NaN without statements.
-    """
-
-    n: float
-    ratio: float
-    e50: float
-    e90: float
-
-
-def in_the_large(table: PhraseCalibration) -> InTheLarge:
-    """Set a table's positives against what its phrases promise, all statements together.
-
-    Phrases whose count is withheld (NaN) or whose meaning is unknown are left out.
-
-    Examples
-    --------
-    Two phrases of 60 and 40 uses, meanings .5 and .2, 36 and 4 positives: O/E is 40 / 38, and the
-    distances are |.6 − .5| for 60 % of statements and |.1 − .2| for the rest.
-
-    >>> nan = np.full(2, np.nan)
-    >>> two = PhraseCalibration(("a", "b"), np.array([60.0, 40.0]), np.array([36.0, 4.0]),
-    ...     np.array([0.6, 0.1]), nan, nan, np.array([0.5, 0.2]), nan, nan)
-    >>> round(in_the_large(two).ratio, 3), round(in_the_large(two).e90, 3)
-    (1.053, 0.1)
-    """
-    known = np.isfinite(table.n) & (table.n > 0) & np.isfinite(table.expected)
-    n, expected = table.n[known], table.expected[known]
-    total = float(n.sum())
-    if not total:
-        return InTheLarge(0.0, float("nan"), float("nan"), float("nan"))
-    promised = float(n @ expected)
-    apart = np.abs(table.observed[known] - expected)
-    order = np.argsort(apart, kind="stable")
-    share = np.cumsum(n[order]) / total
-    e50, e90 = (float(apart[order][np.searchsorted(share, q - 1e-12)]) for q in (0.5, 0.9))
-    ratio = float(table.label_mass[known].sum()) / promised if promised else float("nan")
-    return InTheLarge(total, ratio, e50, e90)
-
-
 _RAY = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
 
 

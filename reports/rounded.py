@@ -26,7 +26,15 @@ from reports.review_content import (
 )
 
 if TYPE_CHECKING:
-    from calibration.profile import AtomJudgement, Habit, Interval, PhraseRate, ReaderProfile, Swap
+    from calibration.profile import (
+        AtomJudgement,
+        Habit,
+        Interval,
+        Large,
+        PhraseRate,
+        ReaderProfile,
+        Swap,
+    )
 
 Rated = TypeVar("Rated", bound="Habit | PhraseRate | Swap")
 Value = TypeVar("Value", bound="Estimate | SuppressedCell | None")
@@ -106,6 +114,22 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         advice=tuple(_rated(swap) for swap in found.advice),
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
         rest=tuple(_rated(phrase) for phrase in found.rest),
+    )
+
+
+def large(found: Large) -> Large:
+    """Round what hedges come to in the large."""
+
+    def of(value: Interval, n: float) -> Interval:
+        middle, low, high = (_share(each, n) for each in (value.value, value.low, value.high))
+        return replace(value, value=middle, low=low, high=high)
+
+    return replace(
+        found,
+        n=float(counted(found.n)),
+        ratio=of(found.ratio, found.expected),
+        e50=of(found.e50, found.n),
+        e90=of(found.e90, found.n),
     )
 
 

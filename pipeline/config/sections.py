@@ -312,8 +312,8 @@ class Reports(Section):
     returns_by: str = ""
     next_issue: str = "next quarter"
     governance: str = (
-        "Feedback is formative and private to its reader. It is not used for credentialing, "
-        "pay or discipline."
+        "Feedback is formative: a reader's pages go to that reader alone, and the committee sees "
+        "readers under codes. It is not used for credentialing, pay or discipline."
     )
     page: Literal["A4", "Letter"] = "A4"
     window_months: int = Field(default=12, ge=1, le=120)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
@@ -97,7 +98,9 @@ def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     result = content.department
     if isinstance(result, SuppressedCell):
         return ()
-    table = score_table(result, words=words)
+    found = content.profiles
+    hedges = found.large if isinstance(found, DepartmentProfile) else None
+    table = score_table(result, hedges, words=words)
     return (Section(words("committee.scores"), (table,), room=150.0),)
 
 

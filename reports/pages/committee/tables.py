@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from calibration.phrase_calibration import in_the_large
+from reports import rounded
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Row, Span, Table, heads
@@ -23,6 +23,7 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
+    from calibration.profile import Large
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion, Suppressed
 
@@ -42,8 +43,11 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
     return decimal(value.value, places)
 
 
-def score_table(result: GroupResult, *, words: Strings) -> Table:
-    """One row per score, with its interval and the level that exact calibration would show."""
+def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) -> Table:
+    """One row per score, with its interval and the level that exact calibration would show.
+
+    What hedges come to in the large is left out where readers have no profiles.
+    """
     scores = (
         ("ece", result.ece),
         ("ece_star", result.ece_star),
@@ -69,12 +73,22 @@ def score_table(result: GroupResult, *, words: Strings) -> Table:
         )
         for key, e in scores
     )
-    large = in_the_large(result.phrases)
-    plain = (("ratio", large.ratio), ("e50", large.e50), ("e90", large.e90))
-    rows += tuple(
-        Row((words(f"scores.{key}"), decimal(value), BLANK, BLANK, BLANK, count(large.n)))
-        for key, value in plain
-    )
+    if hedges is not None:
+        large = rounded.large(hedges)
+        plain = (("ratio", large.ratio), ("e50", large.e50), ("e90", large.e90))
+        rows += tuple(
+            Row(
+                (
+                    words(f"scores.{key}"),
+                    decimal(of.value),
+                    interval(of.low, of.high),
+                    BLANK,
+                    BLANK,
+                    count(large.n),
+                )
+            )
+            for key, of in plain
+        )
     return Table(columns, rows, id="scores")
 
 
