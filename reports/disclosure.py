@@ -126,7 +126,8 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
     if found.changes is not None:
         changes = tuple(change for change in found.changes if change.reader in shown)
     kept = (rounded.profile(reader) for reader in found.readers if reader.reader in shown)
-    return replace(found, readers=tuple(kept), changes=changes)
+    large = rounded.large(found.large)
+    return replace(found, readers=tuple(kept), changes=changes, large=large)
 
 
 def guard_committee(content: CommitteeContent) -> CommitteeContent:

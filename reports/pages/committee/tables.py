@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from reports import rounded
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Row, Span, Table, heads
@@ -74,8 +73,7 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
         for key, e in scores
     )
     if hedges is not None:
-        large = rounded.large(hedges)
-        plain = (("ratio", large.ratio), ("e50", large.e50), ("e90", large.e90))
+        plain = (("ratio", hedges.ratio), ("e50", hedges.e50), ("e90", hedges.e90))
         rows += tuple(
             Row(
                 (
@@ -84,7 +82,7 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
                     interval(of.low, of.high),
                     BLANK,
                     BLANK,
-                    count(large.n),
+                    count(hedges.n),
                 )
             )
             for key, of in plain
