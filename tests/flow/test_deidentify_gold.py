@@ -96,7 +96,7 @@ def blind(name: str) -> list[GoldReport]:
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("a", 0.99, 0.995), ("b", 0.99, 0.995), ("c", 0.975, 0.985), ("d", 0.99, 0.99)),
+        *(("a", 0.99, 0.995), ("b", 0.99, 0.995), ("c", 0.985, 0.99), ("d", 0.99, 0.99)),
         *(("e", 0.995, 0.995), ("g", 0.99, 0.995), ("h", 0.99, 0.995)),
     ],
 )
@@ -117,7 +117,7 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("o", 0.99, 0.995), ("p", 0.975, 0.985), ("q", 0.99, 0.995), ("r", 0.985, 0.99)),
+        *(("o", 0.99, 0.995), ("p", 0.98, 0.99), ("q", 0.99, 0.995), ("r", 0.985, 0.99)),
         *(("s", 0.98, 0.99), ("t", 0.99, 0.985)),
     ],
 )
@@ -129,7 +129,7 @@ def test_reports_of_newer_authors_keep_what_was_measured(
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
     assert result.untouched["ALL"].value <= 0.01
-    assert result.superfluous.count / result.reports <= 1.05
+    assert result.superfluous.count / result.reports <= 0.95
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
@@ -137,12 +137,12 @@ def test_reports_of_newer_authors_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
     [
-        ("u", 0.99, 0.99, 0.65),
-        ("v", 0.98, 0.985, 0.7),
-        ("w", 0.98, 0.98, 0.85),
+        ("u", 0.99, 0.995, 0.55),
+        ("v", 0.98, 0.985, 0.65),
+        ("w", 0.98, 0.985, 0.85),
         ("x", 0.99, 0.99, 0.8),
         ("y", 0.99, 0.99, 0.85),
-        ("z", 0.955, 0.965, 1.05),
+        ("z", 0.965, 0.97, 1.0),
     ],
 )
 def test_reports_of_the_newest_authors_keep_what_was_measured(
@@ -152,12 +152,12 @@ def test_reports_of_the_newest_authors_keep_what_was_measured(
     assert sum(result.withheld.values()) <= 1
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.017
+    assert result.untouched["ALL"].value <= 0.015
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == 0
 
 
-@pytest.mark.parametrize(("name", "names", "everything"), [("aa", 0.98, 0.98), ("ab", 0.98, 0.98)])
+@pytest.mark.parametrize(("name", "names", "everything"), [("aa", 0.99, 0.99), ("ab", 0.99, 0.99)])
 def test_reports_of_the_last_authors_keep_what_was_measured(
     name: str, names: float, everything: float
 ) -> None:
@@ -166,7 +166,7 @@ def test_reports_of_the_last_authors_keep_what_was_measured(
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
     assert result.untouched["ALL"].value <= 0.01
-    assert result.superfluous.count / result.reports <= 0.75
+    assert result.superfluous.count / result.reports <= 0.6
     assert result.phrases_harmed == 0
     assert result.kept_harmed == 0
 
