@@ -81,7 +81,7 @@ def bare(config: str) -> None:
     """Take exports to pages with the tasks' own functions and no orchestrator."""
     import pipeline.run.run
     from pipeline.flows import gather, hand_out
-    from pipeline.run.workers import in_worker, perform
+    from pipeline.run.workers import in_worker, perform, workers
     from pipeline.stages import Stage
 
     class Bare(pipeline.run.run.Run):
@@ -99,7 +99,7 @@ def bare(config: str) -> None:
 
     for name in ("publish_stages", "publish_gates", "publish_pages"):
         setattr(pipeline.run.run, name, lambda *_: None)
-    with Bare.of(config) as run:
+    with Bare.of(config) as run, workers(run.site.config.execution.workers):
         gathered = gather(run)
         facts = run.pass_gates(gathered)
         run.finish(gathered, hand_out(run, gathered, facts, None))
