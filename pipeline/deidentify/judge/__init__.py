@@ -8,9 +8,9 @@ Texts are judged by the shard, for speed; what is made of one depends on no othe
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
 plain words, which never go alone, and locked phrases and guarded clinical expressions: no weight
-can reach those. Texts of a few words are left to the rules, because the network learned from whole
-reports. The weights are data (`weights.npz`, its card `weights.toml`), made by
-`benchmarks/judge/train.py`.
+can reach those. Of a text of a few words only what is nearly sure is taken, and nothing given back,
+because the networks learned from whole reports. The weights are data (`weights.npz`, its card
+`weights.toml`), made by `benchmarks/judge/train.py`.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _REASONS: Final = 3
 _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
+_SHORT: Final = 0.9
+"""The least chance at which a token of such a text is taken."""
 _MOST: Final = 20_000
 """How many distinct words are kept before a shard begins anew: 30 MB."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
@@ -194,10 +196,12 @@ class Judge:
         for text, given in groupby(compress(court.doubtful, back), key=itemgetter(0)):
             hearings[text].claims.give_back(each for _, each in given)
         taken &= ~_covered(firsts[back], lasts[back], len(taken))
-        taken[asked[missable & (chances > self._threshold)]] = True
+        short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
+        least = np.where(short, max(_SHORT, self._threshold), self._threshold)
+        taken[asked[missable & (chances > least)]] = True
         labels = weighed.labels()
         idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
-        near = asked[missable & (chances > self._near) & ~idle]
+        near = asked[missable & (chances > self._near) & ~idle & ~short]
         likely = self._spread(court.shard, taken, near)[asked] & missable
         return self._missed(court, asked[likely], labels[likely])
 
@@ -263,13 +267,12 @@ class Judge:
         ballot = hold(shard, marks, spans, [each.category for _, each in removed])
         phrases = [(text, span) for text, each in enumerate(hearings) for span in each.phrases]
         certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
-        long = (shard.counts >= _FEWEST)[shard.text]
         doubtful = [
             (text, each) for text, hearing in enumerate(hearings)
-            for each in hearing.claims.doubtful()
+            for each in hearing.claims.doubtful() if shard.counts[text] >= _FEWEST
         ]  # fmt: skip
         in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
-        may_ask = _MAY_ASK[ballot.votes] & ~certain & long & ((ballot.owners < 0) | in_doubt)
+        may_ask = _MAY_ASK[ballot.votes] & ~certain & ((ballot.owners < 0) | in_doubt)
         lively = (shard.words > 0) & (~self.words.trait("idle")[shard.words] | (ballot.owners >= 0))
         may_ask &= np.convolve(lively, np.ones(2 * _SPREAD + 1), mode="same") > 0
         return _Court(shard, ballot, removed, may_ask, doubtful)
