@@ -27,6 +27,8 @@ from typing import Any
 
 import pandas as pd
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
 from pipeline.formats.attachments import document_text
