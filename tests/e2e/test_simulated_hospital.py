@@ -20,6 +20,8 @@ from calibration.tally import tally
 from pipeline.vault.codes import exam_identifiers, study_identifiers
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Demo, radcal
+from tests.fixtures.reports.measured import words_of
+from tests.golden.test_reports_html import read
 
 pytestmark = pytest.mark.slow
 
@@ -66,6 +68,22 @@ def test_every_reader_and_the_committee_get_a_page(demo: Demo) -> None:
         page = demo.delivery() / folder / name
         assert page.stat().st_mode & 0o777 == 0o600
         assert len(pypdf.PdfReader(page).pages) >= 2
+
+
+def test_every_total_of_the_review_is_the_same_wherever_it_stands(demo: Demo) -> None:
+    page = (demo.delivery() / "committee" / "review.html").read_bytes()
+    tables, words = read(page).tables, words_of(page.decode())
+    n = {row[0]: row[-1] for row in tables["scores"][1:]}
+    hedged = {n.pop(name) for name in [*n] if "hedges" in name or "without absent" in name}
+    assert len(n) == 4
+    ((everything,), (hedges,)) = {*n.values()}, hedged
+    assert sum(row[1] == everything for row in tables["sensitivity"]) >= 4
+    assert words.count(f"{everything} statements") >= 2
+    assert f"statements compared with CT {everything}" in words
+    unscored = re.search(r"hedges without a surveyed meaning ([\d,]+)", words)
+    assert unscored is not None
+    uses = sum(int(row[2].replace(",", "")) for row in tables["terms"][1:])
+    assert f"{uses:,}" == f"{int(hedges.replace(',', '')) + int(unscored[1].replace(',', '')):,}"
 
 
 def test_pairs_are_those_of_the_truth_but_for_withheld_reports(demo: Demo) -> None:

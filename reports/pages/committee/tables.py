@@ -45,7 +45,8 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
 def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) -> Table:
     """One row per score, with its interval and the level that exact calibration would show.
 
-    What hedges come to in the large is left out where readers have no profiles.
+    What hedges come to in the large, counted as in the score of hedges alone, is left out where
+    readers have no profiles.
     """
     scores = (
         ("ece", result.ece),
@@ -82,7 +83,7 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
                     interval(of.low, of.high),
                     BLANK,
                     BLANK,
-                    count(hedges.n),
+                    count(result.ece_star.n),
                 )
             )
             for key, of in plain
