@@ -132,7 +132,8 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
         graph: Cell = BLANK
         if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell):
             e = r.phrase_error
-            graph = Span(e.value, e.low, e.high, (0.0, 1.05 * top), hint=e.summary())
+            hint = f"{decimal(e.value)} ({interval(e.low, e.high)})"
+            graph = Span(e.value, e.low, e.high, (0.0, 1.05 * top), hint=hint)
         size = words("state.few_short") if few else count(r.n)
         numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
         rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))
